@@ -1,4 +1,4 @@
-/* complaint.h -- what is wrong with the words, on standard error. */
+/* complaint.h -- errors about arguments, on standard error. */
 #ifndef CLI_COMPLAINT_H
 #define CLI_COMPLAINT_H
 
@@ -9,7 +9,7 @@
 
 struct sim_nearest;
 
-/* Print one line, "profsim: " in front. returns: CLI_USAGE */
+/* Print one line after "profsim: ". returns: CLI_USAGE */
 enum cli_exit cli_usage(const char *format, ...)
     __attribute__((format(printf, 1, 2)));
 
@@ -21,10 +21,10 @@ bool cli_complain(const char *format, ...)
     __attribute__((format(printf, 1, 2)));
 
 /*
- * Complain about a word that names nothing, and suggest the nearest name.
+ * Complain about an unknown name, and suggest the nearest one.
  *
- * in:      what, that the word should name: "property"
- *          nearest, which has been shown all names
+ * in:      what, the kind of name: "property"
+ *          nearest, which has been given all names
  *          hint, printed if none is near: "'profsim list' names them"
  * returns: false
  */

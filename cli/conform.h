@@ -5,7 +5,7 @@
 #include "exit.h"
 #include "report.h"
 
-/* What a check came to. */
+/* The outcome of a check. */
 struct cli_conform_outcome {
     enum cli_verdict verdict;
     char text[1024]; /* foreign */

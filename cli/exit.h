@@ -12,7 +12,7 @@ enum cli_exit {
     CLI_BROKEN = 2,         /* a property */
     CLI_CRASH = 3,          /* a run ended its process */
     CLI_LIVENESS = 4,       /* a run does not end, or makes no progress */
-    CLI_NONDETERMINISM = 5, /* the same choices did different things */
+    CLI_NONDETERMINISM = 5, /* two runs of the same choices differed */
     CLI_INCOMPLETE = 6,     /* nothing failed, but not all was tried */
 
     CLI_RECORD = 125, /* `record` itself failed: no recording */
@@ -34,7 +34,7 @@ enum cli_exit {
     "exit code: 0; 1 usage, bad input, or output that cannot be written\n"
 
 /*
- * returns: the graver of two: bad input before a failure, a failure before an
+ * returns: the worse of two: bad input before a failure, a failure before an
  *          incomplete run; of two failures, the larger code
  */
 enum cli_exit cli_exit_worse(enum cli_exit a, enum cli_exit b);

@@ -14,7 +14,7 @@ struct cli_heap_plot;
 struct cli_heap_plot *cli_heap_plot_new(const struct sim_scenario *scenario);
 void cli_heap_plot_delete(struct cli_heap_plot *plot);
 
-/* Note the heap after the event that has just happened. */
+/* Record the heap after the event that has just happened. */
 void cli_heap_plot_note(struct cli_heap_plot *plot,
                         const struct props_run *run);
 

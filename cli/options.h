@@ -1,12 +1,12 @@
 /*
- * options.h -- the words after a command: its options, described by a table,
+ * options.h -- parses the arguments of a command by a table of its options,
  * from which the help is printed, too.
  *
  *      --name VALUE   --name=VALUE   -n VALUE   -nVALUE
  *      --flag         -f             -fn VALUE
  *
- * Options stand anywhere; after `--` all words are plain. An option is written
- * out: `--seed` is not taken for `--seeds`.
+ * Options may stand anywhere; after `--` all words are plain. Options must be
+ * spelled out: `--seed` does not match `--seeds`.
  */
 #ifndef CLI_OPTIONS_H
 #define CLI_OPTIONS_H
@@ -60,8 +60,8 @@ void cli_options_begin(struct cli_options *options,
  * Take the next option or word.
  *
  * returns: an option's id, CLI_OPTIONS_WORD, CLI_OPTIONS_END. After the latter,
- *          options->ended says that help was printed or complained about a
- *          word, and options->exit_code the exit code.
+ *          options->ended says whether help was printed or a word was wrong,
+ *          and options->exit_code is the exit code.
  */
 int cli_options_next(struct cli_options *options);
 

@@ -1,12 +1,12 @@
-/* quote.h -- a word as a shell reads it back. */
+/* quote.h -- quotes a word for a shell. */
 #ifndef CLI_QUOTE_H
 #define CLI_QUOTE_H
 
 #include <stdio.h>
 
 /*
- * Print a path so that a shell makes the same word of it, on one line of
- * printable characters: as it is, 'in quotes', or $'with \033'.
+ * Print a path so that a shell reads the same word, on one line of printable
+ * characters: unquoted, 'in quotes', or $'with \033'.
  */
 void cli_quote_path(FILE *file, const char *path);
 

@@ -25,7 +25,7 @@ enum { CLI_TONE_COLOR = 121 };
 /* Take --color. returns: false, and a complaint, if there is no such word */
 bool cli_tone_take(const char *when);
 
-/* returns: what changes the colour; "" if there is none */
+/* returns: the sequence that changes the colour; "" for none */
 const char *cli_tone(enum cli_tone tone);
 
 #endif

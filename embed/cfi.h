@@ -1,6 +1,6 @@
 /*
- * cfi.h -- call frame information: where a caller's registers are, by the
- * unwind tables (.eh_frame) that compilers write beside the code.
+ * cfi.h -- call frame information: where a caller's registers are, according to
+ * the unwind tables (.eh_frame) that compilers write beside the code.
  *
  * Nothing here allocates, locks, or calls the system: the tables are read where
  * the loader mapped them. x86-64 only; elsewhere stacks are taken by frame
@@ -38,11 +38,11 @@ struct embed_registers {
 
 /* How to find a value, CFA being the caller's stack pointer. */
 enum embed_rule_kind {
-    EMBED_RULE_SAME,          /* as it is now */
-    EMBED_RULE_UNDEFINED,     /* there is none; of the pc: nobody called */
-    EMBED_RULE_UNKNOWN,       /* in a register that is not followed */
-    EMBED_RULE_AT,            /* stored at CFA + offset */
-    EMBED_RULE_PLUS,          /* CFA + offset; of the CFA: register + offset */
+    EMBED_RULE_SAME,      /* unchanged */
+    EMBED_RULE_UNDEFINED, /* there is none; for the pc: there is no caller */
+    EMBED_RULE_UNKNOWN,   /* in a register that is not followed */
+    EMBED_RULE_AT,        /* stored at CFA + offset */
+    EMBED_RULE_PLUS,      /* CFA + offset; of the CFA: register + offset */
     EMBED_RULE_AT_EXPRESSION, /* stored where the expression says */
     EMBED_RULE_EXPRESSION,    /* what the expression says */
 };
@@ -55,7 +55,7 @@ struct embed_rule {
     const uint8_t *expression; /* in the table */
 };
 
-/* What holds at one pc. */
+/* The rules at one pc. */
 struct embed_row {
     struct embed_rule cfa;
     struct embed_rule fp;
@@ -87,7 +87,7 @@ bool embed_cfi_find(struct embed_row *row, const uint8_t *header,
  * in, out: *row, the rules so far; on false: unspecified
  * in:      initial, what `restore` goes back to
  *          code_align, data_align, of the common entry
- * returns: false if there is an instruction that is not known
+ * returns: false if an instruction is not known
  */
 bool embed_cfi_run(struct embed_row *row, const struct embed_row *initial,
                    struct embed_bytes instructions, uint64_t code_align,
@@ -108,10 +108,10 @@ bool embed_cfi_evaluate(uintptr_t *value, struct embed_bytes bytes,
                         uintptr_t initial, embed_read *read, void *context);
 
 /*
- * Go from a frame to its caller's by a row.
+ * Step from a frame to its caller's by a row.
  *
  * in, out: *registers; untouched on false
- * returns: false if nobody called, or a value cannot be found
+ * returns: false if there is no caller, or a value cannot be found
  */
 bool embed_cfi_step(struct embed_registers *registers,
                     const struct embed_row *row, embed_read *read,
@@ -125,14 +125,14 @@ bool embed_cfi_step(struct embed_registers *registers,
  *      bits 1-2    enum embed_packed_cfa
  *      bits 3-4    rbp, enum embed_packed_saved
  *      bits 5-6    rbx, the same
- *      bit 7       nobody called
+ *      bit 7       no caller
  *      bits 16-39  offset of the CFA
  *      bits 40-51  where rbp is saved, from the CFA, in words
  *      bits 52-63  where rbx is saved
  *
  * Offsets are signed. The return address is at CFA - 8.
  *
- * returns: 0 if the row is another
+ * returns: 0 if the row does not fit
  */
 uint64_t embed_row_pack(const struct embed_row *row);
 

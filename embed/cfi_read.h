@@ -1,7 +1,7 @@
 /*
  * cfi_read.h -- numbers as DWARF writes them, read within bounds.
  *
- * Past the end every number is 0 and `bad` is set, so a reader may check it
+ * Past the end every number is 0 and `bad` is set, so a reader may check `bad`
  * once, after several numbers.
  */
 #ifndef EMBED_CFI_READ_H

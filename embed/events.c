@@ -3,14 +3,14 @@
  *
  * An allocation is logged after the real call, a free before it, so that the
  * order of the log is right (S2). A resize is logged before and after: before,
- * because another thread may be given the old address at once.
+ * because another thread may get the old address at once.
  *
  * The stack of a waiter is taken before it blocks: taken afterwards, it would
  * lengthen the time the lock is held, and so change what is measured.
  *
  * A waiter for a mutex or a read-write lock registers it in a small table, so
- * that a release costs one load to know whether somebody waits. If two locks
- * fall on one slot, the later one is not registered, and that is counted.
+ * that a release needs one load to know whether any thread waits. If two locks
+ * share a slot, the later one is not registered, and that is counted.
  */
 #include "recorder.h"
 

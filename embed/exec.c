@@ -1,5 +1,5 @@
 /*
- * exec.c -- what a process executes, noted before it does: an image that then
+ * exec.c -- notes what a process executes, before it does: an image that then
  * logs nothing has lost the recorder.
  *
  * exec is safe in signal handlers and in the child of a vfork, and so is this.

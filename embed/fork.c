@@ -1,15 +1,15 @@
 /*
  * fork.c -- a forked child begins a log of its own.
  *
- * The kernel wipes the state of the image in the child (R4), so that it finds
- * phase 0 and starts again, however it was forked; the spool's mapping is not
- * inherited.
+ * The kernel wipes the state of the image in the child (R4). So the child finds
+ * phase 0 and starts again, however it was forked. It does not inherit the
+ * spool's mapping.
  *
  * A child may be forked by a signal handler that interrupted the recorder. When
- * the handler returns, the child goes on in the middle of a log that is not its
- * own. So fork() leaves such a child the state as it was, with memory that
- * nobody reads where the log was, and wipes the state when the child leaves the
- * recorder. Threads that the child does not have hold nothing any more.
+ * the handler returns, the child continues in the middle of writing the
+ * parent's log. So fork() leaves such a child the old state, with unused memory
+ * in place of the log, and wipes the state when the child leaves the recorder.
+ * Threads that the child does not have hold nothing any more.
  */
 #include "recorder.h"
 

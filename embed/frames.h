@@ -1,5 +1,5 @@
 /*
- * frames.h -- stacks by frame pointers, of programs that keep them.
+ * frames.h -- stacks by frame pointers, for programs that keep them.
  */
 #ifndef EMBED_FRAMES_H
 #define EMBED_FRAMES_H
@@ -9,7 +9,7 @@
 
 #include "stack_memory.h"
 
-/* Where a frame pointer leads to the caller's and to the return address. */
+/* Offsets from a frame pointer to the caller's and to the return address. */
 #if defined(__x86_64__) || defined(__aarch64__)
 #define EMBED_FRAMES_OFFERED 1
 #else
@@ -18,8 +18,8 @@
 
 /*
  * Walk from a frame to its callers. The walk ends before a frame that is not
- * whole inside the bounds, not aligned, or not above the one before; so it
- * ends, and reads nothing outside the bounds, whatever a frame holds.
+ * whole inside the bounds, not aligned, or not above the previous one. So it
+ * always ends, and reads nothing outside the bounds, whatever a frame holds.
  *
  * out:     pcs, return addresses, the innermost first
  * in:      depth_max, room in pcs

@@ -1,7 +1,7 @@
 /*
  * heap.c -- the malloc family, interposed.
  *
- * An allocation is reported after the real call, a free before it; so reports
+ * An allocation is reported after the real call, a free before it, so reports
  * about one address come in the order in which things happened.
  *
  * Until the real functions are known -- dlsym itself may allocate -- memory

@@ -1,9 +1,10 @@
 /*
- * hooks.h -- between the interposed functions (heap.c, locks.c) and what is
- * done with their calls: the recorder logs them, the profiler samples them.
+ * hooks.h -- the interface between the interposed functions (heap.c, locks.c)
+ * and the library that uses them: the recorder logs their calls, the profiler
+ * samples them.
  *
- * Each library that is preloaded links the hooks and implements the functions
- * below. They run on the program's threads, anywhere malloc may be called.
+ * Each preloaded library links the hooks and implements the functions below.
+ * They run on the program's threads, wherever malloc may be called.
  */
 #ifndef EMBED_HOOKS_H
 #define EMBED_HOOKS_H
@@ -25,21 +26,21 @@
 #define EMBED_JUMPS __attribute__((optimize("O2")))
 #endif
 
-/* Stands after the last use of a function's frame, so that no call before it
+/* Placed after the last use of a function's frame, so that no call before it
  * becomes a jump. */
 #define EMBED_KEEP_FRAME() __asm__ volatile("" ::: "memory")
 
 /*
- * Is this thread inside the library? What it calls then goes straight to the
- * real functions. Initial-exec: reading it calls nothing.
+ * Is this thread inside the library? Its calls then go straight to the real
+ * functions. Initial-exec: reading it calls nothing.
  */
 extern _Thread_local bool embed_inside
     __attribute__((tls_model("initial-exec")));
 
 /*
- * From now on, until the end, mutexes go straight to the real functions: the
- * program has one thread, which waits for no other. The recorder never sets
- * this, because it logs waits for other processes, too.
+ * True once mutexes may go straight to the real functions: the program has one
+ * thread, which waits for no other. The recorder never sets this, because it
+ * logs waits for other processes, too.
  */
 void embed_alone_begin(void);
 void embed_alone_end(void);
@@ -54,13 +55,13 @@ extern _Atomic uint32_t embed_awaited __attribute__((visibility("hidden")));
 void embed_heap_resolve(void);
 void embed_locks_resolve(void);
 
-/* returns: how many bytes of a block may be used; 0 if malloc does not say */
+/* returns: usable bytes of a block; 0 if malloc does not say */
 size_t embed_usable_bytes(void *address);
 
 /* dlsym(RTLD_NEXT), into a function pointer. in: version, or NULL */
 void embed_resolve(void *function, const char *name, const char *version);
 
-/* The real prctl(), which takes what it needs of four words. */
+/* The real prctl(), which uses as many of the four words as it needs. */
 static inline int
 embed_prctl(int option, va_list words)
 {
@@ -77,7 +78,7 @@ embed_prctl(int option, va_list words)
  * may change errno.
  */
 
-/* How a block was asked for. */
+/* How a block was requested. */
 struct embed_request {
     size_t bytes;
     uint32_t alignment; /* 1 + its logarithm; 0: malloc's own */
@@ -85,9 +86,9 @@ struct embed_request {
 };
 
 /*
- * A block was allocated, or could not be.
+ * A block was allocated, or the allocation failed.
  *
- * in: address, NULL if there was no memory
+ * in:      address, NULL if it failed
  */
 void embed_on_alloc(void *address, struct embed_request request,
                     const void *frame);
@@ -96,17 +97,17 @@ void embed_on_alloc(void *address, struct embed_request request,
 void embed_on_free(void *address);
 
 /*
- * A block is about to be resized, and was.
+ * Before and after a block is resized.
  *
  * in:      old, not NULL
  *          token, what embed_on_resize() returned
- *          address, NULL if it failed or, of 0 bytes, freed the block
+ *          address, NULL if it failed or, with 0 bytes, freed the block
  */
 uint64_t embed_on_resize(void *old);
 void embed_on_resized(uint64_t token, void *old, void *address, size_t bytes,
                       const void *frame);
 
-/* Memory was given before the real functions were known. */
+/* Memory was allocated before the real functions were known. */
 void embed_on_early(void);
 
 /* Numbered as in docs/recording.md. */
@@ -126,9 +127,9 @@ struct embed_wait {
 };
 
 /*
- * A thread is about to block, and no longer does.
+ * Before and after a thread blocks.
  *
- * in:      has_releaser: will somebody call embed_on_release()?
+ * in:      has_releaser: will a thread call embed_on_release()?
  *          status, of the call; 0 or an error
  * returns: false if the wait is of no interest: its end is then not reported
  */
@@ -138,11 +139,11 @@ void embed_on_waited(const struct embed_wait *wait, enum embed_lock_kind kind,
                      int status, const void *frame);
 
 /*
- * A lock is about to be given up, and was.
+ * Before and after a lock is released.
  *
  * in:      kind, mutex or read-write lock
- *          token, what embed_on_release() returned; of 0 there is no second
- * call
+ *          token, what embed_on_release() returned; if that is 0 there is no
+ *          second call
  */
 uint64_t embed_on_release(const void *lock, enum embed_lock_kind kind,
                           const void *frame);

@@ -5,8 +5,7 @@
  *      free   -> embed_log(FREE) -> real free
  *
  * With one lock around "take the clock, append", this order of calls gives S2:
- * between the two lines of an address's life no other thread can be given the
- * address.
+ * no other thread can get an address between the two records of its life.
  *
  * Invariants
  *   L1  log != NULL and used_bytes <= reserved_bytes <= limit_bytes while the

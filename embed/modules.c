@@ -1,9 +1,9 @@
 /*
- * modules.c -- what is mapped where, to name pcs later.
+ * modules.c -- which files are mapped where, to name pcs later.
  *
- * _dl_find_object() finds it without a lock. dl_iterate_phdr() takes one: a
- * thread that forks while another one is in dlopen() leaves its child with that
- * lock taken for ever, and a program may allocate in a callback under it.
+ * _dl_find_object() finds that without a lock. dl_iterate_phdr() takes one: if
+ * a thread forks while another is in dlopen(), that lock stays taken in the
+ * child for ever; and a program may allocate in a callback under it.
  *
  * A module is logged when a new stack has a frame in it, so it is in the log
  * even if it is unloaded later, or the process is killed.

@@ -1,7 +1,7 @@
 /*
- * names.c -- a thread was given a name: each thread checks at its next event
- * whether it is the one (name_thread_locked() of log.c). prctl() can also
- * confine the process, which is noted.
+ * names.c -- notices that a thread was given a name: each thread checks at its
+ * next event whether it was the one (name_thread_locked() of log.c). prctl()
+ * can also confine the process, which is noted.
  */
 #include "recorder.h"
 

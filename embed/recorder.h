@@ -18,8 +18,8 @@
  * Rules
  *   R1  Nothing here calls malloc. What libc allocates on our behalf is seen by
  *       R2 and passed through.
- *   R2  Between embed_enter() and embed_leave() a thread is inside; whatever
- *       interposed function it meets there goes straight to the real one.
+ *   R2  Between embed_enter() and embed_leave() a thread is inside; interposed
+ *       functions that it calls there go straight to the real ones.
  *   R3  Under the recorder lock nothing is called that could take another lock,
  *       and no lock of the dynamic linker is taken at all once it is resolved.
  *   R4  State of the process image lives in one mapping that the kernel wipes
@@ -56,10 +56,10 @@ struct embed_state {
     uint64_t used_bytes;
     uint64_t limit_bytes;
     uint64_t reserved_bytes; /* the disk has room up to here */
-    uint64_t orphan_bytes;   /* in the place of a log that was the parent's */
+    uint64_t orphan_bytes;   /* in the place of the parent's log */
     uint64_t last_ticks;
     uint64_t unloads; /* so far: the epoch of stacks and modules */
-    uint64_t events;  /* but for frees */
+    uint64_t events;  /* without frees */
     uint64_t asked_bytes;
     uint32_t thread_count;
     uint32_t interned_count;
@@ -84,13 +84,13 @@ extern _Thread_local struct embed_self embed_self
     __attribute__((tls_model("initial-exec")));
 extern struct embed_state *embed_state; /* NULL until the first start */
 
-extern _Atomic uint32_t embed_generation; /* of images: parent, child, ... */
+extern _Atomic uint32_t embed_generation; /* of images: parent, child ... */
 extern _Atomic uint64_t embed_early_drops;
-extern _Atomic uint32_t embed_names; /* times that a thread was named */
+extern _Atomic uint32_t embed_names; /* how often a thread was named */
 /* Calls by which the process has forbidden itself system calls, or prepared
  * to (seccomp): after one a child might be killed for opening a spool. */
 extern _Atomic uint32_t embed_confinements;
-extern uint64_t embed_forked_ticks; /* of this process; 0: it was not */
+extern uint64_t embed_forked_ticks; /* of this process; 0: not forked */
 
 static inline bool
 embed_is_on(void)
@@ -106,7 +106,7 @@ embed_header(void)
     return (struct embed_spool_header *)(void *)embed_state->log;
 }
 
-/* What the environment said when the image began. */
+/* The environment when the image began. */
 struct embed_config {
     uint64_t limit_bytes;
     uint64_t device; /* and inode: of the folder for spools */
@@ -147,10 +147,10 @@ void embed_names_resolve(void);
 
 /* fork.c */
 
-/* Register what is to be done around a fork. */
+/* Register the handlers that run around a fork. */
 void embed_fork_start(void);
 
-/* Give up a log that was the parent's. context: embed_self.orphan */
+/* Give up the parent's log. context: embed_self.orphan */
 void embed_fork_leave(void);
 
 /* append.c, log.c, state.c */
@@ -191,7 +191,7 @@ uint64_t embed_log_stack(struct embed_stack *stack);
 uint64_t embed_log_exec(uint32_t process, const char *path, uint32_t bytes,
                         uint64_t ticks);
 
-/* A module is gone: what was logged about its addresses no longer holds. */
+/* A module is gone: records about its addresses no longer hold. */
 void embed_log_unload(void);
 
 /* A RESIZE turned out to be something else: a FREE, or nothing. */
@@ -203,7 +203,7 @@ uint64_t *embed_append_words_locked(uint32_t words_count);
 /*
  * Append one record.
  *
- * returns: its words behind word 0, zeroed; NULL if it was dropped
+ * returns: its words after word 0, zeroed; NULL if it was dropped
  * context: recorder lock held; visible after embed_publish_locked()
  */
 uint64_t *embed_append_locked(enum embed_kind kind, uint32_t detail,

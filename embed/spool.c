@@ -8,12 +8,12 @@
  * kernel that cannot do that (before 5.14) all the space is allocated at the
  * start.
  *
- * The folder is the one that `profsim record` made, known by its device and
- * inode: once it is gone, somebody else may give its name to another.
+ * The folder is the one that `profsim record` made, identified by its device
+ * and inode: once it is gone, another user may reuse its name.
  *
- * System calls that open and close are made directly: the library's are
- * cancellation points, malloc is not, and a thread must not end while it holds
- * the lock.
+ * open and close are called directly as system calls: the library's functions
+ * are cancellation points, malloc is not, and a thread must not end while it
+ * holds the lock.
  */
 #include "recorder.h"
 

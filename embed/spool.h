@@ -4,7 +4,7 @@
  *      0        header
  *      8192     record record record ...                 up to used_bytes
  *
- * The file is a shared mapping: it survives whatever ends the process. A record
+ * The file is a shared mapping: it survives however the process ends. A record
  * counts once used_bytes has moved past it, so a process killed in the middle
  * of a record leaves a whole log. Native byte order and raw addresses: a spool
  * is read once, on the same machine, by `profsim record`.
@@ -94,9 +94,9 @@ enum embed_kind {
  *   and of SHORT_ALLOC        bytes, 14 bits; ticks since the event before, 24;
  *                             offset of the stack / 8, 26; nothing in detail
  *
- * A SHORT_FREE has the ticks of the event before it. (That leaves fewer pages
- * to be zeroed, which is half of what a log costs a program that does nothing
- * but allocate.)
+ * A SHORT_FREE has the ticks of the previous event. (So fewer pages need to be
+ * zeroed, which is half of what a log costs a program that does nothing but
+ * allocate.)
  */
 #define EMBED_SHORT_THREAD_BITS  12u
 #define EMBED_SHORT_ADDRESS_BITS 44u
@@ -113,7 +113,7 @@ struct embed_record {
 };
 
 /*
- * The words behind word 0:
+ * The words after word 0:
  *   STACK    hash, pc...
  *   THREAD   kernel thread number
  *   MODULE   load bias, start, limit, file offset, id bytes | path bytes << 32,
@@ -122,10 +122,10 @@ struct embed_record {
  *   EXEC     ticks before it, bytes of the path, path (padded with zeros)
  *   NAME     16 bytes, ended by NUL
  *   ALLOC    ticks, address, bytes, stack (offset in the file; 0: none);
- *            detail: bit 0 zeroed; from bit 1 on 1 + log2 of the alignment that
- *            was asked for, 0 if none was
- *   ALLOC and RESIZED may have a word more ahead of the stack: bytes that may
- *   be used, as malloc says
+ *            detail: bit 0 zeroed; from bit 1 on 1 + log2 of the requested
+ *            alignment, 0 if there was none
+ *   ALLOC and RESIZED may have one more word before the stack: the usable
+ *   bytes, as malloc says
  *   FREE     ticks, address
  *   RESIZE   ticks, address
  *   RESIZED  ticks, address, bytes, offset of its RESIZE, stack

@@ -1,6 +1,6 @@
 /*
- * stack.c -- stacks of events: by unwind tables, or by frame pointers if the
- * program is said to keep them and is on a thread's own stack.
+ * stack.c -- stacks of events: by unwind tables; or by frame pointers, if the
+ * user said that the program keeps them and the thread is on its own stack.
  */
 #include "stack.h"
 

@@ -1,13 +1,14 @@
 /*
- * stack_memory.c -- pages of a stack, asked for without touching them.
+ * stack_memory.c -- checks that pages of a stack are readable, without touching
+ * them.
  *
  *      low    [sp ...... frames ...... | thread's control block]    high
  *
  * A thread's own stack ends at its control block, the main thread's at what the
  * kernel put there. Everything in between is mapped, and stays so while the
  * thread runs. So once every page from sp up to that end was found readable,
- * none need be checked again. A thread that is on another stack has a gap
- * there, or more than may be checked.
+ * none needs to be checked again. If a thread is on another stack, there is a
+ * gap in between, or more pages than may be checked.
  */
 #include "stack_memory.h"
 

@@ -1,9 +1,9 @@
 /*
- * stack_memory.h -- what of a stack can be read.
+ * stack_memory.h -- which parts of a stack can be read.
  *
  * A walk reads where unwind tables and frame pointers lead, and those may be
  * wrong. So each word is checked to lie on the stack that the walk is on. The
- * mapped part of a thread's own stack is found out once and remembered. On any
+ * mapped part of a thread's own stack is determined once and remembered. On any
  * other stack (a coroutine's, a signal handler's) each page is checked when the
  * walk reaches it, by a system call that needs no descriptor.
  */
@@ -22,18 +22,18 @@ struct embed_bounds {
 /* What a thread remembers of its own stack. All zero: nothing yet. */
 struct embed_own_stack {
     struct embed_bounds bounds;
-    uint32_t tries; /* in vain, to find it */
+    uint32_t tries; /* failed attempts to find it */
 };
 
 /* A walk's view of the stack it is on. */
 struct embed_stack_memory {
     struct embed_own_stack *own; /* of the calling thread */
     struct embed_bounds bounds;  /* known to be readable */
-    uint32_t pages;              /* that the walk may still ask for */
+    uint32_t pages;              /* that the walk may still check */
 };
 
 /*
- * Begin a walk, or go on with it on another stack.
+ * Begin a walk, or continue it on another stack.
  *
  * out:     memory->bounds, around sp; empty if sp cannot be read
  * context: any thread, signal handlers included; errno is left alone

@@ -1,9 +1,10 @@
 /*
- * start.c -- how the log of a process image begins, and who may write to it.
+ * start.c -- how the log of a process image begins, and which processes may
+ * write to it.
  *
- * Started by what comes first: the constructor, or an allocation before it.
- * A forked child finds its state wiped (R4) and starts again, with the settings
- * its parent read, whatever became of the environment since.
+ * It is started by whatever comes first: the constructor, or an allocation
+ * before it. A forked child finds its state wiped (R4) and starts again, with
+ * the settings that its parent read, even if the environment has changed since.
  */
 #include "recorder.h"
 

@@ -7,13 +7,13 @@
  *               v
  *      _dl_find_object() --> .eh_frame_hdr --> .eh_frame --> rule
  *
- * _dl_find_object() takes no lock (dl_iterate_phdr() does, and a thread that
- * forks in another's dlopen() leaves its child with that lock taken for ever).
+ * _dl_find_object() takes no lock. dl_iterate_phdr() does, and if a thread
+ * forks in another's dlopen(), that lock stays taken in the child for ever.
  *
  * The cache is shared by all threads and has no lock either. An entry is two
  * words, the rule and the key exclusive-or the rule: if two writers mix their
- * halves the key comes out wrong, and the entry is a miss. The key holds the
- * number of unloads so far, so rules of code that is gone are not found.
+ * halves, the key comes out wrong, and the entry is a miss. The key contains
+ * the number of unloads so far, so rules of code that is gone are not found.
  *
  * Invariants
  *   I1  Each word read was found to be readable (stack_memory.h).

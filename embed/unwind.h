@@ -1,5 +1,5 @@
 /*
- * unwind.h -- call stacks of the running program, without its help.
+ * unwind.h -- call stacks of the running program, without its cooperation.
  *
  * No lock, no allocation, no descriptor, no call into the dynamic linker that
  * could wait; a few hundred bytes of stack. So a stack can be taken in an
@@ -15,13 +15,13 @@
 #include "stack_memory.h"
 
 /*
- * Get memory in which walks remember what they learn about code. Without it
- * every walk reads the tables again.
+ * Get memory in which walks cache what they learn about code. Without it every
+ * walk reads the tables again.
  */
 void embed_unwind_start(void);
 
-/* A library is about to be unloaded, or was: other code may come to lie at
- * its addresses. */
+/* A library is about to be unloaded, or was: other code may be mapped at its
+ * addresses. */
 void embed_unwind_forget(void);
 
 /*
@@ -34,8 +34,8 @@ void embed_unwind_forget(void);
  *          address?
  *          own, the calling thread's
  * returns: how many there are, at least 1. A stack that cannot be followed
- * further ends there. context: any thread, signal handlers included; errno is
- * left alone
+ *          further ends there.
+ * context: any thread, signal handlers included; errno is left alone
  */
 uint32_t embed_unwind_walk(uintptr_t *pcs, uint32_t pcs_max,
                            const struct embed_registers *from, bool interrupted,

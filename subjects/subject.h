@@ -1,18 +1,18 @@
 /*
- * subject.h -- what a sampled heap profiler, or a profiler of waits for locks,
- * fills in to be judged by `profsim check --subject` (docs/subjects.md has an
- * example).
+ * subject.h -- the table that a sampled heap profiler, or a profiler of lock
+ * waits, fills in to be judged by `profsim check --subject` (docs/subjects.md
+ * has an example).
  *
- * The harness calls a subject as a runtime or an allocator would, from one
- * thread of its own; an argument says which of the simulated threads acts. A
- * function that is NULL, or a flag that is not set, says what a subject lacks;
- * properties that need it are then not applicable.
+ * The harness calls a subject as a runtime or an allocator would, but always
+ * from one thread of its own; an argument says which simulated thread acts. A
+ * function that is NULL, or a flag that is not set, is something the subject
+ * lacks; properties that need it are then not applicable.
  *
  * What makes runs repeatable
  *   - all state hangs on what begin() returns; a second begin() starts anew
  *   - random numbers come from config->random() and time from config->now_ns()
- *   - addresses are numbers: nothing is mapped there, and a block above 2 MiB
- *     may reach over the address of another one
+ *   - addresses are only numbers: nothing is mapped there, and a block above
+ *     2 MiB may overlap the address of another one
  */
 #ifndef SUBJECT_H
 #define SUBJECT_H
@@ -38,7 +38,7 @@ enum {
     SUBJECT_FREED = 1 << 4,     /* records have `freed`, of those */
     SUBJECT_SAMPLES = 1 << 5,   /* counts have `samples` */
     SUBJECT_ADDRESSES = 1 << 6, /* a record is one live object */
-    SUBJECT_SAMPLING = 1 << 7,  /* rates above 1; counts are then estimates */
+    SUBJECT_SAMPLING = 1 << 7,  /* rates above 1; counts are estimates then */
     SUBJECT_OFF = 1 << 8,       /* rate 0: nothing is recorded */
     SUBJECT_AT_ONCE = 1 << 9,   /* a new rate begins with the next allocation,
                                    not when the gap of the old one ends */
@@ -46,14 +46,14 @@ enum {
                                            site as of some moment, not all as
                                            of the same one */
     SUBJECT_BLOCK = 1 << 11,            /* waits, where the waiter waited */
-    SUBJECT_MUTEX = 1 << 12, /* waits, where the holder of the lock let go */
+    SUBJECT_MUTEX = 1 << 12, /* waits, where the holder released the lock */
     SUBJECT_WAITS_SAMPLED = 1 << 13, /* rates of waits above 1 */
     SUBJECT_FORKS = 1 << 14, /* its process may really fork: its child is
                                 judged as well */
 };
 
 struct subject_config {
-    uint64_t rate_bytes; /* a sample every so many on average; 1: all */
+    uint64_t rate_bytes; /* mean bytes per sample; 1: all */
     void *memory;        /* subject.memory_bytes, zero, aligned to 64 */
     void *context;       /* for these two */
     uint64_t (*random)(void *context); /* 64 uniform bits */
@@ -73,11 +73,11 @@ struct subject_block {
     bool zeroed;
 };
 
-/* As the user is shown them: estimates, if the rate is above 1. */
+/* As the user sees them: estimates, if the rate is above 1. */
 struct subject_count {
     double objects;
     double bytes;
-    int64_t samples; /* behind them; SUBJECT_SAMPLES */
+    int64_t samples; /* that they are based on; SUBJECT_SAMPLES */
 };
 
 struct subject_record {
@@ -88,12 +88,12 @@ struct subject_record {
     struct subject_count freed;
 };
 
-/* Takes a record, which may be gone after the call. */
+/* Receives a record, which may be gone after the call. */
 typedef void subject_visit(void *context, const struct subject_record *record);
 
 enum subject_waits { SUBJECT_BLOCK_WAITS, SUBJECT_MUTEX_WAITS };
 
-/* A thread has waited for a lock, which its holder has now let go. */
+/* A thread has waited for a lock, which its holder has now released. */
 struct subject_wait {
     struct subject_site waited;   /* charged for block waits */
     struct subject_site released; /* charged for mutex waits */
@@ -102,7 +102,7 @@ struct subject_wait {
     uint64_t ticks; /* 1 or more */
 };
 
-/* As the user is shown them: estimates, if the rate is above 1. */
+/* As the user sees them: estimates, if the rate is above 1. */
 struct subject_wait_record {
     struct subject_site site;
     double count;
@@ -123,26 +123,27 @@ struct subject {
     void *(*begin)(const struct subject_config *config);
     void (*end)(void *state);
 
-    /* Thread numbers are below SUBJECT_THREADS_MAX, and come again after
+    /* Thread numbers are below SUBJECT_THREADS_MAX, and are reused after
      * thread_exit(). Blocks of a thread outlive it. */
     void (*thread_start)(void *state, uint32_t thread);
     void (*thread_exit)(void *state, uint32_t thread);
 
     void (*alloc)(void *state, uint32_t thread, const struct subject_site *site,
                   const struct subject_block *block);
-    /* `to` replaces `from`: elsewhere, at the same address, or not at all
-     * (address 0), and then `from` stays. */
+    /* `to` replaces `from`: at another address, or at the same one. If it has
+     * address 0, the realloc failed and `from` stays. */
     void (*realloc)(void *state, uint32_t thread,
                     const struct subject_site *site,
                     const struct subject_block *from,
                     const struct subject_block *to);
-    /* thread: who frees, be it the program or the sweep of a collector. */
+    /* thread: the one that frees, for the program or in a sweep */
     void (*free)(void *state, uint32_t thread,
                  const struct subject_block *block, bool swept);
 
-    /* A collection: first when marking has ended and the world is stopped;
-     * then when it goes on. A subject that has cycle() shows the heap as of
-     * a completed collection, and all of it after three undisturbed ones. */
+    /* A collection: called once when marking has ended and the world is
+     * stopped, and again after the restart. A subject that has cycle() shows
+     * the heap as of a completed collection, and all of it after three
+     * undisturbed ones. */
     void (*cycle)(void *state);
     void (*flush)(void *state);
 
@@ -156,22 +157,22 @@ struct subject {
      */
     void (*fork)(void *state, uint32_t thread, bool child);
 
-    /* Call visit(context, &record) for each record. A site may come twice: its
-     * counts are added up then, unless there are SUBJECT_ADDRESSES. No record
-     * has bytes without objects. */
+    /* Call visit(context, &record) for each record. A site may appear twice:
+     * its counts are then added up, unless there are SUBJECT_ADDRESSES. No
+     * record has bytes without objects. */
     void (*snapshot)(void *state, subject_visit *visit, void *context);
 
     /* The same in parts, between which the program goes on, and even forks.
-     * read_next() calls visit once, or returns false: that was all. One reading
-     * at a time, and no snapshot() meanwhile. */
+     * read_next() calls visit once, or returns false when there is no more. One
+     * reading at a time, and no snapshot() meanwhile. */
     void (*read_begin)(void *state);
     bool (*read_next)(void *state, subject_visit *visit, void *context);
 
-    /* What it counts a request as, where that is not its size: the size class,
-     * or with a header. NULL: the size that was asked for. */
+    /* The bytes that it counts a request as, if that is not its size: the size
+     * class, or with a header. NULL: the requested size. */
     uint64_t (*counted_bytes)(uint64_t size_bytes, uint64_t align_bytes);
 
-    /* SUBJECT_BLOCK, SUBJECT_MUTEX. All waits since begin(); a site may come
+    /* SUBJECT_BLOCK, SUBJECT_MUTEX. All waits since begin(); a site may appear
      * twice. */
     void (*wait)(void *state, const struct subject_wait *wait);
     void (*read_waits)(void *state, enum subject_waits which,
@@ -179,7 +180,7 @@ struct subject {
 
     /* The rate from now on: 1, all waits, as after begin(); 0, none
      * (SUBJECT_OFF); more (SUBJECT_WAITS_SAMPLED): on average one block wait
-     * for so many ticks, and one mutex wait in so many. */
+     * per that many ticks, and one mutex wait in that many. */
     void (*set_wait_rate)(void *state, enum subject_waits which, uint64_t rate);
 };
 

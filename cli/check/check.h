@@ -18,9 +18,10 @@ enum cli_exit cli_check_unbiased(const struct prof_rules *rules,
                                  props_set asked, struct cli_report *report);
 
 /*
- * What can be enumerated or measured, printed as it is found.
+ * Run everything that can be enumerated or measured, and print it as it is
+ * found.
  *
- * out:     *found, the gravest failure, or one that has not `failed`; or NULL
+ * out:     *found, the worst failure, or one that has not `failed`; or NULL
  * returns: the exit code
  */
 enum cli_exit cli_check_enumerated(const struct cli_check_options *options,
@@ -36,7 +37,7 @@ enum cli_exit cli_check_enumerated(const struct cli_check_options *options,
 bool cli_check_part(const struct cli_check_options *options,
                     enum cli_part_kind kind, struct props_campaign *part);
 
-/* Does a tracer follow its worlds? */
+/* Do its worlds have a tracer? */
 bool cli_check_is_traced(const struct props_campaign *campaign);
 
 /* Print what ran: "rules exact: ... log hash ...". */
@@ -44,7 +45,7 @@ void cli_check_tell(FILE *file, const struct props_campaign *campaign,
                     const struct props_outcome *outcome);
 
 /*
- * A seed failed: shrink that, print it and keep it.
+ * Shrink the failure of a seed, print it and save it.
  *
  * out:     *kept, for a result; or NULL
  * returns: the exit code

@@ -13,7 +13,7 @@
  *          save, the folder for failures; NULL: that of `profsim check`
  * returns: the exit code of the whole campaign; CLI_INCOMPLETE if nothing
  *          failed and a part is missing; CLI_USAGE after a complaint about each
- *          file that does not belong here
+ *          file that is not part of the campaign
  */
 enum cli_exit cli_check_merge(char *const *paths, uint32_t paths_count,
                               const char *folder, const char *save,

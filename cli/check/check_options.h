@@ -1,4 +1,4 @@
-/* check_options.h -- the words of `profsim check`. */
+/* check_options.h -- the arguments of `profsim check`. */
 #ifndef CLI_CHECK_OPTIONS_H
 #define CLI_CHECK_OPTIONS_H
 
@@ -23,7 +23,7 @@ struct cli_check_options {
     bool drawn;             /* the first seed, so that no two runs are alike */
     struct cli_shard shard; /* of count 0: none was asked for */
     const char *result;     /* the file or folder of it; NULL: none */
-    uint32_t every_seconds; /* how often it is written; 0: at each slice */
+    uint32_t every_seconds; /* between writes; 0: at each slice */
     struct cli_report *report;
     int files_count; /* argv[0 .. files_count) are files to judge */
 };

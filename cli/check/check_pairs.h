@@ -1,4 +1,5 @@
-/* check_pairs.h -- which two coverage goals one run of a campaign has met. */
+/* check_pairs.h -- which two coverage goals one run of a campaign has reached.
+ */
 #ifndef CLI_CHECK_PAIRS_H
 #define CLI_CHECK_PAIRS_H
 
@@ -8,11 +9,11 @@
 #include "report.h"
 
 /*
- * Print how many pairs were met in one run, and each pair for which pairs.def
- * is wrong.
+ * Print how many pairs were reached in one run, and each pair for which
+ * pairs.def is wrong.
  *
- * returns: false if a pair was missed that other runs meet, or one was met that
- *          cannot be
+ * returns: false if a pair was missed that other runs reach, or one was reached
+ *          that should be impossible
  */
 bool cli_check_pairs(struct cli_report *report, const struct props_pairs *met);
 

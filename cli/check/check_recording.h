@@ -11,7 +11,8 @@
  * and print the verdict of every property.
  *
  * in:      asked, the properties; fewer than all: each of them must be tried
- * returns: CLI_OK if all that were tried hold; CLI_USAGE if it cannot be done
+ * returns: CLI_OK if all that were tried hold; CLI_USAGE if the run is
+ *          impossible
  */
 enum cli_exit cli_check_recording(const struct sim_recording *recording,
                                   const char *path,

@@ -1,5 +1,4 @@
-/* check_saved.h -- failures that earlier searches have saved, replayed first.
- */
+/* check_saved.h -- replays failures that earlier searches saved. */
 #ifndef CLI_CHECK_SAVED_H
 #define CLI_CHECK_SAVED_H
 

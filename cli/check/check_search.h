@@ -20,14 +20,14 @@ struct cli_search {
 };
 
 /* Print which properties cannot be tried on the subject, and why. returns:
- * the others */
+ * the other ones */
 props_set cli_search_applicable(const struct cli_check_options *options,
                                 struct cli_search *search);
 
 /* returns: the exit code for a checker that failed */
 enum cli_exit cli_search_exit(const struct props_finding *finding);
 
-/* Take note of what a checker found. */
+/* Record what a checker found. */
 void cli_search_checked(const struct cli_check_options *options,
                         struct cli_search *search,
                         const struct props_finding *finding);
@@ -35,7 +35,7 @@ void cli_search_checked(const struct cli_check_options *options,
 /*
  * Add the failure of a campaign to the report.
  *
- * returns: its result, to be completed by where it is kept
+ * returns: its result, to be completed by where it is saved
  */
 struct cli_result *cli_search_failed(const struct cli_check_options *options,
                                      struct cli_search *search,
@@ -43,13 +43,13 @@ struct cli_result *cli_search_failed(const struct cli_check_options *options,
                                      bool traced, enum cli_exit exit_code);
 
 /*
- * Print the verdict of a search without failures, and add every property that
- * was asked about to the report.
+ * Print the verdict of a search without failures, and add every requested
+ * property to the report.
  *
  * in:      exit_code, of the search
- * returns: exit_code, or CLI_INCOMPLETE instead of CLI_OK if something that
- *          should have been tried was not: a property that was named, or any in
- *          a campaign long enough to meet it
+ * returns: exit_code, or CLI_INCOMPLETE instead of CLI_OK if something was not
+ *          tried that should have been: a property that was named, or any in a
+ *          campaign long enough to try it
  */
 enum cli_exit cli_search_end(const struct cli_check_options *options,
                              struct cli_search *search,

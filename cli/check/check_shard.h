@@ -1,7 +1,7 @@
 /*
  * check_shard.h -- `profsim check --shard I/N --result FILE`: every N-th seed
- * from the I-th on. A shard takes slices of each kind of worlds in turn, so one
- * that is stopped early has spread its time over both.
+ * from the I-th on. A shard alternates between the kinds of worlds, so one that
+ * is stopped early has spread its time over both.
  */
 #ifndef CLI_CHECK_SHARD_H
 #define CLI_CHECK_SHARD_H
@@ -14,7 +14,7 @@ enum cli_exit cli_check_shard(const struct cli_check_options *options,
                               struct cli_search *search);
 
 /*
- * What the options ask for, without those that change no result.
+ * What the options ask for, without those that do not affect the result.
  *
  * out:     asked, words for a shell: "check H2 --rules exact --seeds 1..9"
  * returns: false if they are too long

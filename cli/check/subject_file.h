@@ -29,7 +29,7 @@ props_set cli_subject_give(struct sim_scenario *scenario,
                            const struct subject *subject);
 
 /*
- * Take a word of --subject.
+ * Handle a --subject option.
  *
  * out:     *subject, NULL before, and its *path
  * returns: false, and a complaint, if it is no subject, or the second one
@@ -42,7 +42,7 @@ extern const struct cli_option cli_subject_options[];
 extern const struct cli_option cli_subject_tone_options[]; /* and --color */
 
 /*
- * Take all words of such a command; the plain ones move to argv[1..count].
+ * Take all arguments of such a command; the plain ones move to argv[1..count].
  *
  * out:     *count; *subject and its *path, NULL if none is named; *pages
  * returns: false if the command is to exit with words->exit_code

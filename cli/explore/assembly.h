@@ -1,4 +1,5 @@
-/* assembly.h -- inline assembly in a program: what it touches is not seen. */
+/* assembly.h -- finds inline assembly, whose accesses the explorer cannot see.
+ */
 #ifndef CLI_ASSEMBLY_H
 #define CLI_ASSEMBLY_H
 

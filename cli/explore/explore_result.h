@@ -1,7 +1,7 @@
 /*
  * explore_result.h -- what a shard of an exhaustive search has found, as a file
- * (docs/scale.md). It is written when the shard ends; the state of an
- * unfinished one is in its checkpoint.
+ * (docs/scale.md). It is written when the shard ends; until then the state is
+ * in its checkpoint.
  */
 #ifndef CLI_EXPLORE_RESULT_H
 #define CLI_EXPLORE_RESULT_H
@@ -51,8 +51,8 @@ void cli_explored_free(struct cli_explored *explored);
 
 /*
  * Take over the wait loops that other shards have found, from the results in
- * the same folder: shards that know different wait loops search different
- * lists.
+ * the same folder: all shards must search the same lists, and wait loops change
+ * them.
  *
  * returns: has one found that the search cannot be split?
  */

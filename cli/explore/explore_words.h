@@ -1,4 +1,4 @@
-/* explore_words.h -- what `profsim explore` is asked for. */
+/* explore_words.h -- the arguments of `profsim explore`. */
 #ifndef CLI_EXPLORE_WORDS_H
 #define CLI_EXPLORE_WORDS_H
 

@@ -1,5 +1,5 @@
 /*
- * mutants.h -- `profsim mutants`: what became of the mutants of each line of
+ * mutants.h -- `profsim mutants`: the results of the mutants of each line of
  * the library, and which kernel notices a weaker memory order.
  */
 #ifndef CLI_MUTANTS_H

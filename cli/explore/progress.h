@@ -5,7 +5,7 @@
 #include "progress_line.h"
 #include "registry.h"
 
-/* Where the latest line stands. */
+/* The state of the last line. */
 struct cli_progress {
     const char *name; /* of what is searched */
     struct props_progress_line line;

@@ -1,10 +1,10 @@
 /*
- * call_tree.h -- the stacks of one or two recordings merged from the root: what
- * graphs, collapsed stacks and comparisons are made of.
+ * call_tree.h -- the stacks of one or two recordings merged from the root, for
+ * graphs, collapsed stacks and comparisons.
  *
  * Two calls are the same if their functions are: addresses and lines differ
  * from build to build and from run to run, so they do not count. Malloc and its
- * kin are left out at the leaf.
+ * relatives are left out at the leaf.
  */
 #ifndef CLI_CALL_TREE_H
 #define CLI_CALL_TREE_H
@@ -49,7 +49,7 @@ bool cli_call_tree_add(struct cli_call_tree *tree, uint32_t column,
                        const struct sim_live_heap *heap,
                        enum cli_measure measure);
 
-/* Sort children and sum up; before the first look. */
+/* Sort children and sum up; call it before reading the tree. */
 bool cli_call_tree_finish(struct cli_call_tree *tree);
 
 /* returns: the nodes; parents come before their children; [0] is the root */

@@ -1,6 +1,6 @@
 /*
- * calls.h -- the calls in the stacks of a recording, as people and tools read
- * them: names demangled, inlined functions apart.
+ * calls.h -- the calls in the stacks of a recording as people and tools expect
+ * them: names demangled, inlined functions separate.
  */
 #ifndef CLI_CALLS_H
 #define CLI_CALLS_H
@@ -23,7 +23,7 @@ struct cli_call {
     uint64_t function_offset;
     uint32_t line;   /* 0 if not known */
     uint32_t name;   /* the same number for the same symbol and module */
-    bool is_telling; /* false for malloc and its kin */
+    bool is_telling; /* false for malloc and its relatives */
 };
 
 struct cli_calls; /* opaque */

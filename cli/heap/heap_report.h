@@ -1,4 +1,4 @@
-/* heap_report.h -- what `profsim run` tells of a recorded program's heap. */
+/* heap_report.h -- the report of `profsim run` on a recorded program's heap. */
 #ifndef CLI_HEAP_REPORT_H
 #define CLI_HEAP_REPORT_H
 
@@ -22,7 +22,7 @@ const char *cli_measure_name(enum cli_measure measure);
 /* out: *measure; returns: false if there is none of that name */
 bool cli_measure_find(const char *name, enum cli_measure *measure);
 
-/* returns: what is counted of a site */
+/* returns: the count of a site by this measure */
 struct sim_heap_count cli_measure_of(const struct sim_heap_sums *sums,
                                      enum cli_measure measure);
 

@@ -25,7 +25,7 @@
 struct sim_scenario;
 struct sim_world;
 
-/* Stands for an empty stack; no code of any program is there. */
+/* Replaces an empty stack; no program has code there. */
 enum { CLI_PROFILES_LOST = 1 };
 
 /* What a heap profile is of. */
@@ -74,7 +74,7 @@ bool cli_profiles_write_recording(const char *folder, const char *path,
 /*
  * Run a scenario and write what its instruments show at the end.
  *
- * in:      path, where the scenario is from
+ * in:      path, of the scenario
  */
 bool cli_profiles_write_scenario(const char *folder, const char *path,
                                  struct sim_scenario *scenario);

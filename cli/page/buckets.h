@@ -1,7 +1,7 @@
 /*
- * buckets.h -- the profile while a scenario runs: what the library has
- * published, what waits in each slot of its ring, and what the oracle says is
- * published, by bucket, as JSON of docs/pages.md.
+ * buckets.h -- the profile while a scenario runs, by bucket, as JSON of
+ * docs/pages.md: what the library has published, what waits in each slot of its
+ * ring, and what the oracle says must be published.
  */
 #ifndef CLI_BUCKETS_H
 #define CLI_BUCKETS_H

@@ -19,7 +19,7 @@ struct cli_event {
     uint32_t column; /* processor it is on; TRUTH_NO_PROC: the collector's */
 };
 
-/* Look at the world before the event. in: all but column; out: column */
+/* Record the world before the event. in: all but column; out: column */
 void cli_event_begin(struct cli_event *at);
 
 /* Print what has happened, as one line. */

@@ -2,9 +2,9 @@
  * heap_time.h -- the heap of a recorded program over time, by site, and how far
  * an estimate by sampling would be off.
  *
- * The run is cut into bins of equal length. A bin shows the moment in it at
- * which most bytes were in use: nothing is averaged, its sites add up exactly,
- * and the highest bin is the peak.
+ * The run is cut into bins of equal length. A bin shows its moment with the
+ * most bytes in use: nothing is averaged, its sites add up exactly, and the
+ * highest bin is the peak.
  */
 #ifndef CLI_HEAP_TIME_H
 #define CLI_HEAP_TIME_H

@@ -24,8 +24,8 @@ struct props_breach cli_needed_try(struct props_run *run,
 /*
  * Leave out each event in turn.
  *
- * out:     needed[0 .. events_count): false where the same property breaks
- *          without the event
+ * out:     needed[0 .. events_count): false if the same property breaks without
+ *          the event
  * returns: false, with needed untouched, if there are too many events
  */
 bool cli_needed_find(struct props_run *run, const struct sim_scenario *scenario,

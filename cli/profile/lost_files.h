@@ -5,7 +5,7 @@
 #ifndef CLI_LOST_FILES_H
 #define CLI_LOST_FILES_H
 
-/* Print the sentences on stderr, too. A file that is no such list is left
+/* Also print the sentences on stderr. A file that is not such a list is left
  * alone. */
 void cli_lost_files(const char *folder);
 

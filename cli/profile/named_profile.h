@@ -1,5 +1,5 @@
 /*
- * named_profile.h -- profile.proto of another process: its addresses get names.
+ * named_profile.h -- profile.proto of another process: names its addresses.
  */
 #ifndef CLI_NAMED_PROFILE_H
 #define CLI_NAMED_PROFILE_H
@@ -18,7 +18,7 @@ struct cli_named_profile {
 
 /*
  * Name the locations of a profile from the files that its mappings name, as
- * they are on this machine. Locations that have lines already keep them.
+ * they are now on this machine. Locations that already have lines keep them.
  *
  * out:     *named, to be released also on failure
  * returns: NULL; why it cannot be done: it is no profile, no memory

@@ -1,5 +1,5 @@
 /*
- * profile_top.h -- the stacks of a sampled profile with most of one value.
+ * profile_top.h -- the stacks of a sampled profile with the most of one value.
  */
 #ifndef CLI_PROFILE_TOP_H
 #define CLI_PROFILE_TOP_H
@@ -12,7 +12,7 @@
 
 /*
  * Print a value's total, how far it may be off, and the stacks with most of it,
- * a line each.
+ * one per line.
  *
  * in:      type, of the value, as "inuse_space"; most, lines
  * returns: false if the profile has no such value, or there is no memory

@@ -1,5 +1,5 @@
 /*
- * proto.h -- messages of protobuf, written.
+ * proto.h -- writes protobuf messages.
  *
  *      struct cli_proto line = {.count = 0}, location = {.count = 0};
  *
@@ -7,7 +7,7 @@
  *      cli_proto_message(&location, 4, &line);
  *
  * A message that could not get memory is marked as failed, and so is any
- * message that it is put into; do not use what a failed one holds.
+ * message that contains it; do not use the contents of a failed one.
  */
 #ifndef CLI_PROTO_H
 #define CLI_PROTO_H

@@ -34,8 +34,8 @@ struct cli_sighting {
 
 /*
  * A module may be mapped where another one was before. The addresses of the
- * n-th module there are moved up by n times this distance, which is larger than
- * any address, so each module has addresses of its own.
+ * n-th module there are moved up by n times this distance. It is larger than
+ * any address, so each module has its own addresses.
  */
 #define CLI_LAYER_BITS 48u
 

@@ -29,7 +29,7 @@ bool cli_convert(const char *from, const char *to,
                  char *error, size_t error_bytes);
 
 /*
- * Read what a spool says of its process.
+ * Read a spool's information about its process.
  *
  * out:     *image, but for its name and flags
  * returns: false if it is no spool
@@ -41,7 +41,7 @@ bool cli_convert_peek(const char *from, struct cli_image *image);
 typedef void cli_executed_fn(void *context, uint32_t process, uint64_t ticks,
                              const char *path);
 
-/* Call `each` for what a spool says was executed, in order. */
+/* Call `each` for everything executed according to a spool, in order. */
 void cli_convert_executed(const char *from, cli_executed_fn *each,
                           void *context);
 

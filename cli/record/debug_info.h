@@ -1,6 +1,6 @@
 /*
- * debug_info.h -- what DWARF says of an address: its line, and the functions
- * that were inlined there.
+ * debug_info.h -- DWARF information about an address: its line, and the
+ * functions that were inlined there.
  */
 #ifndef CLI_DEBUG_INFO_H
 #define CLI_DEBUG_INFO_H

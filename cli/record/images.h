@@ -1,6 +1,6 @@
 /*
- * images.h -- the process images that a recorder logged: a folder with a spool
- * of each, and what becomes of them.
+ * images.h -- the process images that a recorder logged: a folder with one
+ * spool each, and the recordings made from them.
  */
 #ifndef CLI_IMAGES_H
 #define CLI_IMAGES_H
@@ -33,7 +33,7 @@ struct cli_images {
 };
 
 /*
- * Look into a folder. Files that are no spools are left alone.
+ * Read a folder. Files that are not spools are left alone.
  *
  * out:     *images, to be released also on failure
  * in:      folder, valid as long as *images
@@ -43,8 +43,8 @@ bool cli_images_read(struct cli_images *images, const char *folder);
 void cli_images_release(struct cli_images *images);
 
 /*
- * Make recordings of the images that asked for most bytes, and print a list.
- * The one with most becomes `output`, the others output.2, ... by start.
+ * Make recordings of the images that requested the most bytes, and print a
+ * list. The largest becomes `output`, the others output.2, ... by start.
  *
  * in:      most, images to keep, at least 1
  * returns: false, reported on stderr, if there is none or one was not written
@@ -53,8 +53,8 @@ bool cli_images_save(struct cli_images *images, const char *output,
                      size_t most);
 
 /*
- * Remove the spools that are done, and the folder if it is empty then; say what
- * is left and how to save it.
+ * Remove the spools that are done, and the folder if it is then empty; print
+ * what is left and how to save it.
  */
 void cli_images_remove(const struct cli_images *images);
 

@@ -1,5 +1,5 @@
 /*
- * names.h -- names for the addresses of this very process, for its profiles.
+ * names.h -- names for the addresses of this process, for its own profiles.
  */
 #ifndef CLI_NAMES_H
 #define CLI_NAMES_H

@@ -10,9 +10,9 @@
 #include "exit.h"
 
 struct cli_preload {
-    const char *verb;     /* "record": who speaks */
+    const char *verb;     /* "record": for messages */
     const char *library;  /* file name */
-    const char *variable; /* of the environment: another path for it */
+    const char *variable; /* of the environment: overrides the path */
     void (*set_environment)(void *context); /* in the child */
     void *context;
 };
@@ -26,17 +26,17 @@ struct cli_preload {
 bool cli_preload_find(char *path, size_t path_bytes,
                       const struct cli_preload *preload);
 
-/* Put a library in front of what LD_PRELOAD names. context: in the child */
+/* Put a library first in LD_PRELOAD. context: in the child */
 void cli_preload_add(const char *path);
 
 /*
  * Run the command to its end. It keeps its stdio. ^C is left to the command,
- * and a request to end is handed on to it. Signals stay held until
+ * and a request to end is passed on to it. Signals stay blocked until
  * cli_preload_let_go().
  *
  * out:     *status, as of waitpid(), if it was run
  * in:      path, of cli_preload_find()
- * returns: CLI_OK if it was run, whatever came of it; else why not, reported
+ * returns: CLI_OK if it was run, however it ended; else why not, reported
  */
 enum cli_exit cli_preload_run(const struct cli_preload *preload,
                               const char *path, char **command, int *status);

@@ -1,4 +1,4 @@
-/* record_options.h -- the words of `profsim record`. */
+/* record_options.h -- the arguments of `profsim record`. */
 #ifndef CLI_RECORD_OPTIONS_H
 #define CLI_RECORD_OPTIONS_H
 

@@ -1,9 +1,9 @@
 /*
- * symbol_cache.h -- names that were looked up, kept for the images that follow:
- * most images of a command have the same libraries.
+ * symbol_cache.h -- caches names for the next images: most images of a command
+ * have the same libraries.
  *
- * A file is known by its path and build id, an address by its offset from where
- * the file was loaded.
+ * A file is identified by its path and build id, an address by its offset from
+ * where the file was loaded.
  */
 #ifndef CLI_SYMBOL_CACHE_H
 #define CLI_SYMBOL_CACHE_H
@@ -33,7 +33,7 @@ uint32_t cli_symbol_cache_get(const struct cli_symbol_cache *cache,
                               uint32_t file, uint64_t offset,
                               struct cli_symbol *found);
 
-/* Keep what was found; without memory it is not kept. */
+/* Store what was found; without memory it is not stored. */
 void cli_symbol_cache_put(struct cli_symbol_cache *cache, uint32_t file,
                           uint64_t offset, const struct cli_symbol *found,
                           uint32_t count);

@@ -35,8 +35,8 @@ struct cli_symbols *cli_symbols_open(struct cli_symbol_cache *cache);
 void cli_symbols_close(struct cli_symbols *symbols);
 
 /*
- * Tell where a file is mapped. A file that is gone, or has another build id by
- * now, is not used: its addresses are named by path and offset.
+ * Register where a file is mapped. A file that is gone, or has another build id
+ * by now, is not used: its addresses are named by path and offset.
  *
  * in: bias, what the linker added to the file's addresses; start, limit and
  *     offset of one mapping; id, its build id (none if id_bytes is 0)

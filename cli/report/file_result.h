@@ -26,12 +26,12 @@ void cli_file_skipped(struct cli_report *report, const char *subject,
 /* returns: nothing broken, nothing to say */
 struct props_breach cli_no_breach(void);
 
-/* Say how a run ended its process. in: signal, 0 if by exit. out: *breach
+/* Describe how a run ended its process. in: signal, 0 if by exit. out: *breach
  * returns: the exit code */
 enum cli_exit cli_crash(const char *path, int signal,
                         struct props_breach *breach);
 
-/* Say that a file has no events, so that it broke nothing and shows nothing.
+/* Describe a file without events, which broke nothing and proves nothing.
  * out: *breach. returns: the exit code */
 enum cli_exit cli_no_events(const char *path, struct props_breach *breach);
 
@@ -40,8 +40,8 @@ enum cli_exit cli_exit_of(enum props_property property);
 
 struct subject;
 
-/* Run a scenario and say what it breaks. in: subject, for a scenario that is
- * about one; or NULL. out: *breach */
+/* Run a scenario and describe what it breaks. in: subject, for a scenario about
+ * one; or NULL. out: *breach */
 enum cli_exit cli_replay_input(const struct sim_input *input, const char *path,
                                const struct subject *subject,
                                struct props_breach *breach);

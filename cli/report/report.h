@@ -1,5 +1,5 @@
 /*
- * report.h -- what a command found, for programs that read it: --json FILE and
+ * report.h -- the results of a command, for other programs: --json FILE and
  * --junit FILE (docs/ci.md).
  *
  *      command --> results --> report_json.c, report_junit.c --> files
@@ -25,7 +25,7 @@ enum cli_verdict {
     CLI_VERDICT_COUNT
 };
 
-/* What a verdict is to a reader that knows four of them. */
+/* A verdict for a reader that knows only four. */
 enum cli_verdict_kind { CLI_PASSED, CLI_SKIPPED, CLI_FAILED, CLI_ERROR };
 
 enum { CLI_COUNTS_MAX = 8 };
@@ -37,7 +37,7 @@ struct cli_count {
 
 /* One thing that was judged. Texts belong to the report; NULL: none. */
 struct cli_result {
-    char *subject; /* what it was judged on: "rules exact", a file */
+    char *subject; /* what was judged: "rules exact", a file */
     char *name;    /* a property, a kernel, a file; unique in its subject */
     char *about;   /* the property as a sentence */
     enum cli_verdict verdict;
@@ -92,8 +92,8 @@ bool cli_report_take(struct cli_report *report, int id, const char *path);
  * Add a result.
  *
  * in:      subject, name, copied
- * returns: the result, to be completed; never NULL: without memory one that is
- *          thrown away
+ * returns: the result, to be completed; never NULL: without memory it is one
+ *          that will be discarded
  */
 struct cli_result *cli_report_add(struct cli_report *report,
                                   const char *subject, const char *name,

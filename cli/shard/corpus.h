@@ -6,11 +6,11 @@
  *      local folder  --> shared folder     what it lacks, under its hash
  *                    <-- what has the hash that its name says
  *
- * Anybody may write to the shared folder. Only regular files of at most
- * CLI_CORPUS_BYTES are read, no link is followed, and a name that is not its
- * content's is ignored. What comes in is an input like any other, and is
- * judged anew. A file appears whole (written, synced, renamed), and none
- * is removed.
+ * Anybody may write to the shared folder. So only regular files of at most
+ * CLI_CORPUS_BYTES are read, no link is followed, and a file whose name is not
+ * the hash of its content is ignored. Received files are inputs like any
+ * others, and are judged again. A file appears whole (written, synced,
+ * renamed), and none is removed.
  */
 #ifndef CLI_CORPUS_H
 #define CLI_CORPUS_H

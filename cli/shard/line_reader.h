@@ -36,16 +36,16 @@ bool cli_reader_is(const char *path, const char *first);
 
 void cli_reader_close(struct cli_reader *reader);
 
-/* The present line is the last one, with the right sum. */
+/* The current line is the last one, with the right sum. */
 bool cli_reader_end(struct cli_reader *reader);
 
-/* Complain about the present line. returns: false */
+/* Complain about the current line. returns: false */
 bool cli_reader_wrong(const struct cli_reader *reader, const char *what);
 
 /* Go to the next line. returns: false, after a complaint, if there is none */
 bool cli_reader_next(struct cli_reader *reader);
 
-/* Does the line, or what is left of it, begin like that? */
+/* Does the rest of the line begin with this text? */
 bool cli_reader_begins(const struct cli_reader *reader, const char *word);
 
 /* Take the word if it stands there. */
@@ -60,7 +60,7 @@ bool cli_reader_line_number(struct cli_reader *reader, const char *word,
                             int base, uint64_t *value);
 
 /*
- * Take so many bytes behind the present line: whole lines, of any letters.
+ * Take so many bytes after the current line: whole lines, of any letters.
  *
  * returns: a copy, malloc'd; NULL after a complaint
  */

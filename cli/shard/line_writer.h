@@ -1,6 +1,6 @@
 /*
  * line_writer.h -- writes the files that line_reader.h reads: lines, and a last
- * one that says whether they are all there.
+ * one that shows whether they are complete.
  */
 #ifndef CLI_LINE_WRITER_H
 #define CLI_LINE_WRITER_H

@@ -12,8 +12,9 @@
 bool cli_result_take(const char **asked, const char *value);
 
 /*
- * `asked` names a file or a folder. One that ends in a slash is a folder, and
- * is made; there the shard names the file: DIR/shard-3-of-7.result.
+ * `asked` names a file or a folder. One that ends in a slash is a folder, which
+ * is made if needed; the file in it is named after the shard:
+ * DIR/shard-3-of-7.result.
  *
  * in:      shard, whose count is 0 without --shard: it is then 1 of 1
  * out:     path

@@ -54,7 +54,7 @@ struct cli_rows {
 void cli_rows_name(uint64_t *list, const char *name);
 
 /*
- * Begin a shard, or go on from its file.
+ * Begin a shard, or continue from its file.
  *
  * in:      asked, words of a form that cli_rows_may_ask() knows
  *          shard, whose count may be 0: one of one
@@ -67,11 +67,11 @@ bool cli_rows_begin(struct cli_rows *rows, const char *asked,
                     struct cli_shard shard, const char *path, uint64_t list,
                     uint32_t count);
 
-/* Is the item this shard's, and not done? */
+/* Does the item belong to this shard, and is it not done? */
 bool cli_rows_wants(const struct cli_rows *rows, uint32_t item);
 
 /*
- * Keep the row of an item; write the file if the last write was a second ago.
+ * Store the row of an item; write the file if the last write was a second ago.
  *
  * returns: false, and a complaint
  */
@@ -104,7 +104,7 @@ bool cli_rows_may_ask(const char *asked);
 bool cli_rows_read(struct cli_rows *rows, const char *path);
 
 /*
- * Are both of one list?
+ * Do both belong to one list?
  *
  * in:      path, of b
  * returns: false, and a complaint

@@ -25,7 +25,7 @@ enum {
     CLI_SCENARIO_BYTES = 1 << 16, /* of a failure; longer ones are left out */
 };
 
-/* What one seed, or a checker, has shown. */
+/* What one seed, or a checker, found. */
 struct cli_shard_failure {
     enum cli_exit exit_code;      /* CLI_OK: there is none */
     enum props_property property; /* PROPS_NONE: the process ended */
@@ -62,7 +62,7 @@ struct cli_shard_result {
 /* returns: "heaps", "traces" */
 const char *cli_part_name(enum cli_part_kind kind);
 
-/* What this command writes of itself. returns: false, and a complaint */
+/* This command's description of itself. returns: false, and a complaint */
 bool cli_shard_result_begin(struct cli_shard_result *result, const char *asked,
                             struct cli_shard shard);
 void cli_shard_result_free(struct cli_shard_result *result);
@@ -88,7 +88,7 @@ enum cli_shard_read cli_shard_result_read(struct cli_shard_result *result,
                                           const char *path);
 
 /*
- * Are both parts of one campaign?
+ * Do both parts belong to one campaign?
  *
  * in:      path, of b
  * returns: false, and a complaint, if the version, the build or what was asked

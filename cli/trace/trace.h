@@ -1,4 +1,4 @@
-/* trace.h -- `profsim trace`: look at "go 1.5 trace" files. */
+/* trace.h -- `profsim trace`: reads "go 1.5 trace" files. */
 #ifndef CLI_TRACE_H
 #define CLI_TRACE_H
 
@@ -7,7 +7,7 @@
 /*
  * Run one verb over files.
  *
- *      trace check FILE...     one line a file: PATH: ok N events, or
+ *      trace check FILE...     one line per file: PATH: ok N events, or
  *                              PATH: time-order: REASON, PATH: error: REASON
  *      trace dump FILE...      the events and stacks as text
  *      trace stat FILE...      counts and times

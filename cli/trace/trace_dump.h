@@ -1,4 +1,4 @@
-/* trace_dump.h -- a trace as text, one event a line. */
+/* trace_dump.h -- a trace as text, one event per line. */
 #ifndef MODEL_TRACE_DUMP_H
 #define MODEL_TRACE_DUMP_H
 

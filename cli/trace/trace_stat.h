@@ -1,5 +1,5 @@
 /*
- * trace_stat.h -- where the time of an accepted trace went.
+ * trace_stat.h -- how the time of an accepted trace was spent.
  *
  * From its creation to its end (or the end of the trace) a goroutine is at
  * every tick in exactly one of four spans, so they add up to its lifetime:

@@ -2,27 +2,27 @@
  * agent.c -- the thread that writes profiles, on request and by the clock.
  *
  * It listens on an abstract socket: there is no file that others could plant or
- * that must be removed, and the kernel says who is at the other end. One
- * request a connection:
+ * that must be removed, and the kernel reports which user is at the other end.
+ * One request per connection:
  *
  *      client   heap | allocs | mutex | block | cpu | status, and a line feed
  *      agent    OK and a line feed, then the bytes of the profile, to the end;
  *               or ERROR, a space, a reason and a line feed
  *
- * Only the user who owns the process, and root, get a reply. A client that
- * takes nothing for a second is given up, and any client after ten seconds; so
- * the agent is always free again soon.
+ * Only the user who owns the process, and root, get a reply. The agent drops a
+ * client that takes nothing for a second, and any client after ten seconds, so
+ * it is always free again soon.
  *
- * The thread has a table of descriptors of its own (close_range() with
+ * The thread has a descriptor table of its own (close_range() with
  * CLOSE_RANGE_UNSHARE, Linux 5.9). So the program keeps its numbers, and may
- * close descriptors that it does not know. On an older kernel the agent's
+ * close descriptors that it did not open. On an older kernel the agent's
  * listener is in the program's table, as high as possible, and is identified by
  * its inode before it is used.
  *
- * The thread blocks all signals, always: a signal that is sent to the process
- * is meant for the program. So it is woken by a futex, which a handler may use,
- * and an exit without any descriptor; and it checks twenty times a second
- * whether a client waits.
+ * The thread always blocks all signals: a signal sent to the process is meant
+ * for the program. So it is woken by a futex, which a handler or an exit can
+ * use without any descriptor; and it checks twenty times a second whether a
+ * client waits.
  */
 #include <errno.h>
 #include <fcntl.h>

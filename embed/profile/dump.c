@@ -1,10 +1,10 @@
 /*
  * dump.c -- profiles as profile.proto, made in memory that is mapped for it.
  *
- * There is no collector, so a cycle of the heap profile is what we make of it:
- * two are begun and flushed before a snapshot, and then everything recorded
- * before the call is published. The file has no names: it says what was mapped
- * where, and a reader names the addresses.
+ * There is no collector, so this file makes the cycles of the heap profile: two
+ * are begun and flushed before a snapshot, which publishes everything recorded
+ * before the call. The file has no names: it says what was mapped where, and a
+ * reader names the addresses.
  */
 #include <errno.h>
 #include <stdio.h>

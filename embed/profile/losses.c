@@ -1,6 +1,6 @@
 /*
  * losses.c -- what is sampled, and what was not recorded, as text: for a client
- * of the agent, and beside the files of a process that lost anything.
+ * of the agent, and next to the files of a process that lost something.
  */
 #include <stdio.h>
 #include <string.h>

@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-/* Counted up by each tracer that is attached; the probes' notes name their
+/* Incremented by each tracer that is attached; the probes' notes hold their
  * addresses. */
 extern unsigned short otel_memory_alloc_semaphore
     __attribute__((visibility("hidden")));

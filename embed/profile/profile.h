@@ -1,11 +1,11 @@
 /*
- * profile.h -- inside the profiler that is preloaded: libprof in a program that
- * knows nothing of it.
+ * profile.h -- inside the preloaded profiler: libprof in a program that knows
+ * nothing of it.
  *
  *      heap.c, locks.c (embed/hooks.h)
  *         |       |
- *      samples.c  waits.c      what is recorded of a call; table.c: of which
- *         |       |            blocks the free is to be recorded
+ *      samples.c  waits.c      what is recorded of a call; table.c: the blocks
+ *         |       |            whose free must be recorded
  *         |       |
  *      threads.c               a processor of libprof for each thread
  *         |
@@ -14,9 +14,9 @@
  *      dump.c                  profiles of it, as profile.proto
  *      cpu.c                   the CPU profile
  *         ^
- *      losses.c                what they do not have
- *      rights.c                the program's rights, which the agent shares
- *      agent.c                 a thread: who asks for them, and when
+ *      losses.c                what the profiles lack
+ *      rights.c                the program's credentials, shared by the agent
+ *      agent.c                 a thread: requests for profiles, and a timer
  *      start.c                 when it begins, forks and ends
  *
  * Rules
@@ -89,7 +89,7 @@ profile_is_on(void)
            PROFILE_ON;
 }
 
-/* start.c: begin, if nobody has. returns: is it on? */
+/* start.c: begin, unless already begun. returns: is it on? */
 bool profile_begin(void);
 
 /* returns: memory that is reserved, zeroed; NULL if there is none */
@@ -115,8 +115,8 @@ extern _Thread_local struct profile_thread profile_thread
 /* Get the thread a processor of its own, until it exits. context: inside */
 void profile_thread_begin(void);
 
-/* Give back what is left of the bytes that the thread has taken of its
- * processor's way to the next sample: from now on each allocation asks. */
+/* Give back the bytes that the thread has taken from its processor's gap to the
+ * next sample: from now on each allocation asks. */
 void profile_until_give(void);
 
 /* Borrow a processor for one call. context: inside */
@@ -136,16 +136,16 @@ bool profile_threads_after_fork_child(void);
 /* Begin the CPU profile, if one is wanted. */
 void profile_cpu_begin(void);
 
-/* Has the program taken SIGPROF or its timer for itself by now? If so, this
- * counts it. */
+/* Is the program now using SIGPROF or its timer itself? If so, this counts it.
+ */
 void profile_cpu_look(void);
 
-/* Write it, and begin anew. */
+/* Write it, and begin a new one. */
 enum prof_status profile_cpu_write(const struct prof_output *output);
 
 /* losses.c */
 
-/* Print what is sampled and what was lost. out: to, ended by NUL */
+/* Print what is sampled and what was lost. out: to, ending in NUL */
 void profile_status_print(char *to, size_t bytes);
 
 /* Write what was lost into the folder, if anything was. context: inside */
@@ -177,7 +177,7 @@ bool profile_has(enum profile_kind kind);
  * Write a profile as profile.proto, not compressed.
  *
  * returns: PROF_OK, the sink's status, PROF_ERR_MEMORY; PROF_ERR_BUSY if record
- *          calls did not come to an end
+ *          calls did not end in time
  * context: inside; waits for other dumps
  */
 PROF_NODISCARD enum prof_status profile_dump(enum profile_kind kind,
@@ -186,8 +186,8 @@ PROF_NODISCARD enum prof_status profile_dump(enum profile_kind kind,
 #define PROFILE_ALL ((1u << PROFILE_KINDS) - 1)
 
 /*
- * Write the profiles of some kinds, as far as they are taken, into files of a
- * folder. The first is always written, those of contention only if they have an
+ * Write the profiles of some kinds, if they are taken, into files of a folder.
+ * The first is always written; a later one of contention only if it has an
  * entry.
  *
  * in:      kinds, 1 << kind each
@@ -206,7 +206,7 @@ void profile_dump_after_fork_child(void);
 
 /*
  * returns: has the process forbidden itself some system calls, or prepared to?
- *          It begins no thread and opens no file then, as it might be killed
+ *          It then starts no thread and opens no file, as it might be killed
  *          for that.
  */
 bool profile_is_confined(void);
@@ -214,10 +214,10 @@ void profile_rights_after_fork_child(void);
 
 /* agent.c */
 
-/* Begin the agent's thread, if there is to be one and there is none. */
+/* Start the agent's thread, if one is wanted and there is none. */
 void profile_agent_start(void);
 
-/* End the agent's thread; the next sample begins another. context: inside */
+/* End the agent's thread; the next sample starts another. context: inside */
 void profile_agent_stop(void);
 
 bool profile_agent_is_running(void);

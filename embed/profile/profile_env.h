@@ -1,6 +1,6 @@
 /*
- * profile_env.h -- what `profsim profile` tells the profiler, by the
- * environment of the program.
+ * profile_env.h -- what `profsim profile` tells the profiler, through the
+ * program's environment.
  */
 #ifndef EMBED_PROFILE_ENV_H
 #define EMBED_PROFILE_ENV_H

@@ -1,12 +1,13 @@
 /*
- * rights.c -- the program changes its threads' rights. Linux keeps such rights
+ * rights.c -- handles changes of the program's credentials. Linux keeps these
  * for each thread, and the agent's must not get in the way.
  *
- * libc changes the user of all threads at once, and aborts the program if some
- * may change and others may not. So the agent ends before the program changes
- * its capabilities, and before it enters a user namespace, which a process with
- * two threads cannot do. The next sample begins an agent with the new rights,
- * but not in a process that is confined: there the agent writes the last files.
+ * libc changes the user of all threads at once, and aborts the program if the
+ * kernel allows that for some threads only. So the agent ends before the
+ * program changes its capabilities, and before it enters a user namespace,
+ * which a process with two threads cannot do. The next sample starts an agent
+ * with the new credentials, but not in a process that is confined: there the
+ * agent writes the last files.
  *
  * Unless the program is root's, a filter of system calls must come after
  * no_new_privs. From then on no thread is begun and no file opened where the

@@ -1,5 +1,5 @@
 /*
- * samples.c -- sampled blocks: recorded when they are allocated, known again
+ * samples.c -- sampled blocks: recorded when they are allocated, recognised
  * when they are freed.
  */
 #include <errno.h>

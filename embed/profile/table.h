@@ -27,7 +27,7 @@ struct table_entry {
     bool is_probed; /* its allocation was seen by a tracer of the probes */
 };
 
-/* returns: the slot from which an address is looked for */
+/* returns: the slot where the search for an address begins */
 static inline uint32_t
 table_home_of(uintptr_t address)
 {
@@ -43,7 +43,7 @@ table_home_of(uintptr_t address)
 bool table_take_out(uintptr_t address, struct table_entry *entry);
 
 /*
- * out:     *before, the entry that the address had; its address is 0 if it had
+ * out:     *before, the old entry of the address; its address is 0 if there was
  *          none
  * returns: false if there is no room
  */
@@ -57,8 +57,8 @@ uint64_t table_count(void);
  * thread that forks may use the table in between, as the program's fork
  * handlers do when they allocate.
  *
- * context: also a signal handler that interrupted any of these functions; then
- *          the child must let them end first
+ * context: also a signal handler that interrupted any of these functions; the
+ *          child must then let them end first
  */
 void table_before_fork(void);
 void table_after_fork(void);

@@ -1,11 +1,11 @@
 /*
- * waits.c -- who holds a lock that others wait for, and who waits.
+ * waits.c -- which threads hold a lock that others wait for, and which wait.
  *
  * A waiter registers its lock in a table, so that a thread that unlocks knows
- * by one load whether somebody waits (embed_awaited), and by another whether
- * for this lock. The time waited is charged to the holder after it unlocks
- * (mutex profile), and to the waiter (block profile). If two locks fall on one
- * slot, the later one is not registered, and that is counted.
+ * by one load whether any thread waits (embed_awaited), and by another whether
+ * it waits for this lock. The time waited is charged to the holder after it
+ * unlocks (mutex profile), and to the waiter (block profile). If two locks
+ * share a slot, the later one is not registered, and that is counted.
  */
 #include <errno.h>
 #include <sys/single_threaded.h>

@@ -19,7 +19,7 @@ struct model_buckets {
     struct model_drops drops;
     uint64_t rate_bytes; /* that heap events are sampled at from now on */
 
-    uint64_t run; /* how many resets; makes `seen_stacks` empty in no time */
+    uint64_t run; /* how many resets; makes `seen_stacks` empty at once */
     struct model_seen_stack *seen_stacks;
     struct model_seen *seen;
     uint32_t seen_count;
@@ -31,11 +31,11 @@ bool model_buckets_new(struct model_buckets *buckets, uint32_t buckets_max,
                        uint32_t entries_max);
 void model_buckets_delete(struct model_buckets *buckets);
 
-/* Begin a run: no bucket is born yet. */
+/* Begin a run: there is no bucket yet. */
 void model_buckets_reset(struct model_buckets *buckets);
 
 /*
- * Find the bucket of an event, or let it be born.
+ * Find the bucket of an event, or create it.
  *
  * in:      stack, of the log
  * returns: the bucket; MODEL_BUCKET_NONE if the event is dropped, then counted

@@ -3,7 +3,7 @@
  * its bucket, and how many random numbers that takes.
  *
  * It has its own generators, and divides in 128 bits where the library
- * compares. Closed forms, which need no random number, are in sampling.h.
+ * compares. sampling.h has closed forms, which need no random number.
  */
 #ifndef MODEL_CONTENTION_H
 #define MODEL_CONTENTION_H
@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Whose rules the library was told to follow. */
+/* The rules that the library was told to follow. */
 enum model_era {
     MODEL_EXACT,
     MODEL_GO_1_5, /* no mutex profile, 31-bit numbers */
@@ -71,15 +71,15 @@ uint64_t model_contention_count(const struct model_contention *model,
 uint64_t model_draw(enum model_era era, uint64_t *state);
 
 /*
- * Take numbers of the exact era until one gives a number below `limit`, all
+ * Draw numbers of the exact era until one gives a number below `limit`, all
  * equally likely: draw * limit / 2^64, unless the remainder is below 2^64 mod
- * limit. 64 at most.
+ * limit. At most 64 draws.
  *
- * returns: false if none was of use; *value is then the last one's
+ * returns: false if all were rejected; *value is then from the last one
  */
 bool model_draw_below(uint64_t *state, uint64_t limit, uint64_t *value);
 
-/* The state that a seed begins with. */
+/* The state that a seed starts in. */
 uint64_t model_seeded(enum model_era era, uint64_t seed);
 
 #endif

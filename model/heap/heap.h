@@ -2,7 +2,7 @@
  * heap.h -- the oracle of the heap and contention profiles: what a snapshot
  * must show, derived from the truth log alone.
  *
- * Two oracles that know nothing of each other:
+ * Two independent oracles:
  *   - the *publication* oracle follows every event from being recorded to being
  *     published, and predicts a snapshot exactly: which buckets, in which
  *     order, with which numbers, under every fault;
@@ -22,25 +22,26 @@
 /* The scheme of accounting that the library was told to follow. */
 enum model_scheme {
     MODEL_RING,  /* allocations show after 2 cycles, sweep frees after 1 */
-    MODEL_STAGES /* two stages, turned over in the stopped world */
+    MODEL_STAGES /* two stages, rotated in the stopped world */
 };
 
 struct model_limits {
     enum model_scheme scheme;
     bool explicit_free_dropped; /* explicit frees are not counted at all */
-    bool sizing_consumes_first; /* a short snapshot spends the first rule */
+    bool sizing_consumes_first; /* a short snapshot uses up the first-snapshot
+                                   rule */
     uint32_t depth_max;         /* frames kept of a stack */
     uint32_t buckets_max;
     uint64_t frames_max; /* frames of all buckets together */
     enum model_era era;  /* of contention and of random numbers */
     uint64_t seed;
     uint64_t ticks_per_second;
-    bool waiters_all; /* a release is charged for all who wait */
+    bool waiters_all; /* a release is charged for all that wait */
 };
 
 enum model_bucket_kind { MODEL_HEAP, MODEL_BLOCK, MODEL_MUTEX };
 
-/* A bucket: one kind, size and cut stack. Order of buckets is order of birth.
+/* A bucket: one kind, size and cut stack, numbered in order of creation.
  */
 struct model_bucket {
     enum model_bucket_kind kind;
@@ -52,7 +53,7 @@ struct model_bucket {
     uint64_t allocs; /* published, or count of contention events */
     uint64_t frees;  /* published */
     uint64_t cycles; /* contention only */
-    bool by_locks;   /* holds waits in queues, which nobody made up */
+    bool by_locks;   /* holds waits for simulated locks */
     bool outlived;   /* nothing was added since a rate was set */
     double events;   /* the count of contention events, if it is not whole */
     uint64_t allocs_pending;
@@ -85,8 +86,8 @@ struct model_heap;
 
 /*
  * in:      objects_max, buckets_max, entries_max: how large a log may become;
- *          all memory is taken once. A log that becomes larger is a bug of the
- *          caller and traps.
+ *          all memory is allocated once. A larger log is a bug of the caller
+ *          and traps.
  * returns: NULL if there is not enough memory
  */
 struct model_heap *model_heap_new(uint32_t objects_max, uint32_t buckets_max,
@@ -134,10 +135,11 @@ struct model_answer model_heap_answer(const struct model_heap *model);
  * and fill allocs_then and frees_then of every heap bucket.
  *
  * out:     *k, the mark termination whose heap the snapshot must equal
- * returns: false if the snapshot cannot equal that heap: the collector broke a
- *          precondition (a missing flush, an object not swept in time) and it
- *          has not healed yet. This is exact: a right library publishes
- *          allocs_then and frees_then if, and only if, the result is true.
+ * returns: false if the snapshot cannot equal that heap, because the collector
+ *          broke a precondition (a missing flush, an object not swept in time)
+ *          and the effect is not over. This is exact: a correct library
+ *          publishes allocs_then and frees_then if, and only if, the result is
+ *          true.
  */
 bool model_heap_at(struct model_heap *model, uint32_t *k);
 

@@ -2,7 +2,7 @@
  * live_objects.h -- the heap oracle: which objects there were at a mark
  * termination.
  *
- * It is given the facts of the log one by one, those of counted objects only.
+ * It gets the facts of the log one by one, only those of counted objects.
  */
 #ifndef MODEL_LIVE_OBJECTS_H
 #define MODEL_LIVE_OBJECTS_H
@@ -34,7 +34,7 @@ struct model_live {
     enum model_debt debt_next;  /* in the next */
     enum model_debt debt_after; /* in the one after it */
 
-    /* What model_live_at() has still to count. */
+    /* What model_live_at() still has to count. */
     uint32_t *births; /* all objects, in order of birth */
     uint32_t births_count;
     uint32_t births_done;

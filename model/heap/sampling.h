@@ -30,8 +30,8 @@ model_u128 model_residues(struct model_draws draws, uint64_t rate,
                           uint64_t most);
 
 /*
- * What one draw each adds up to, of events of one length under one rate. For a
- * rate of exact fairness the draws are taken in whole rounds of `rate`.
+ * The sum over one draw of each number, for events of one length under one
+ * rate. For an exact rate the draws are taken in whole rounds of `rate`.
  */
 struct model_sums {
     model_u128 draws;     /* events offered */
@@ -48,8 +48,8 @@ struct model_sums model_mutex_sums(enum model_era era, struct model_draws draws,
                                    uint64_t cycles, uint64_t rate);
 
 /*
- * Recorded divided by what really happened, 1 being right. For printing; the
- * comparisons are made on the whole numbers.
+ * Recorded divided by what really happened; 1 is right. For printing;
+ * comparisons use the whole numbers.
  */
 struct model_factors {
     double kept;
@@ -60,9 +60,9 @@ struct model_factors model_factors_of(const struct model_sums *sums,
                                       uint64_t cycles);
 
 /*
- * The heap sampler: the chance that an allocation is recorded, and the factor
- * by which a reader's estimate is off, on average. In doubles: exp is no whole
- * number. The relative error of both is below 1e-14.
+ * The heap sampler: the probability that an allocation is recorded, and the
+ * factor by which a reader's estimate is off on average. In doubles, because of
+ * exp. The relative error of both is below 1e-14.
  */
 struct model_heap_sampling {
     double chance;
@@ -70,7 +70,7 @@ struct model_heap_sampling {
 };
 
 /*
- * in: MODEL_GO_1_5 is excluded: its chance depends on the allocations before
+ * in:      not MODEL_GO_1_5: its probability depends on earlier allocations
  */
 struct model_heap_sampling model_heap_sampling(enum model_era era,
                                                uint64_t size_bytes,

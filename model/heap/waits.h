@@ -1,6 +1,6 @@
 /*
- * waits.h -- who has waited for which lock since when, by the truth log; and
- * what a release and the end of a wait add to the profiles.
+ * waits.h -- which tasks have waited for which lock since when, by the truth
+ * log; and what a release and the end of a wait add to the profiles.
  */
 #ifndef MODEL_WAITS_H
 #define MODEL_WAITS_H
@@ -14,7 +14,7 @@ struct model_wait {
     uint32_t task;
     uint32_t lock;
     int64_t began;   /* by its processor's clock */
-    int64_t charged; /* up to here somebody was charged with its waiting */
+    int64_t charged; /* its wait was charged to releases up to here */
     bool block_on;   /* the block profile was on when it began */
     bool mutex_on;
 };
@@ -28,11 +28,11 @@ void model_waits_begin(struct model_waits *waits,
                        const struct model_wait *wait);
 
 /*
- * A task is let go by the holder of its mutex.
+ * The holder of a mutex passes it to a task.
  *
- * in:      now, by the clock of the holder's processor; `all`, whether others
- *          who wait are charged for, too
- * out:     *on, whether the mutex profile is told
+ * in:      now, by the clock of the holder's processor; `all`, whether it is
+ *          also charged for the others that wait
+ * out:     *on, whether the event goes to the mutex profile
  * returns: ticks of the holder's event
  */
 int64_t model_waits_released(struct model_waits *waits, uint32_t task,
@@ -41,7 +41,7 @@ int64_t model_waits_released(struct model_waits *waits, uint32_t task,
 /*
  * A wait is over. in: now, by the waiter's own clock
  *
- * out:     *on, whether the block profile is told
+ * out:     *on, whether the event goes to the block profile
  * returns: how long it was
  */
 int64_t model_waits_woken(struct model_waits *waits, uint32_t task, int64_t now,

@@ -1,9 +1,9 @@
 /*
- * pprof.h -- reads profile.proto, as the format's description has it.
+ * pprof.h -- reads profile.proto as its description defines it.
  *
  * Written from docs/profiles.md, not from the writer. A profile is accepted
- * only if every reference in it leads somewhere: ids are not 0 and occur once,
- * string numbers exist, every sample has a value for every sample type.
+ * only if every reference in it is valid: ids are not 0 and occur once, string
+ * numbers exist, every sample has a value for every sample type.
  */
 #ifndef MODEL_PPROF_H
 #define MODEL_PPROF_H
@@ -102,7 +102,7 @@ model_pprof_function(const struct model_pprof *profile, uint64_t id);
 
 /*
  * Lay out text in columns, as Go's tabwriter does with cells at least 1 wide,
- * padding 1, and tabs every 8: what a tab ends is a cell of a column.
+ * padding 1, and tab stops every 8: each cell ends in a tab.
  *
  * out:     to, room for to_max bytes
  * returns: bytes written, 0 if the room is too small

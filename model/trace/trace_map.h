@@ -6,7 +6,7 @@
  * file chooses. The map is a digital tree: each node holds one key, and two
  * bits of the scrambled key at a time choose the way down. Two different keys
  * differ in one of 64 bits, so no path is longer than 33 nodes, whatever the
- * file says: a hash table would need luck for that.
+ * file contains. A hash table has no such bound.
  */
 #ifndef MODEL_TRACE_MAP_H
 #define MODEL_TRACE_MAP_H

@@ -4,12 +4,14 @@
  *
  * Nothing here knows how a trace is written. The model follows every task and
  * processor through the log, and lists for each session what a reader must
- * find: first the world as it was, then each fact as the event that tells it.
+ * find: first the state of the world, then each fact as the event that reports
+ * it.
  *
- * An event has two positions. It is told at its position in the list. It
+ * An event has two positions. It is reported at its position in the list. It
  * happened at its `rank`. The two differ only for the return from a system
- * call: it is told when a processor is found, but happened when the thread came
- * back. If that was before this session could know of it, they are the same.
+ * call: it is reported when a processor is found, but happened when the thread
+ * came back. If that was before this session could know of it, they are the
+ * same.
  */
 #ifndef MODEL_TRACE_ORACLE_H
 #define MODEL_TRACE_ORACLE_H
@@ -23,10 +25,10 @@
 struct model_oracle_event {
     enum model_trace_type type;
     uint64_t rank;
-    uint64_t g;           /* who */
-    uint64_t arg;         /* whom, or the number; 0 if the event has none */
-    uint64_t pc;          /* of a new task */
-    int64_t ticks;        /* of the file: from here ... */
+    uint64_t g;    /* who */
+    uint64_t arg;  /* which task, or the number; 0 if the event has none */
+    uint64_t pc;   /* of a new task */
+    int64_t ticks; /* of the file: from here ... */
     int64_t ticks_latest; /* ... to here */
     uint32_t stack; /* index into the log's stacks; TRUTH_NO_STACK: empty */
     uint32_t proc;  /* TRUTH_NO_PROC: none */
@@ -51,7 +53,7 @@ struct model_oracle_session {
 
 struct model_oracle;
 
-/* returns: events that a log of so many facts can come to */
+/* returns: the most events that a log of so many facts can give */
 uint32_t model_oracle_events_max(uint32_t facts_max);
 
 /* returns: NULL if there is not enough memory */
@@ -62,7 +64,7 @@ void model_oracle_delete(struct model_oracle *oracle);
  * Read a log from its beginning.
  *
  * in:      tick_divisor, clock ticks in one tick of the file
- *          late_ticks, by how much the clock may be read later than its step:
+ *          late_ticks, how much later than its step the clock may be read:
  *          above 0 only if the clock moves on by itself
  */
 void model_oracle_read(struct model_oracle *oracle, const struct truth_log *log,

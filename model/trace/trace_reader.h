@@ -1,16 +1,16 @@
 /*
- * trace_reader.h -- what a "go 1.5 trace" file says, and whether it can be
+ * trace_reader.h -- reads a "go 1.5 trace" file, and checks whether it can be
  * true.
  *
- * The reader takes any bytes and gives one of three verdicts:
+ * The reader accepts any bytes and gives one of three verdicts:
  *
  *      ok          every check holds; the events are in their true order
  *      time-order  the format is right, but the clocks contradict the order
  *                  of the sequence numbers (skewed or unsteady clocks)
  *      error       the file is broken, or describes events that are impossible
  *
- * The checks come in stages and each stage looks at the whole file before the
- * next begins, so the first broken stage decides:
+ * The checks come in stages. Each stage checks the whole file before the next
+ * begins, so the first stage that fails decides:
  *
  *      bytes    -> trace_wire.c   records, numbers, lengths
  *      records  -> trace_reader.c arguments, frequency, stacks, who did it

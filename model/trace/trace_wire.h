@@ -9,7 +9,7 @@
  *      number:  unsigned LEB128 of at most 10 bytes; what the tenth byte has
  *               above bit 63 is dropped
  *
- * This layer knows nothing of what a record means: it gives the type, the first
+ * This layer does not know what a record means: it returns the type, the first
  * MODEL_TRACE_ARGS_MAX numbers and how many there were. docs/trace-format.md
  * describes the whole format.
  */
@@ -74,7 +74,7 @@ void model_trace_explain(struct model_trace_reason *reason, uint64_t offset,
     __attribute__((format(printf, 3, 4)));
 
 /*
- * Check the header and stand before the first record.
+ * Check the header and move to the first record.
  *
  * out:     *wire, which borrows `bytes` until its last use
  * returns: false if this is no go 1.5 trace; wire->reason says why
@@ -85,7 +85,7 @@ bool model_trace_wire_open(struct model_trace_wire *wire, const uint8_t *bytes,
 /*
  * Read one record.
  *
- * out:     *record, only if the answer is MODEL_TRACE_STEP_RECORD
+ * out:     *record, only if the result is MODEL_TRACE_STEP_RECORD
  */
 enum model_trace_step model_trace_wire_next(struct model_trace_wire *wire,
                                             struct model_trace_record *record);

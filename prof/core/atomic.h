@@ -50,12 +50,12 @@ typedef SHARED(uint32_t) shared_u32;
                                             memory_order_release,              \
                                             memory_order_acquire)
 /*
- * Additions to what one processor owns: only the thread that has the processor
- * adds, or a signal handler that interrupts it. One instruction, so the handler
- * comes before or after; no lock prefix, since nobody else adds. Others may
- * load. Under -fsanitize=thread, which does not see the instruction, it is an
- * atomic change and a plain read: that one is a race with anybody else's
- * addition.
+ * Additions to a word that one processor owns: only the thread that has the
+ * processor adds, or a signal handler that interrupts it. The addition is one
+ * instruction, so a handler runs before or after it. It has no lock prefix,
+ * since no other thread adds; others may load. Under -fsanitize=thread, which
+ * does not see the instruction, it is an atomic change and a plain read: the
+ * plain read is a race with an addition by any other thread.
  *
  * add_owned_half_*: to the lower (0) or the upper (1) 32 bits of a word,
  * without a carry to the other. returns: true if that half is 0 now, having

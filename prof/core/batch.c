@@ -1,13 +1,14 @@
 /*
- * batch.c -- many allocations at once, for who has them in a row: a recorder
- * that empties its buffer, or a replay.
+ * batch.c -- many allocations in one call, for a recorder that empties its
+ * buffer or a replay.
  *
- * A lookup in a large table waits twice: for the line of its slot, then for
- * entry, frames and counter, which the slot leads to. Lookups in a row wait one
- * after the other. So a few events are walked three times: their slots are
- * asked for, then what these lead to, and then each is recorded by
- * prof_heap_alloc(). The first two walks change nothing and decide nothing:
- * what they fetch may be another stack's, or already be out of date.
+ * A lookup in a large table waits twice: for the line of its slot, then for the
+ * entry, frames and counter that the slot leads to. Consecutive lookups would
+ * wait one after the other. So a few events are processed in three passes: the
+ * first prefetches their slots, the second what these lead to, and the third
+ * records each by prof_heap_alloc(). The first two passes change nothing and
+ * decide nothing: what they prefetch may belong to another stack, or already be
+ * out of date.
  */
 #include "check.h"
 #include "hash.h"

@@ -1,6 +1,6 @@
 /*
- * block.h -- how the parts of a caller's block lie: each begins on a boundary
- * of PROF_BLOCK_ALIGN.
+ * block.h -- the layout of a caller's block: each part begins on a boundary of
+ * PROF_BLOCK_ALIGN.
  */
 #ifndef PROF_BLOCK_H
 #define PROF_BLOCK_H

@@ -2,36 +2,38 @@
  * contention.c -- the block and mutex profiles: count and ticks per stack.
  *
  * A contention bucket has two sums in the columns of each processor (struct
- * wait): an event is two plain additions, and a snapshot adds up processors.
- * It is published at once and never cleared. Under PROF_BLOCK_CORRECTED the
- * count is a double, kept by its bits; as sums of doubles depend on their
- * order, all processors add to the count of the first.
+ * wait): an event is two plain additions, and a snapshot adds up processors. It
+ * is published at once and never cleared. Under PROF_BLOCK_CORRECTED the count
+ * is a double, kept by its bits; as sums of doubles depend on their order, all
+ * processors add to the count of the first.
  *
- * What an event of c ticks under a block rate of R counts, for c < R (c >= R,
- * and R = 1, count as they are and take no random number):
+ * What an event of c ticks counts under a block rate of R > c. (With c >= R,
+ * and so with R = 1, it counts once with its c ticks and draws no random
+ * number.)
  *
  *                   kept if             count           cycles
  *      PLAIN        r mod R <= c        1               c
  *      CORRECTED    r mod R <= c        R / c (double)  R
  *      EXACT        u < c               R / c, rounded  R
  *
- * EXACT, with u uniform below R. Kept with chance c/R it counts R ticks: c on
- * average. Given that it is kept, u is uniform below c, and rounds R/c = q +
- * m/c to q+1 if u < m and to q if not: over all u that is cq + m = R, 1 on
- * average. No second number is needed. If no usable number came in 64 draws
- * (the chance is below (R / 2^64)^64) the event counts as it is, which is
- * unbiased, too. So the expectation is exact although the work is bounded.
+ * EXACT, with u uniform below R. The event is kept with probability c/R and
+ * then counts R ticks: c on average. Given that it is kept, u is uniform below
+ * c, and rounds R/c = q + m/c to q+1 if u < m and to q if not: over all u that
+ * is cq + m = R, so 1 on average. No second number is needed. If 64 draws gave
+ * no usable number (the probability is below (R / 2^64)^64), the event counts
+ * once with its c ticks, which is unbiased, too. So the expectation is exact
+ * although the work is bounded.
  *
  * A mutex event of c ticks under a fraction of 1/R: UNSCALED is kept if r mod R
- * is 0 and counts as it is; EXACT is kept if u = 0 and counts R times; with
- * R = 1 only UNSCALED takes a number.
+ * is 0 and counts once; EXACT is kept if u = 0 and counts R times; with R = 1
+ * only UNSCALED draws a number.
  *
  * Invariants
  *   I1  A block event counts at least 1 tick, a mutex event at least 0: clocks
  *       of two processors may disagree (golang/go#8976).
- *   I2  A rate is read once per event: the same one decides and scales.
- *   I3  What is recorded does not depend on a rate set later. UNSCALED records
- *       do not know theirs: the one set last stands for all (Go up to 1.19).
+ *   I2  A rate is read once per event; the same value decides and scales.
+ *   I3  A record does not depend on a rate set later. UNSCALED records do not
+ *       store their rate: the last one set applies to all (Go up to 1.19).
  */
 #include <string.h>
 

@@ -1,4 +1,5 @@
-/* control.h -- the locks of control calls; who takes which: heap.c, I6. */
+/* control.h -- the locks of control calls; heap.c, I6, says which call takes
+ * which. */
 #ifndef PROF_CONTROL_H
 #define PROF_CONTROL_H
 
@@ -13,7 +14,7 @@ try_cycle_lock(struct prof *prof)
 {
     uint32_t seen = CYCLE_MOVES;
 
-    /* Acquire [pair: cycle]: the word as the last thread left it, and what was
+    /* Acquire [pair: cycle]: the word as the last holder left it, and what was
      * counted before. */
     return cas_acquire(&prof->cycle_lock, &seen, CYCLE_STANDS);
 }

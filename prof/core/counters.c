@@ -10,14 +10,14 @@
  *      published        what is published of each slot: its sum, once
  *
  * A counter only grows, and only its processor adds to it: one plain addition
- * to memory, no lock prefix, no line that goes from processor to processor.
- * Nobody else writes it. Publishing a slot is writing down its sum,
+ * to memory, no lock prefix, no line that moves between processors. Publishing
+ * a slot means recording its sum,
  *
  *      published := sum over processors,
  *
- * so that what waits in a slot is sum - published, and what is published of a
- * row is the sum of its `published`. Nothing is ever moved or cleared; hence an
- * event that arrives while its slot is published is in this sum or in the next
+ * so what waits in a slot is sum - published, and what is published of a row is
+ * the sum of its `published`. Nothing is ever moved or cleared. So an event
+ * that arrives while its slot is being published is in this sum or in the next
  * one.
  *
  *      cycle      0     1     2     3        one row, allocations only
@@ -25,35 +25,35 @@
  *      published  0     0     5     5        of slot 2; * flush of cycle 2
  *      waiting    5     5     0     4
  *
- * Two stages (PROF_HEAP_STAGES): slots PREVIOUS and RECENT are added to. What
- * has been moved from recent to previous is a sum of recent, too: it waits in
- * published[MOVED], and each rotation writes it down as published.
+ * Two stages (PROF_HEAP_STAGES): events are added to slots PREVIOUS and RECENT.
+ * What has moved from recent to previous is a sum of recent, too: it waits in
+ * published[MOVED], and each rotation records it as published.
  *
  *      rotation   published[PREVIOUS] := sum of PREVIOUS
  *                 published[RECENT]   := published[MOVED]
  *                 published[MOVED]    := sum of RECENT
  *
- * The upper halves. A processor's counter has 32 bits. An addition that makes
- * it 0 again says so (the carry), and 1 is added to the slot's `carried`, which
- * all processors share; sums are of 64 bits. Until the first carry, and while
- * no sum needs more than 32 bits, the upper halves are 0 and nobody looks: so
- * 4 bytes a counter are read and 4 written, and the pages of the upper halves
- * stay untouched.
+ * The upper halves. A processor's counter has 32 bits. An addition that wraps
+ * it to 0 notices (the carry), and adds 1 to the slot's `carried`, which all
+ * processors share; sums have 64 bits. Until the first carry, and while no sum
+ * needs more than 32 bits, the upper halves are 0 and are not read. So 4 bytes
+ * per counter are read and 4 written, and the pages of the upper halves stay
+ * untouched.
  *
  * Invariants
  *   I1  A counter is written by its processor alone, and only grows (modulo
  *       2^32, with a carry).
  *   I2  published is never more than what was counted: both as numbers of 64
  *       bits, which wrap silently. (Between a counter's wrap and its carry a
- *       slot that is not at rest looks 2^32 too small; the next look is right.)
+ *       slot that is not at rest reads 2^32 too small; the next read is right.)
  *   I3  While `carries` is 0 all upper halves are 0.
  *   I4  Where events may arrive, the frees of a row are read before its
  *       allocations, over all processors and slots.
  *
  * Why a signal handler may count on the processor that it interrupts: the
- * addition is one instruction (atomic.h). Why the pair `free`: a free and the
- * allocation before it may be of different processors; a reader that sees the
- * free must see the allocation.
+ * addition is one instruction (atomic.h). Why the pair `free`: a free and its
+ * allocation may happen on different processors; a reader that sees the free
+ * must see the allocation.
  */
 #include "counters.h"
 

@@ -32,8 +32,8 @@ struct counters {
 
 /* Of one processor; any thread reads. */
 struct columns {
-    /* By row. Every slot is there twice, so that an index may go past the
-     * last without a division. */
+    /* By row. Every slot appears twice, so that an index may pass the last one
+     * without a division. */
     shared_u64 *slots[2 * COUNTER_SLOTS];
     struct wait *waits;
 };
@@ -42,10 +42,10 @@ struct prof;
 struct prof_proc;
 
 /*
- * Go on above 2^32 with a count that has just become 0 again.
+ * Carry into the upper half of a count that has just wrapped to 0.
  *
  * in:      slot, below 2 * COUNTER_SLOTS
- * context: as the record call that found out
+ * context: as the record call that noticed
  */
 void prof_counters_carry(struct prof_proc *proc, uint32_t slot, uint32_t row,
                          enum half half);
@@ -98,7 +98,7 @@ void prof_counters_publish_all(struct prof *prof);
 void prof_counters_rotate(struct prof *prof);
 
 /*
- * Make up for a carry that a record call did not make: its counter is 0, so
+ * Make the carry that a record call did not get to make: its counter is 0, so
  * less is counted than was published (I2).
  *
  * in:      proc, whose thread is gone

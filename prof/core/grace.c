@@ -1,5 +1,5 @@
 /*
- * grace.c -- the running-world contract: the cycle advances while others
+ * grace.c -- the running-world contract: the cycle advances while other threads
  * record.
  *
  *      record call              control call
@@ -9,23 +9,23 @@
  *      add to slot
  *      calls := even            a later call: have the odd ones changed?
  *
- * A record call reads the cycle and adds to the slot it names; between the two
- * the cycle may advance, and the slot be published under its hands. So nothing
- * is published for cycle C+1 until every call that may have read C has ended.
+ * A record call reads the cycle and adds to the slot it names. Between the two
+ * the cycle may advance and the slot may be published. So nothing is published
+ * for cycle C+1 until every call that may have read C has ended.
  *
  * Invariants
  *   I1  After prof_grace_begin() a call that is not noted in `seen` reads the
  *       new cycle: the barrier falls either behind the call's store of `calls`,
  *       and the store is seen, or before it, and the call's read of the cycle,
  *       which comes later still, sees the new one.
- *   I2  While a grace period lasts the cycle does not advance and no slot is
- *       published: control calls answer PROF_ERR_BUSY. So a record call is
+ *   I2  During a grace period the cycle does not advance and no slot is
+ *       published: control calls return PROF_ERR_BUSY. So a record call is
  *       never more than one cycle late.
  *
- * Why nothing says that a grace period is over: calls only grow, so the number
- * of a call that has ended never comes back, and what was `seen` may stay.
- * Why a barrier on all threads (membarrier on Linux) and no fence in the record
- * call: the cycle advances once a collection, and there is a record call per
+ * Why the end of a grace period is not recorded: calls only grow, so the number
+ * of a call that has ended never comes back, and what was `seen` may stay. Why
+ * a barrier on all threads (membarrier on Linux) and no fence in the record
+ * call: the cycle advances once per collection, but there is a record call per
  * allocation. Why BUSY and no waiting: the thread in flight may be the one that
  * was stopped or interrupted to make the control call.
  */

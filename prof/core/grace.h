@@ -15,8 +15,8 @@ struct section {
 };
 
 /*
- * Enter the section of a processor; a signal handler may enter the one that it
- * interrupted.
+ * Enter the section of a processor; a signal handler may enter the section that
+ * it interrupted.
  *
  * returns: what section_end() must be given
  */
@@ -25,9 +25,9 @@ section_begin(struct section *section)
 {
     const uint64_t calls = load_relaxed(&section->calls);
 
-    /* Release [pair: section]: a thread that waits for the call before this
-     * one may see this one begin first. The barrier of prof_grace_begin()
-     * orders it with what follows. */
+    /* Release [pair: section]: a thread that waits for the previous call may
+     * already see this one begin. The barrier of prof_grace_begin() orders it
+     * with what follows. */
     store_release(&section->calls, calls | 1);
     signal_fence(); /* the compiler must not read the cycle before */
     return calls;
@@ -42,7 +42,7 @@ section_end(struct section *section, uint64_t calls)
 }
 
 /*
- * Begin to wait for all record calls that may still see the cycle before.
+ * Begin to wait for all record calls that may still see the old cycle.
  *
  * context: control lock held, right after the new cycle was stored
  */

@@ -13,7 +13,7 @@
 
 enum { GROUP_LOG2 = 3, GROUP = 1 << GROUP_LOG2 }; /* slots of a line */
 
-/* Has a slot the tag of a hash? in: tag_mask, its bits in a slot */
+/* Does a slot have the tag of a hash? in: tag_mask, its bits in a slot */
 static inline bool
 has_tag(uint64_t slot, uint64_t hash, uint64_t tag_mask)
 {
@@ -21,10 +21,10 @@ has_tag(uint64_t slot, uint64_t hash, uint64_t tag_mask)
 }
 
 /*
- * Which slots of a group have the hash's tag, a bit each. Only a hint: a slot
- * that another thread is filling may be missed, and a match may be another
- * stack's. So the caller compares each match, and the walk finds what the hint
- * missed.
+ * Which slots of a group have the hash's tag, one bit each. This is only a
+ * hint: a slot that another thread is filling may be missed, and a match may
+ * belong to another stack. So the caller compares each match, and the walk
+ * finds what the hint missed.
  */
 #if defined(__SSE2__) && !defined(PROF_THREADS_CHECKED)
 typedef uint32_t four_u32 __attribute__((vector_size(16), may_alias));

@@ -1,5 +1,5 @@
 /*
- * hash.h -- hashes of a bucket's key: what it sums up is (size, stack).
+ * hash.h -- hashes of a bucket's key, which is (size, stack).
  *
  * PROF_HASH_MULTILINEAR: a block of 16 frames is the sum of each frame times
  * the prime of its position, modulo 2^64 (Carter and Wegman's multilinear
@@ -7,11 +7,11 @@
  * full block the sum is stirred, which is a permutation. The rest of the stack
  * uses the same primes again; the bits of its length tell its positions apart.
  *
- * What no key can do: two keys that differ in one position of a block differ in
- * their sums, because primes are odd. Nor can sums agree if two positions
- * differ, each by less than 2^30 (1 GB of text): p d = q e without a wrap means
- * that q, a prime above 2^30, divides d. Beyond that it is a matter of chance,
- * 2^-64 for a pair of keys or little more;
+ * Two kinds of keys never collide in a block. Two keys that differ in one
+ * position have different sums, because primes are odd. Nor can sums agree if
+ * two positions differ, each by less than 2^30 (1 GB of text): p d = q e
+ * without a wrap means that q, a prime above 2^30, divides d. Beyond that it is
+ * a matter of chance, 2^-64 for a pair of keys or little more;
  * props/test/prof/test_prof_hash_quality.c tries regular keys.
  */
 #ifndef PROF_HASH_H
@@ -32,7 +32,7 @@ uint32_t prof_hash_go_32(const uintptr_t *frames, uint32_t depth,
                          uint64_t size_bytes);
 
 /*
- * returns: 64 bits, good at both ends whatever the hash: the table takes its
+ * returns: 64 bits, good at both ends with either hash: the table takes its
  *          index from the top and its tag from the bottom
  */
 uint64_t prof_hash_stack(enum prof_hash hash, const uintptr_t *frames,
@@ -40,7 +40,7 @@ uint64_t prof_hash_stack(enum prof_hash hash, const uintptr_t *frames,
 
 /*
  * Random primes of 31 bits above 3 * 2^29: one for each position of a block,
- * for the size and for the depth. Below 2^31 they are part of the instruction.
+ * for the size and for the depth. Below 2^31 they fit into the instruction.
  */
 #define HASH_P0     0x6d176001U
 #define HASH_P1     0x6354a169U

@@ -5,8 +5,9 @@
  * An object allocated in cycle C may be found dead by the collection that ends
  * cycle C at the earliest, or C+1 if it was allocated while that one was
  * marking; its sweep runs in the following cycle. A profile that counted both
- * at once would favour the young. So an allocation made in cycle C is published
- * at C+2, and a free swept in cycle C at C+1:
+ * at once would show young objects that no collection has examined. So an
+ * allocation made in cycle C is published at C+2, and a free swept in cycle C
+ * at C+1:
  *
  *      cycle       C         C+1        C+2
  *      alloc       x - - - - - - - - - ->  publish
@@ -21,36 +22,36 @@
  * PROF_HEAP_STAGES: slots[PREVIOUS] and slots[RECENT]; each rotation publishes
  * the previous and makes the recent previous, bucket by bucket.
  *
- * A slot is a column of counters of each processor, and publishing it is
- * writing down the sums; how, is in counters.c.
+ * A slot is a column of counters of each processor, and publishing it means
+ * recording the sums; counters.c says how.
  *
  * Invariants
  *   I1  cycle < PROF_CYCLE_WRAP.
  *   I2  For each row, published + waiting in all slots = events recorded.
- *   I3  Ring: between next_cycle and next_cycle nobody adds to slots[C % 3],
- *       and only frees are added to slots[(C+1) % 3].
+ *   I3  Ring: between next_cycle and next_cycle nothing is added to
+ *       slots[C % 3], and only frees are added to slots[(C+1) % 3].
  *   I4  What is published changes only under the control lock.
- *   I5  Of slots that are being added to, the frees are read before the
+ *   I5  In slots that are being added to, the frees are read before the
  *       allocations: an object freed in between shows neither.
  *   I6  The cycle is changed by the thread with the cycle lock if the next one
  *       begins at once, else by the one with the control lock. Control calls
- *       take both: the cycle stands under them.
+ *       take both, so the cycle does not change under them.
  *
  * Why the record path needs no lock: each processor adds to columns of its own,
  * and each event is one addition, because the size is part of the bucket's key
  * (bytes = count x size). Why the ring, then: a slot that is published is at
- * rest (I3), so a snapshot shows one collection and not half of the next.
- * Why the cycle is read relaxed: next_cycle runs with the world stopped, and
- * the stop and the restart order it against every record call. In a running
- * world grace.c does; for that each record call reads the cycle and adds inside
- * its processor's section, two plain stores.
+ * rest (I3), so a snapshot shows one collection and not half of the next. Why
+ * the cycle is read relaxed: next_cycle runs with the world stopped, and the
+ * stop and the restart order it against every record call. In a running world
+ * grace.c does; for that each record call reads the cycle and adds inside its
+ * processor's section, two plain stores.
  *
- * Who may run with whom: record calls with all but next_cycle (and with that in
- * a running world); control calls exclude each other, next_cycle by refusing
- * instead of waiting, since the thread that holds it may be stopped.
- * After a refusal (BUSY) current allocations and the coming sweep share a
- * cycle, so its frees go to the allocation slot (frees_in_alloc_slot) until a
- * next_cycle is accepted, and the next collection shows both.
+ * Who may run with whom: record calls may run with all but next_cycle (in a
+ * running world with that, too). Control calls exclude each other; next_cycle
+ * refuses instead of waiting, since the thread that holds the lock may be
+ * stopped. After a refusal (BUSY) current allocations and the coming sweep
+ * share a cycle, so its frees go to the allocation slot (frees_in_alloc_slot)
+ * until a next_cycle is accepted, and the next collection shows both.
  *
  * Source of the rules: docs/semantics.md, "Heap profile".
  */

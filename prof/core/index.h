@@ -1,6 +1,6 @@
 /*
  * index.h -- a hash index: from the hash of a thing to its number. The things
- * lie elsewhere and are numbered in the order in which they came. Open
+ * are stored elsewhere and are numbered in the order in which they came. Open
  * addressing, in the caller's memory.
  *
  * It begins small and doubles, at most three quarters full. So a caller who has
@@ -28,7 +28,7 @@ index_room(uint32_t slots_log2)
     return ((size_t)3 << slots_log2) / 4;
 }
 
-/* in: slots, memory for as many as there will ever be, of any content */
+/* in: slots, memory for as many as there will ever be, not cleared */
 static inline void
 index_begin(struct index *index, uint32_t *slots)
 {
@@ -37,7 +37,7 @@ index_begin(struct index *index, uint32_t *slots)
     memset(slots, 0, sizeof *slots << INDEX_LOG2_MIN);
 }
 
-/* The first slot to look at. */
+/* The first slot to probe. */
 static inline uint32_t
 index_home(const struct index *index, uint32_t hash)
 {
@@ -65,7 +65,7 @@ index_add(struct index *index, uint32_t hash, uint32_t number)
  * Double an index if one more thing would make it more than three quarters
  * full.
  *
- * returns: whether all that are in it are to be added again
+ * returns: whether the caller must add all things again
  */
 static inline bool
 index_widened(struct index *index, uint32_t count)

@@ -31,8 +31,8 @@ struct prof {
     shared_u64 block_rate_ticks; /* int64_t; set by any thread, read by all */
     shared_u64 mutex_fraction;   /* the same; off: the last one, negative */
     shared_u64 heap_rate_bytes;  /* the same */
-    /* Rates that heap buckets were sampled at, in the order in which they
-     * came. A rate that is in the list stays. Any thread. */
+    /* Rates at which heap buckets were sampled, in the order in which they
+     * came. A rate stays in the list. Any thread. */
     shared_u64 heap_rates[SAMPLER_RATES];
     uint64_t ticks_per_second; /* immutable after init */
     bool publishes_all;        /* at this moment (fork.c); guarded by control */
@@ -40,7 +40,7 @@ struct prof {
 };
 
 /*
- * Go on with the first snapshot's publication that a fork has cut short.
+ * Complete the first snapshot's publication that a fork cut short.
  *
  * context: as prof_after_fork_child()
  */
@@ -49,8 +49,8 @@ void prof_heap_mend(struct prof *prof);
 /* Of cycle_lock. */
 enum { CYCLE_MOVES, CYCLE_STANDS };
 
-/* A cycle's word: its number above bit 0, which says that it was flushed, and
- * the index of its slot from bit 30. */
+/* A cycle's word: bit 0 says that the cycle was flushed, the bits above it hold
+ * the cycle's number, and those from bit 30 the index of its slot. */
 enum { CYCLE_SLOT_SHIFT = 30 };
 
 _Static_assert(PROF_CYCLE_WRAP <= 1U << (CYCLE_SLOT_SHIFT - 1),

@@ -1,6 +1,7 @@
 /*
- * poison.h -- included last by every file of the core: what it must not call
- * does not compile. The symbol check of the build is the second lock.
+ * poison.h -- included last by every file of the core: calls that the core must
+ * not make do not compile. The symbol check of the build is the second
+ * safeguard.
  */
 #ifndef PROF_POISON_H
 #define PROF_POISON_H

@@ -4,9 +4,9 @@
  *      | struct prof | procs | slots | entries | words | published | columns of
  *                       each processor | upper halves |
  *
- * Each part starts on a PROF_BLOCK_ALIGN boundary. Only the first two are
- * touched by init; the rest is used as it was given, zero. Of the columns only
- * those that count something are touched (counters.c).
+ * Each part starts on a PROF_BLOCK_ALIGN boundary. Init touches only the first
+ * two; the rest is used as it was given, zero. Only columns that count
+ * something are touched (counters.c).
  */
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /*
- * rng.c -- the random numbers of the eras, one stream per processor.
+ * rng.c -- the random numbers of the rule sets, one stream per processor.
  *
  *      kind        one draw                        takes the values
  *      LFSR31      state' = 2 state, folded        1 .. 2^31 - 1, never 0
@@ -10,16 +10,16 @@
  * single draw is exactly uniform.
  *
  * A number below n, without bias and without a division: r n / 2^64, rounded
- * down. Of the 2^64 draws r, floor(2^64 / n) or one more lead to each result;
- * the one too many is the first, where r n modulo 2^64 is below 2^64 mod n. It
- * is useless, and another is drawn:
+ * down. Of the 2^64 draws r, floor(2^64 / n) or one more lead to each result.
+ * The extra one is the first, where r n modulo 2^64 is below 2^64 mod n. It is
+ * rejected, and another number is drawn:
  *
  *      r n:    0          2^64         2 2^64        3 2^64
  *              |x . . . . . |x . . . . . | . . . . . . |x
  *      result        0             1            2
  *
- * A remainder at or above n is above 2^64 mod n, so nearly always that number
- * need not be known.
+ * A remainder of at least n cannot be below 2^64 mod n, so that number need
+ * almost never be computed.
  *
  * Invariants
  *   I1  LFSR31: 0 < state < 2^31. XORSHIFT32: state is not 0.

@@ -14,7 +14,7 @@ struct rng {
 
 void prof_rng_seed(struct rng *rng, uint64_t seed);
 
-/* Continue at `state`, or at a state near it if the generator does not have
+/* Continue at `state`, or at a state near it if the generator cannot be in
  * it. */
 void prof_rng_resume(struct rng *rng, uint64_t state);
 
@@ -40,10 +40,11 @@ prof_rng_next_64(struct rng *rng)
 }
 
 /*
- * Take a number and see where it leads.
+ * Draw a number and map it below `limit`.
  *
  * out:     *value, below limit
- * returns: r n modulo 2^64 of rng.c: useless if below 2^64 mod limit
+ * returns: r n modulo 2^64 of rng.c; the value is rejected if this is below
+ *          2^64 mod limit
  */
 static inline uint64_t
 prof_rng_try_below(struct rng *rng, uint64_t limit, uint64_t *value)
@@ -55,11 +56,11 @@ prof_rng_try_below(struct rng *rng, uint64_t limit, uint64_t *value)
     return (uint64_t)product;
 }
 
-/* The same after a first number that was useless: 63 more at most. */
+/* The same after a first number that was rejected: 63 more at most. */
 bool prof_rng_below_again(struct rng *rng, uint64_t limit, uint64_t *value);
 
 /*
- * Take numbers until one can be made into a number below `limit` without bias.
+ * Draw numbers until one can be mapped below `limit` without bias.
  * PROF_RANDOM_64 only.
  *
  * out:     *value, below limit, all values equally likely, if true

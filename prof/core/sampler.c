@@ -11,20 +11,22 @@
  * `until_bytes` counts down to the next mark: 1 + the unmarked bytes before it.
  * After a sample a new one is drawn and begins at the next allocation.
  *
- * PROF_SAMPLER_EXACT. Each byte is unmarked with chance e^(-1/R), so S bytes in
- * a row are with chance e^(-S/R), whatever came before. The number X of bytes
- * before the mark is geometric, P(X >= s) = e^(-s/R), and is drawn from whole
- * numbers alone, without a logarithm:
+ * PROF_SAMPLER_EXACT. Each byte is unmarked with probability e^(-1/R), so S
+ * bytes in a row are with probability e^(-S/R), whatever came before. The
+ * number X of bytes before the mark is geometric, P(X >= s) = e^(-s/R), and is
+ * drawn with whole numbers only, without a logarithm:
  *
- *      X = U + R V     U uniform below R, accepted with chance e^(-U/R)
- *                      V successes in a row, each of chance 1/e
+ *      X = U + R V     U uniform below R, accepted with probability e^(-U/R)
+ *                      V successes in a row, each of probability 1/e
  *
- * A yes with chance e^(-a/b), 0 <= a <= b: count k = 1, 2, ... while an event
- * of chance a/(b k) happens; odd k is yes. (It ends at k with chance
- * (a/b)^(k-1)/(k-1)! - (a/b)^k/k!, and the odd ones add up to the series of
- * e^(-a/b).) Every loop is bounded; the chance to meet a bound is below 2^-500.
+ * A yes with probability e^(-a/b), 0 <= a <= b: count k = 1, 2, ... while an
+ * event of probability a/(b k) happens; odd k is yes. (It ends at k with
+ * probability (a/b)^(k-1)/(k-1)! - (a/b)^k/k!, and the odd ones add up to the
+ * series of e^(-a/b).) Every loop is bounded; a bound is reached with a
+ * probability below 2^-500.
  *
- * A change of rate draws anew: the line has no memory, so nothing is lost.
+ * A change of rate draws a new mark: the line has no memory, so nothing is
+ * lost.
  *
  * PROF_SAMPLER_UNIFORM and PROF_SAMPLER_EXPONENTIAL do what Go did, flaws
  * included: golang/go#12620, #26618, and a mean capped at 112 MiB.

@@ -8,24 +8,23 @@
  *      entries  row 0: -   1: 64 B, 8, 13 frames  3: ...
  *      words    0: unused, 8: 13 frames of row 1, 21: frames of row 2 ...
  *
- * A slot holds a tag, a row and where its frames begin. Rows and frames are
+ * A slot holds a tag, a row and the index of its frames. Rows and frames are
  * taken from the front of their arrays with one compare-and-swap and never
  * returned. Probing is linear, and begins with the first slot of a group, which
- * is a line. So a lookup reads one line of slots, compares its tags at once
- * (find_tagged), and then reads side by side the entry, the frames and, since
- * the slot has the row, the counter of a recorded event: the misses of a large
- * table wait for the slot and then for each other, not one after the other. The
- * row takes as many of the upper 32 bits as rows_max has; the tag, bits of the
- * hash, has the rest: 18 bits with 10,000 buckets, 12 with a million, 4 at the
- * limit.
+ * is a cache line. So a lookup reads one line of slots and compares all its
+ * tags at once (find_tagged). Then it reads the entry, the frames and, since
+ * the slot has the row, the counter of the event in parallel: in a large table
+ * these misses wait for the slot, but not for each other. Of a slot's upper 32
+ * bits the row takes as many as rows_max needs. The rest are the tag, bits of
+ * the hash: 18 bits with 10,000 buckets, 12 with a million, 4 at the limit.
  *
- * Why entries are a column, apart from their frames: a snapshot by reference
- * needs no frame, so it reads 16 bytes a bucket in the order they lie in. And
- * frames of usual depths then fill lines: the first stack begins a line.
+ * Why entries are a column, separate from their frames: a snapshot by reference
+ * needs no frames, so it reads 16 bytes per bucket in memory order. And frames
+ * of usual depths then fill lines: the first stack begins a line.
  *
  * Invariants
  *   I1  An entry reachable from a slot, and its frames, are complete and never
- *       change again, but for the flag in `frames_at`.
+ *       change again, except for the flag in `frames_at`.
  *   I2  Two reachable entries never hold the same (kind, size, stack).
  *   I3  An entry's frames_at is 0 (not linked), or TENTATIVE|n (being linked,
  *       or linked a moment ago), or n (linked). A row that lost the
@@ -34,12 +33,13 @@
  *   I4  rows used <= rows_max; frames used <= frames_max.
  *   I5  A slot, once not 0, never changes. Hence two inserters of one stack
  *       walk the same slots and meet at the first empty one: the loser of the
- *       compare-and-swap compares what won, and goes on if it is another stack.
+ *       compare-and-swap compares the winner's, and goes on if it differs.
  *
  * The moment of insertion is the compare-and-swap on the slot. The entry must
- * have its frames_at before it: otherwise another thread could find the bucket,
- * count in it, read a profile and miss its own event. So it gets it first,
- * marked TENTATIVE, and a scan of rows asks the slots about such a row.
+ * have its frames_at before that: otherwise another thread could find the
+ * bucket, count in it, read a profile and miss its own event. So frames_at is
+ * stored first, marked TENTATIVE, and a scan of rows checks the slots for such
+ * a row.
  *
  * Why nothing is ever unlinked: a reader needs no reclamation scheme, and a
  * signal handler may look up while the thread it interrupted is inserting.

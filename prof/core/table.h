@@ -11,14 +11,14 @@
 
 enum bucket_kind { KIND_HEAP = 1, KIND_BLOCK, KIND_MUTEX };
 
-/* The bits of a heap bucket's kind above these say at which rate it was
+/* The bits of a heap bucket's kind above these hold the rate at which it was
  * sampled. */
 #define KIND_BITS 4
 #define KIND_MASK ((1U << KIND_BITS) - 1)
 
 /*
- * What identifies a bucket, but for its frames; by row. Immutable once linked
- * (table.c, I1), except for the flag in `frames_at`.
+ * What identifies a bucket, except for its frames; by row. Immutable once
+ * linked (table.c, I1), except for the flag in `frames_at`.
  */
 struct entry {
     uint64_t size_bytes;  /* 0 for contention */
@@ -80,7 +80,7 @@ uint32_t prof_table_intern(struct table *table, enum bucket_kind kind,
 
 /*
  * As prof_table_intern(), for a caller that is about to add to the row's
- * counter in `column`: it is fetched meanwhile.
+ * counter in `column`: the counter is prefetched meanwhile.
  */
 uint32_t prof_table_intern_counted(struct table *table, enum bucket_kind kind,
                                    const uintptr_t *frames, uint32_t depth,

@@ -1,10 +1,12 @@
 /*
  * varint.h -- numbers in groups of 7 bits, lowest first, as profile.proto and
- * execution traces have them: a byte with its top bit set has one after it.
+ * execution traces have them: if the top bit of a byte is set, another one
+ * follows.
  *
  * A number below 2^56 is spread into its 7-bit groups within one word, and the
  * whole word is stored. A loop over the bytes would end after an unpredictable
- * number of rounds, and a mispredicted branch costs more than the bytes do.
+ * number of rounds, and a mispredicted branch costs more than writing the
+ * bytes.
  */
 #ifndef PROF_VARINT_H
 #define PROF_VARINT_H
@@ -26,7 +28,7 @@ varint_bytes(uint64_t value)
 /*
  * returns: the groups of 7 bits, each in a byte. in: value < 2^56
  *
- * Halves move apart: what is added is what the upper one gains.
+ * The halves move apart: what is added is what the upper one gains.
  */
 static inline uint64_t
 varint_groups(uint64_t value)
@@ -36,7 +38,7 @@ varint_groups(uint64_t value)
     return value + (value & 0x3f803f803f803f80);
 }
 
-/* Nearly all numbers are: they have four groups at most. */
+/* True of nearly all numbers: they have at most four groups. */
 static inline bool
 varint_is_short(uint64_t value)
 {

@@ -3,7 +3,7 @@
  * file, on Linux.
  *
  * Start and stop hold the lock to their end, stop even while it waits for the
- * writer. The writer never takes it, so there is no deadlock.
+ * writer. The writer never takes the lock, so there is no deadlock.
  */
 #include "prof/cpu_file.h"
 

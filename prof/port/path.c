@@ -1,9 +1,9 @@
 /*
  * path.c -- see path.h.
  *
- * The path is walked name by name; each is opened in the folder before it, and
- * the kernel follows none of them. So what is checked is what is used, and each
- * link is judged by itself, wherever in the path it stands. The kernel's
+ * The path is walked name by name; each name is opened in the folder before it,
+ * and the kernel follows no links. So what is checked is what is used, and each
+ * link is judged separately, wherever in the path it is. The kernel's
  * fs.protected_symlinks does less: last names only, sticky folders only.
  */
 #include "path.h"

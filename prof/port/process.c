@@ -1,8 +1,8 @@
 /*
  * process.c -- mappings, time of day and CPU timers of a process, on Linux.
  *
- * SIGPROF belongs to the whole process, so the profile that it ticks for is the
- * one mutable global of the library.
+ * SIGPROF belongs to the whole process, so the profile that gets its ticks is
+ * the one mutable global of the library.
  */
 #include "prof/process.h"
 

@@ -89,7 +89,7 @@ uint32_t *prof_arena_order(struct arena *arena, size_t count,
                            order_before *before, const void *context);
 
 /*
- * The order of a contention profile: most ticks first.
+ * Sort a contention profile: most ticks first.
  *
  * returns: record numbers, taken from the arena; NULL if it is too small
  */
@@ -130,16 +130,16 @@ PROF_NODISCARD bool prof_builder_init(struct builder *builder,
 void prof_builder_value_type(struct builder *builder, uint32_t field,
                              const char *type, const char *unit);
 
-/* returns: the number of a text, written out by prof_builder_finish() */
+/* returns: the number of a text, which prof_builder_finish() writes out */
 uint32_t prof_builder_string(struct builder *builder, const char *text);
 
-/* A stack's numbers take 5 bytes each at most; add what a store of a whole word
- * writes more.
+/* A stack's numbers take at most 5 bytes each; add the bytes that a store of a
+ * whole word writes beyond its end.
  */
 #define STACK_BYTES_MAX ((size_t)PROF_DEPTH_LIMIT * 5 + 8)
 
 /*
- * Give a sample's frames their numbers, and write what is mentioned for the
+ * Give a sample's frames their numbers, and write those that appear for the
  * first time.
  *
  * out:     *at, where the numbers end; in: *at, room for STACK_BYTES_MAX
@@ -155,7 +155,7 @@ void prof_builder_locations_begin(struct builder *builder);
 void prof_builder_fetch(const struct builder *builder, const uintptr_t *stack,
                         uint32_t depth);
 
-/* Write a sample, and before it what it mentions for the first time. */
+/* Write a sample, preceded by what it is the first to use. */
 void prof_builder_sample(struct builder *builder, const struct sample *sample);
 
 /* Write mappings and strings, the end of every profile. */

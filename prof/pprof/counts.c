@@ -2,10 +2,10 @@
  * counts.c -- profiles that count stacks.
  *
  * Records with equal keys are one sample. The key is a text, the line that the
- * text form shows: `@ 0x10 0x20` and, below it, the labels; samples stand in
- * the order of their counts, largest first, and then of their keys, byte by
- * byte (so 0x10 stands before 0x9). One stable sort by key brings equals
- * together; the groups, already in key order, are sorted by count.
+ * text form shows: `@ 0x10 0x20` and, below it, the labels. Samples are ordered
+ * by count, largest first, and then by key, byte by byte (so 0x10 comes before
+ * 0x9). One stable sort by key brings equals together; the groups, already in
+ * key order, are sorted by count.
  */
 #include "check.h"
 #include "frames.h"

@@ -7,13 +7,15 @@
  *                 tail  head 5              again for the writer of 8
  *
  * Invariants
- *   I1  A cell's sequence is p if the writer of cell number p may take it, p +
- * 1 if that writer has filled it, and p + cells once it has been read. I2
- * Between taking a number (head) and filling its cell nobody else touches the
- * cell; nobody waits for it either, but the reader stops there and comes back
- * later. I3  state is RUNNING or 0, plus the number of handlers inside
- *       prof_cpu_tick(). A handler that has come in after RUNNING went away
- *       leaves at once; so when state is 0, nothing is under way.
+ *   I1  A cell's sequence is p if the writer of cell number p may take it,
+ *       p + 1 if that writer has filled it, and p + cells once it has been
+ *       read.
+ *   I2  Between taking a number (head) and filling its cell, the writer is the
+ *       only one to touch the cell. Nothing waits for it: the reader stops
+ *       there and comes back later.
+ *   I3  state is RUNNING or 0, plus the number of handlers inside
+ *       prof_cpu_tick(). A handler that comes in after RUNNING was cleared
+ *       leaves at once; so when state is 0, no tick is being recorded.
  *   I4  ticks offered = ticks of all stacks + those in the ring + lost.
  *
  * Why a handler may interrupt another one at any point: it only ever takes the

@@ -57,10 +57,10 @@ void prof_cpu_forget(struct prof_cpu *cpu);
 /* returns: the addresses of a stack. context: lock held */
 uintptr_t *prof_cpu_stack_pcs(const struct prof_cpu *cpu, uint32_t number);
 
-/* Is a profile being taken, or a tick still under way? */
+/* Is a profile being taken, or a tick still being recorded? */
 bool prof_cpu_is_active(const struct prof_cpu *cpu);
 
-/* Make all cells free. context: nobody else is there */
+/* Make all cells free. context: no other thread uses them */
 void prof_cpu_empty_ring(struct prof_cpu *cpu);
 
 #endif

@@ -1,9 +1,9 @@
 /*
- * cpu_profile.c -- what ticks add up to: stacks in the order of their first
- * tick, and the profile.proto of them.
+ * cpu_profile.c -- the sums of ticks: stacks in the order of their first tick,
+ * and the profile.proto made from them.
  *
- * Memory holds stacks_max stacks and one more cell: ticks without a stack, and
- * those whose stack no longer fits, are counted there and shown under the
+ * Memory holds stacks_max stacks and one more cell. That cell counts ticks
+ * without a stack, and those whose stack no longer fits; it is shown under the
  * `lost` address.
  */
 #include <string.h>

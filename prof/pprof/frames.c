@@ -5,11 +5,11 @@
  *      #|TAB|0x4a0001                                       no name: no columns
  *
  * Columns are those of Go's tabwriter with cells at least 1 wide, 1 of padding
- * and tab stops every 8: a cell that a tab ends is filled with tabs up to the
- * widest cell of its column plus one, rounded up to a stop. A column goes on
- * over adjacent lines that have it; a line without a name has only the first.
- * The last cell of a line has no width. So before the first line of a run of
- * named lines is written, two numbers must be known.
+ * and tab stops every 8: a cell that ends in a tab is filled with tabs up to
+ * the widest cell of its column plus one, rounded up to a stop. A column
+ * continues over adjacent lines that have it; a line without a name has only
+ * the first. The last cell of a line has no width. So two widths must be known
+ * before the first of several named lines is written.
  */
 #include "frames.h"
 

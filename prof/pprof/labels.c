@@ -5,9 +5,9 @@
  * A reader yields the pairs in the order of their quoted texts, and then the
  * closing brace, which counts when sets are compared: it comes after the comma
  * of a longer set. Quoting is Go's for all of ASCII and for broken UTF-8.
- * Beyond ASCII Go has tables of the characters that are printable; here all are
- * printable except control characters, blanks, marks of direction, private use
- * and what is no character at all.
+ * Beyond ASCII, Go has tables of the characters that are printable; here all
+ * are printable except control characters, blanks, direction marks, private use
+ * and non-characters.
  */
 #include "labels.h"
 

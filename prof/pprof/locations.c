@@ -6,21 +6,21 @@
  *      locations       a -> id 1, b -> id 2   first use: Location, and the
  *                                             Function if its name is new
  *
- * A location has the bytes of its number as they stand in a sample. Four of
+ * A location has the bytes of its number as a sample contains them. Four of
  * them are always copied, and the position advances by as many as count, so no
- * branch depends on the number. The table doubles when half full, so that most
- * entries are in their home slot, and the lines for the next stack are fetched
+ * branch depends on the number. The table doubles when half full, so most
+ * entries are in their home slot; the lines for the next stack are prefetched
  * while one is written. The table of 2^n slots begins at slot 2^n of its
  * memory, so that a table and the one of twice its size do not overlap.
  *
  * Invariants
  *   I1  An id is given when its message is written; ids are 1, 2, 3, ...
- *   I2  A location without a number is known but not written (hidden so far, or
- * a root). I3  At most three quarters of the slots are taken, so that a walk
- * ends.
+ *   I2  A location without a number is known but not written (hidden so far,
+ *       or a root).
+ *   I3  At most three quarters of the slots are taken, so that a walk ends.
  *
- * Why a location keeps no symbol: texts are the embedder's; a location that was
- * hidden at first is looked up again when it is written.
+ * Why a location stores no symbol: texts are the embedder's; a location that
+ * was hidden at first is looked up again when it is written.
  */
 #include <string.h>
 

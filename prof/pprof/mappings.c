@@ -4,9 +4,9 @@
  *      00400000-0040b000 r-xp 0000d000 fd:01 12345   /bin/cat
  *      start    limit    perm offset   dev   inode   file
  *
- * As Go reads them: lines that are not executable or not well-formed are
- * skipped, so are anonymous ones (no file and inode 0); " (deleted)" is no part
- * of a file's name.
+ * As in Go, lines that are not executable or not well-formed are skipped, and
+ * so are anonymous mappings (no file and inode 0); " (deleted)" is not part of
+ * a file's name.
  */
 #include <string.h>
 

@@ -28,13 +28,13 @@ struct out {
 void prof_out_init(struct out *out, const struct prof_sink *sink, void *bytes,
                    size_t room);
 
-/* Note an error of ours; the first one counts. */
+/* Record an error of our own; the first one counts. */
 void prof_out_fail(struct out *out, enum prof_status status);
 
-/* Hand everything to the sink. returns: the status of the whole stream */
+/* Pass everything to the sink. returns: the status of the whole stream */
 PROF_NODISCARD enum prof_status prof_out_finish(struct out *out);
 
-/* Hand what is buffered to the sink. */
+/* Pass what is buffered to the sink. */
 void prof_out_drain(struct out *out);
 
 /*

@@ -2,8 +2,8 @@
  * pprof.c -- heap and contention profiles as profile.proto.
  *
  * Heap values are scaled up here: a bucket holds what was sampled, and a reader
- * wants what happened. All objects of a bucket have one size, so the chance
- * that one is sampled is known exactly, and the scaled sum is unbiased.
+ * wants what happened. All objects of a bucket have one size, so the
+ * probability of sampling one is known exactly, and the scaled sum is unbiased.
  *
  * Source: docs/profiles.md, "Heap" and "Contention".
  */

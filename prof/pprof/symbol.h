@@ -1,10 +1,10 @@
-/* symbol.h -- what the embedder says of an address, asked and used. */
+/* symbol.h -- what the embedder says of an address. */
 #ifndef PROF_SYMBOL_INSIDE_H
 #define PROF_SYMBOL_INSIDE_H
 
 #include "prof/symbol.h"
 
-/* returns: all zero if there is nobody to ask */
+/* returns: all zero if the embedder has no `find` */
 static inline struct prof_symbol
 symbol_of(const struct prof_symbols *symbols, uintptr_t pc)
 {
@@ -15,7 +15,7 @@ symbol_of(const struct prof_symbols *symbols, uintptr_t pc)
     return symbol;
 }
 
-/* A call is before its return address; a function's entry is where it is. */
+/* A call is before its return address; a function's entry is exact. */
 static inline uintptr_t
 shown_pc(uintptr_t pc, const struct prof_symbol *symbol)
 {

@@ -9,13 +9,13 @@
  *   I1  At most one tracer is on, `current`; none if the recorder is off.
  *   I2  A tracer with a number has a whole session that nobody has begun to
  *       read, or that is `reading`.
- *   I3  The tracer of `reading` is never begun anew: of three at least one is
+ *   I3  The tracer of `reading` is never restarted: of three at least one is
  *       neither that one nor the current one.
  *   I4  Sequence numbers go on from one generation to the next: a moment noted
  *       in one is before the first of the next.
  *
- * Why a thread without a processor takes `outside`: the tracer that it was
- * given could be switched off before it writes, and its event would be in no
+ * Why a thread without a processor takes `outside`: otherwise the tracer that
+ * it got could be switched off before it writes, and its event would be in no
  * generation.
  */
 #include "prof/flight.h"

@@ -1,11 +1,11 @@
 /*
  * fork.c -- an instance and a tracer in the child of a fork.
  *
- * The child's memory is one moment of the parent's: for every thread, all that
- * it did up to some instruction, and nothing after it. (Linux copies while the
- * others run, but no store that the child lacks comes before one that it has.)
- * So each call, stopped before any of its accesses, must leave a state from
- * which the child can go on:
+ * The child's memory is one moment of the parent's: for every thread,
+ * everything it did up to some instruction, and nothing after it. (Linux copies
+ * while the others run, but no store that the child lacks comes before one that
+ * it has.) So each call, stopped before any of its accesses, must leave a state
+ * from which the child can continue:
  *
  *   stopped in              what is there              what is done
  *   intern, before CAS      a row that no slot leads   nothing: it is not
@@ -29,22 +29,22 @@
  *                           buffers anywhere, half a   session goes on in the
  *                           stack given out            parent alone
  *
- * What is one collection off then. A rotation of stages is repeated from its
+ * What is then one collection off. A rotation of stages is repeated from its
  * first row, so rows that it had reached show the allocations of one cycle a
  * cycle early. A next_cycle stopped between the new cycle and the end of
  * `frees_in_alloc_slot` leaves the frees of one sweep waiting with the
  * allocations of its cycle, as after a refusal (heap.c): they show with the
  * next collection.
  *
- * A row whose sums are being written down is published to 64 bits in two or
- * three stores. Stopped between them it shows 2^32 events too many or too few,
- * if it has had so many, until its slot is published again.
+ * Publishing a row stores 64 bits in two or three stores. Stopped between them
+ * the row shows 2^32 events too many or too few, if it has had that many, until
+ * its slot is published again.
  *
- * Why the caller's own processor is not treated apart: by contract its thread
- * is in no call, so its section is even; and it may have several processors, or
- * none. Why samplers draw anew: a thread may have stopped between a decision to
- * sample and the next draw. The way to the next sample has no memory, so a
- * fresh one is as good.
+ * Why the caller's own processor is not treated separately: by contract its
+ * thread is in no call, so its section is even; and it may have several
+ * processors, or none. Why samplers draw again: a thread may have stopped
+ * between a decision to sample and the next draw. The gap to the next sample
+ * has no memory, so a new one is as good.
  */
 #include "prof/fork.h"
 

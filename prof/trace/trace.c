@@ -7,9 +7,9 @@
  *
  * The stamp is a lock of one word. If it is even, it is twice the next sequence
  * number; if odd, a thread is between taking a number and reading the clock. So
- * numbers and clock readings have the same order, on one condition: the clocks
- * of the processors agree. Where they do not, the file itself shows it (its
- * times then go backwards in sequence order).
+ * numbers and clock readings have the same order, provided that the clocks of
+ * the processors agree. Where they do not, the file itself shows it (its times
+ * go backwards in sequence order).
  *
  * Invariants
  *   I1  Sequence numbers of events are unique and grow in the order in which
@@ -21,8 +21,8 @@
  *       between two buffers.
  *   I4  Buffers of one processor are queued in the order they were filled
  *       (trace_buffer.c).
- *   I5  If an event was dropped for want of a buffer, so are all events of
- *       higher stamps: `closed` is read and set while the stamp is odd.
+ *   I5  If an event was dropped because there was no buffer, so are all events
+ *       of higher stamps: `closed` is read and set while the stamp is odd.
  *   I6  A session's stacks are numbered and its events written between the
  *       start and the stop of that session: on a processor by the stopped
  *       world, on none by `events_lock`, which start and stop take, too.

@@ -5,33 +5,34 @@
  *      sequence number:   | clock - clock_first | lane  |
  *
  * The lane is the processor's number; events of no processor have the next one,
- * stamps the one after that. So numbers differ, and sort by the clock. A
- * processor touches its own line and its own buffer, and no instruction is
- * locked. `clock_first` is read anew when a session begins, so that numbers do
- * not grow with the uptime. Moments that are noted (prof_trace_stamp) are plain
- * readings, which can be compared across sessions.
+ * stamps the one after that. So no two numbers are equal, and they sort by the
+ * clock. A processor touches its own line and its own buffer, and no
+ * instruction is locked. `clock_first` is read again when a session begins, so
+ * that numbers do not grow with the uptime. Noted moments (prof_trace_stamp)
+ * are plain readings, which can be compared across sessions.
  *
  * Invariants
- *   I1  Readings of one lane grow: one that does not is taken as the one
- *       before plus 1.
+ *   I1  Readings of one lane grow: one that does not grow counts as the
+ *       previous one plus 1.
  *   I2  A buffer has its batch header from the moment it is owned.
  *   I3  A cut trace is a gapless prefix: `cut_before` is read from the clock
  *       under the lock. Buffers that the reader got before it hold earlier
  *       events only, and of later ones it gets what is before the cut.
- *   I4  Numbers stay below 2^63, where readers see them as negative: a session
- *       that has used half of them gets no more buffers, and ends.
+ *   I4  Numbers stay below 2^63, from where readers see them as negative: a
+ *       session that has used half of them gets no more buffers, and ends.
  *
  * Why I1: a difference of 0 would make two numbers equal, and one below 0 would
  * be a number of ten bytes, which readers take for a time far ahead.
  *
- * What orders an event after another processor's. The first was numbered
- * before whatever its processor did later could be seen, for a processor shows
- * its stores in order and reads the counter before them. The second must not
- * read the counter before it has seen what it follows from, and processors
- * read ahead. An event of CROSSING follows from another processor's in the
- * order of the trace; it waits for all loads before it. The others
- * follow from events of their own processor (I1), and do not wait: they may be
- * numbered as early as their processor reads ahead, some hundred instructions.
+ * How events of different processors are ordered. Say event B follows from
+ * event A of another processor. A was numbered before any later store of its
+ * processor can be seen, because a processor shows its stores in order and
+ * reads the counter before them. B must not read the counter before its
+ * processor has seen what B follows from, but processors read ahead. So an
+ * event of a kind that follows from another processor's (CROSSING) waits for
+ * all earlier loads. All other events follow from events of their own processor
+ * (I1), and do not wait: their numbers may be as early as the processor reads
+ * ahead, some hundred instructions.
  */
 #include "trace_clock.h"
 #include "trace_stamp.h"

@@ -32,8 +32,8 @@ void prof_trace_put_large(const struct prof_trace *trace,
 
 #if defined(__x86_64__)
 /*
- * Write a short event (struct trace_shape), and number its only argument if it
- * has one. It calls nothing before its end, so that it needs few registers.
+ * Write a short event (struct trace_shape), and its only argument if it has
+ * one. It calls nothing before its end, so that it needs few registers.
  *
  * context: a session in the order of the processor's own counter, room in the
  *          buffer

@@ -1,5 +1,5 @@
 /*
- * trace_init.c -- how a tracer lies in its block.
+ * trace_init.c -- the layout of a tracer in its block.
  *
  *      struct prof_trace | procs | stacks: slots, entries, words | buffers
  */

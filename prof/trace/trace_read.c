@@ -10,7 +10,7 @@
  * Invariants
  *   I1  Bytes come in the order header, buffers as they were queued, stacks by
  *       number, footer; each part at most once a session.
- *   I2  `reader_buffer` is touched by the reader alone, until it asks for more.
+ *   I2  Only the reader touches `reader_buffer`, until it asks for more.
  *   I3  Every stack that an event of the session names is among the stacks.
  */
 #include <string.h>

@@ -5,10 +5,10 @@
  *                                     |
  *                                  stop_wait sleeps until `ends` grows
  *
- * A session begins with the world as it is: every task, then the caller on its
- * processor. `sequence_first` is the number after all that. A moment that was
- * noted below it belongs to no event of this session: the file may since have
- * said that the task is still in its system call.
+ * A session begins with the state of the world: every task, then the caller on
+ * its processor. `sequence_first` is the number after all that. A moment noted
+ * before it belongs to no event of this session: the file may already have said
+ * that the task is still in its system call.
  */
 #include <string.h>
 

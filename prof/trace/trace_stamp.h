@@ -5,7 +5,7 @@
 #include "tracer.h"
 
 #if defined(__x86_64__)
-/* The counter may be read early, but not before what was loaded before it. */
+/* The counter may be read early, but not before earlier loads. */
 static inline uint64_t
 cycle_counter(void)
 {
@@ -20,7 +20,7 @@ cycle_counter(void)
 }
 #endif
 
-/* Read the clock, not before what was loaded before it. */
+/* Read the clock, not before earlier loads. */
 static inline uint64_t
 trace_ticks_now(const struct prof_trace *trace)
 {
@@ -29,8 +29,8 @@ trace_ticks_now(const struct prof_trace *trace)
 }
 
 /*
- * Take the stamp word: no other thread has a stamp until it is stored again,
- * plus 2.
+ * Take the stamp word: no other thread gets a stamp until the word is stored
+ * again, plus 2.
  *
  * returns: the word, even
  */

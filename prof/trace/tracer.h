@@ -13,7 +13,7 @@
 /* Records that only the tracer itself writes. */
 enum { EV_BATCH = 1, EV_FREQUENCY = 2, EV_STACK = 3, EV_TIMER_TASK = 35 };
 
-/* Where a session stands. */
+/* The state of a session. */
 enum trace_stage {
     STAGE_OFF,
     STAGE_ON,
@@ -27,7 +27,7 @@ enum trace_way {
     WAY_CYCLES, /* in the order of the processor's counter, if they are short */
 };
 
-/* What the reader has given out. */
+/* What the reader has returned. */
 enum trace_part {
     PART_HEADER,
     PART_EVENTS,
@@ -98,7 +98,7 @@ struct raw_stamp {
     uint64_t clock_ticks;
 };
 
-/* How an event looks. */
+/* The form of an event. */
 struct trace_shape {
     alignas(8) uint8_t args;
     bool stack;
@@ -147,17 +147,17 @@ uint64_t prof_trace_clock_moment(const struct prof_trace *trace,
                                  uint64_t clock);
 
 /*
- * What happened so far comes before what follows, on all processors that have
+ * Order what happened so far before what follows, on all processors that have
  * no buffer, whatever the clock does.
  *
  * in:      begins: numbers count from here, because nothing of the session is
  *          written yet
- * context: the stopped world, in the order of the clock
+ * context: the stopped world, in clock order
  */
 void prof_trace_clock_meet(struct prof_trace *trace, bool begins);
 
 /*
- * Leave out the events from trace->cut_before on, and count them.
+ * Drop the events from trace->cut_before on, and count them.
  *
  * in, out: buffer, begins with a batch header
  * returns: whether an event is left
@@ -176,7 +176,7 @@ void prof_trace_put_batch(struct trace_buffer *buffer, uint64_t proc,
 struct raw_stamp prof_trace_take_stamp(struct prof_trace *trace);
 
 /*
- * Trace an event of the session at hand, although it is not on yet.
+ * Trace an event of the session that is starting, although it is not on yet.
  *
  * context: as trace.c, I6
  */
@@ -188,17 +188,17 @@ void prof_trace_emit_started(struct prof_trace *trace, uint32_t proc,
  * afterwards. context: its owner */
 void prof_trace_give_up(struct prof_trace *trace, struct trace_buffer **owned);
 
-/* Put all buffers on the empty list. context: nobody has any */
+/* Put all buffers on the empty list. context: nobody holds any */
 void prof_trace_empty_buffers(struct prof_trace *trace);
 
 /* returns: whether less than half of the buffers are empty */
 bool prof_trace_is_filling(struct prof_trace *trace);
 
-/* Forget a session that has stopped, and that nobody has begun to read or
- * waits for. Does nothing if there is none. */
+/* Forget a session that has stopped, unless somebody has begun to read it or
+ * waits for it. Does nothing if there is none. */
 void prof_trace_discard(struct prof_trace *trace);
 
-/* Tell the reader, awake or asleep, that there is something new. */
+/* Tell the reader, awake or asleep, that there is something to read. */
 void prof_trace_tell_reader(struct prof_trace *trace);
 
 #endif

@@ -1,21 +1,20 @@
 /*
  * choice.h -- the one source of nondeterminism.
  *
- * Whatever a run does not fix -- the schedule, a tie, a stale read, a fault, a
- * clock step, the workload -- is the answer to one question: "which of `bound`
+ * Whatever a run does not fix (the schedule, a tie, a stale read, a fault, a
+ * clock step, the workload) is the answer to one question: "which of `bound`
  * outcomes?". The answers, in order, are the choice list; a run is a function
- * of it. So random search, exhaustive search, replay, fuzzing and shrinking
- * are back ends of this one call, and any of them can replay what another
- * found.
+ * of it. So random search, exhaustive search, replay, fuzzing and shrinking are
+ * back ends of this one call, and any of them can replay what another found.
  *
- * Rules for those who ask
+ * Rules for the callers
  *   - 0 is the dullest outcome: keep running, newest store, no fault, stop.
  *     Then a list that is smaller (shorter, or equal in length and
  *     lexicographically smaller) is a simpler run, and a list may lose its
  *     trailing zeros.
  *   - ask "one more?" before each item instead of drawing a length first;
  *     deleting the answers of one item then deletes the item.
- *   - a bound of 1 is no question: it is answered 0 and not recorded.
+ *   - a bound of 1 is no question: the answer is 0 and is not recorded.
  */
 #ifndef SIM_CHOICE_H
 #define SIM_CHOICE_H
@@ -42,7 +41,7 @@ struct sim_choice {
     uint32_t bound;
     uint32_t value; /* < bound */
     uint16_t kind;  /* enum sim_kind */
-    uint16_t label; /* which question, for people and for alignment */
+    uint16_t label; /* which question, for reports and for alignment */
 };
 
 enum sim_backend {
@@ -62,7 +61,7 @@ struct sim_choices {
     const uint8_t *bytes;       /* BYTES; owned by the caller */
     uint32_t given_count;       /* of given or bytes */
     uint32_t given_used;        /* of given or bytes */
-    struct sim_choice *list;    /* what was answered; owned by the caller */
+    struct sim_choice *list;    /* the answers; owned by the caller */
     uint32_t count;             /* answers in list */
     uint32_t count_max;         /* room in list; past it every answer is 0 */
     uint32_t drawn_max;         /* RANDOM: the same; else 0 */
@@ -82,7 +81,7 @@ struct sim_choices {
 void sim_choices_init(struct sim_choices *choices, struct sim_choice *list,
                       uint32_t list_max);
 
-/* Begin a run whose answers are drawn from `seed`. */
+/* Begin a run whose answers are drawn with `seed`. */
 void sim_choices_random(struct sim_choices *choices, uint64_t seed);
 
 /* Begin a run that takes `values`, then answers 0. */
@@ -112,7 +111,7 @@ bool sim_choices_next(struct sim_choices *choices);
 void sim_choices_carry(struct sim_choices *choices, uint32_t count);
 
 /*
- * A number for a guided answer: drawn under RANDOM and PREFIX, 0 otherwise,
+ * A number for a guided answer: drawn under RANDOM and PREFIX; 0 otherwise,
  * because the list then gives the answer.
  *
  * in:      bound > 0
@@ -121,16 +120,16 @@ void sim_choices_carry(struct sim_choices *choices, uint32_t count);
 uint32_t sim_choices_wish(struct sim_choices *choices, uint32_t bound);
 
 /*
- * Record an answer that a guided scheduler (PCT, URW) has made itself, so that
- * the run replays as a plain list. Under REPLAY, PREFIX, BYTES and ODOMETER the
- * list answers instead and `wish` is ignored.
+ * Record an answer that a guided scheduler (PCT, URW) has chosen itself, so
+ * that the run replays as a plain list. Under REPLAY, PREFIX, BYTES and
+ * ODOMETER the list answers instead and `wish` is ignored.
  *
- * returns: the answer in force
+ * returns: the answer that counts
  */
 uint32_t sim_choose_guided(struct sim_choices *choices, uint32_t bound,
                            enum sim_kind kind, uint16_t label, uint32_t wish);
 
-/* Take a new random number now, so that the next few questions need none. */
+/* Draw a new random number now, so that the next questions need none. */
 static inline void
 sim_choices_refresh(struct sim_choices *choices)
 {
@@ -139,8 +138,9 @@ sim_choices_refresh(struct sim_choices *choices)
 }
 
 /*
- * These are apart so that the common path of a question is short enough to be
- * inlined: sim_choices_refresh(), and sim_choose() for any back end and bound.
+ * These are separate so that the common path of a question is short enough to
+ * be inlined: sim_choices_refresh(), and sim_choose() for any back end and
+ * bound.
  */
 __attribute__((noinline)) void
 sim_choices_refresh_apart(struct sim_choices *choices);
@@ -151,9 +151,9 @@ sim_choose_otherwise(struct sim_choices *choices, uint32_t bound,
 __extension__ typedef unsigned __int128 sim_u128;
 
 /*
- * A random number: the whole part of fraction * bound. The rest is a fraction
- * for the next question, with fewer bits. At least 32 are left when a bound is
- * asked for, so the bias is below bound / 2^32.
+ * Take the whole part of fraction * bound as the answer. The rest is a fraction
+ * for the next question, with fewer bits. At least 32 are left when a question
+ * is asked, so the bias is below bound / 2^32.
  */
 static inline uint32_t
 sim_choices_draw(struct sim_choices *choices, uint32_t bound)

@@ -1,9 +1,9 @@
 /*
  * shrink.h -- make a failing choice list small.
  *
- * Works on values alone: whatever produced the failure, an instruction
- * schedule or a heap scenario, is re-run by a callback. Lists are ordered by
- * length, then lexicographically; trailing zeros do not count (choice.h). Every
+ * Works on values alone: a callback runs whatever produced the failure (an
+ * instruction schedule, a heap scenario) again. Lists are ordered by length,
+ * then lexicographically; trailing zeros do not count (choice.h). Every
  * accepted step is strictly smaller, so shrinking ends.
  */
 #ifndef SIM_SHRINK_H
@@ -18,9 +18,9 @@ struct sim_shrink {
     /*
      * Re-run the system under `values` (then zeros).
      *
-     * returns: whether it fails in the same way. What that means is up to the
-     *          caller: compare the property and the location, else the list
-     *          slips to another, easier failure.
+     * returns: whether it fails in the same way. The caller decides what that
+     *          means: compare the property and the location, otherwise the list
+     *          drifts to another, easier failure.
      */
     bool (*still_fails)(void *context, const uint32_t *values, uint32_t count);
     void *context;
@@ -63,7 +63,7 @@ uint32_t sim_shrink(struct sim_shrink *shrink, struct sim_choice *list,
                     uint32_t count);
 
 /*
- * Look for a failing list with fewer non-zero answers, by trying all of them,
+ * Search for a failing list with fewer non-zero answers, by trying all of them,
  * fewest first. Needs shrink->ran.
  *
  * in/out:  list, which fails
@@ -76,8 +76,8 @@ uint32_t sim_shrink_fewest(struct sim_shrink *shrink, struct sim_choice *list,
                            uint64_t calls_max);
 
 /*
- * Say for each non-zero answer whether the failure needs it: with this answer
- * alone set to 0 the run passes.
+ * Report for each non-zero answer whether the failure needs it, that is,
+ * whether the run passes with only this answer set to 0.
  *
  * out:     necessary[0..count): zero answers get false
  * returns: how many are necessary

@@ -5,12 +5,12 @@
  * (scheduling points) -> sched.c (wishes) -> choice.c.
  *
  * Time stamps: thread t's k-th event has the stamp k in t's own component. A
- * plain access between events k and k+1 has the stamp k+1: only an event after
- * it can publish it. Clock[t] >= k means "has seen t's event k".
+ * plain access between events k and k+1 has the stamp k+1: only a later event
+ * can publish it. Clock[t] >= k means "has seen t's event k".
  *
- * The graph hash is a commutative sum over events of
- * mix(thread, stamp, kind, read-from or modification index): equal for any two
- * runs with the same (partial) execution graph, whatever their interleaving.
+ * The graph hash is a commutative sum over events of mix(thread, stamp, kind,
+ * read-from or modification index): equal for any two runs with the same
+ * (partial) execution graph, whatever their interleaving.
  */
 #ifndef SIM_ENGINE_H
 #define SIM_ENGINE_H
@@ -60,7 +60,7 @@ struct round_read {
     uint32_t done;     /* events and plain accesses of its thread, then */
 };
 
-/* What a thread has read since it last wrote; see wait.c. */
+/* What a thread has read since its last write; see wait.c. */
 struct round {
     struct round_read reads[ROUND_READS_MAX];
     uint32_t count;
@@ -75,7 +75,7 @@ struct round {
     bool counts;     /* the state is another one each round */
 };
 
-/* What a thread was about to do when it came to an access (round.c). */
+/* What a thread was about to do when it reached an access (round.c). */
 struct thread_state {
     uint64_t hash;  /* of registers, stack and site */
     uint32_t first; /* its reads in `round` since then begin here */
@@ -118,7 +118,7 @@ struct thread {
     bool finished;
     bool dropped; /* waits in a loop; exhaustive search gave it up */
     bool spinning;
-    bool probing;         /* goes round a wait loop without events */
+    bool probing;         /* goes round a wait loop without recording events */
     uint64_t entry_state; /* of the code before this load; or 0 */
     struct round round;
     uint32_t steps_before; /* of an earlier run: the URW estimate */
@@ -130,12 +130,12 @@ struct thread {
     struct sim_fiber *starter;    /* goes on when this one has started */
     void (*body)(void *argument); /* NULL: the kernel's */
     void *argument;
-    uintptr_t function; /* its name, in reports, is this one's */
+    uintptr_t function; /* names the thread in reports */
     uint32_t joins;     /* the thread whose end it waits for, + 1; or 0 */
     uint32_t ended_at;  /* stamp of its last event, once it has finished */
     bool joinable;
     struct object *waits_on;   /* object.c; ready when that admits it */
-    struct object *sleeps_for; /* an object that somebody will wake */
+    struct object *sleeps_for; /* an object that another thread will wake */
     struct object *relock;     /* what it takes again when woken, or NULL */
     uint8_t need;              /* for what: enum sim_need */
     bool timed;                /* it waits for a limited time */
@@ -156,7 +156,7 @@ struct engine {
     struct sim_run *run;
     struct sim_visited *visited; /* pruning; or NULL */
     uint32_t recheck_of_100;
-    bool detour; /* running on from a cut prefix, without choices */
+    bool detour; /* continues from a cut prefix, without choices */
     struct sim_rng detour_rng;
     bool active;      /* instrumented accesses are events */
     bool starting;    /* threads run up to their first event */
@@ -283,7 +283,7 @@ sim_engine_after_event(void)
         sim_engine_check_invariant();
 }
 
-/* Before a thread looks at what others may change. */
+/* Before a thread reads what others may change. */
 static inline void
 sim_engine_settle(void)
 {
@@ -302,7 +302,7 @@ void sim_wait_fruitless(uint32_t first, uintptr_t site);
 
 /* round.c */
 void sim_round_arrive(uintptr_t site);
-/* The rounds before are over. */
+/* The previous rounds are over. */
 static inline void
 sim_round_progress(void)
 {
@@ -396,7 +396,7 @@ bool sim_wait_probe(struct location *location, uint64_t *value, uintptr_t site);
 void sim_wait_before_write(struct location *location, uintptr_t site);
 void sim_wait_wrote(void);
 void sim_wait_leave(void);
-/* blocked.c: the last store there; is it another than the one that was read? */
+/* blocked.c: is the last store there another than the one that was read? */
 const struct store *sim_wait_newest(const struct location *l);
 bool sim_wait_is_new(const struct round_read *read);
 uint32_t sim_wait_unroll(void); /* rounds to explore like any code */

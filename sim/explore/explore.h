@@ -5,7 +5,7 @@
  * source is compiled with -fsanitize=thread (rule cc_explored of explore.ninja)
  * and linked against this library instead of the sanitizer's runtime, so each
  * atomic access arrives here with its memory order and its call site. Threads
- * are fibers; who runs next and which store a load returns are choices
+ * are fibers; which one runs next and which store a load returns are choices
  * (choice.h). One kernel runs at a time; the explorer is not reentrant.
  *
  *      struct sim_kernel k = {
@@ -72,16 +72,17 @@ uint32_t sim_explore_choose(uint32_t bound, enum sim_kind kind);
 
 /*
  * An event that touches nothing, but whose position in the order of all marks
- * is part of the state: begins and ends of operations in a recorded history.
+ * is part of the state: the begin or end of an operation in a recorded history.
  *
  * returns: how many marks came before
  */
 uint64_t sim_explore_mark(void);
 
 /*
- * Go on as the child of a fork: of all threads only the caller is left, and
- * memory is as it stands. What the others were about to do is never done. If a
- * signal function calls this, what the signal interrupted is never done either.
+ * Continue as the child of a fork: of all threads only the caller is left, and
+ * memory stays as it is. What the other threads were about to do never happens.
+ * If a signal function calls this, the interrupted thread does not go on
+ * either.
  *
  * in:      child, what the child does; the thread ends after it
  */
@@ -106,27 +107,27 @@ void sim_explore_unlock(const void *lock);
 void sim_explore_barrier(void);
 
 /*
- * Sleep if *word is `seen`, until somebody wakes the word; and wake all who
+ * Sleep if *word is `seen`, until another thread wakes the word; wake all that
  * sleep on it. The word is read as by a seq_cst load that sees what was written
- * before an earlier wake-up. A sleeper nobody will wake is a deadlock.
+ * before an earlier wake-up. A sleeper that nothing will wake is a deadlock.
  */
 void sim_explore_wait(const uint32_t *word, uint32_t seen);
 void sim_explore_wake(const uint32_t *word);
 
-/* Wake one of them: any. */
+/* Wake one of the sleepers: any. */
 void sim_explore_wake_one(const uint32_t *word);
 
 /*
- * The end of one round of a wait loop that found nothing; the processor's pause
+ * The end of one unsuccessful round of a wait loop; the processor's pause
  * instruction counts as one. If the next round would do the same, exhaustive
- * search leaves the thread here (the run in which it reads later stands for
- * this one), and sampling lets it sleep until a location it read has changed. A
+ * search leaves the thread here (the runs in which it reads later cover the
+ * rest), and sampling lets it sleep until a location it read has changed. A
  * loop that counts its rounds is followed until it gives up (wait.c). If
  * nothing can change any more, it is a livelock.
  */
 void sim_explore_spin_wait(void);
 
-/* ---- What a run comes to ---- */
+/* ---- The result of a run ---- */
 
 enum sim_failure_kind {
     SIM_FAIL_NONE,
@@ -168,7 +169,7 @@ struct sim_run {
     struct sim_failure failure;
     uint64_t graph[2]; /* hash of the execution graph */
     uint32_t steps;    /* scheduling points */
-    uint32_t switches; /* away from a thread that could have gone on */
+    uint32_t switches; /* away from a thread that could have continued */
     uint32_t stale;    /* loads that did not return the newest store */
     bool bounded;      /* a loop's rounds were not all explored (wait.c) */
 };
@@ -250,8 +251,9 @@ struct sim_run_options {
 };
 
 /*
- * One run under the back end that `choices` was begun with. PCT and URW learn
- * how long threads are from earlier runs: use sim_explore_sample() for those.
+ * One run with the source of choices that `choices` was begun with. PCT and URW
+ * learn from earlier runs how long threads are: use sim_explore_sample() for
+ * those.
  *
  * returns: run->end
  */
@@ -261,12 +263,12 @@ enum sim_end sim_explore_run(const struct sim_kernel *kernel,
 
 /* ---- All runs ---- */
 
-/* How far a search is. */
+/* The progress of a search. */
 struct sim_progress {
     uint64_t runs;
     uint64_t graphs;
     double share;      /* of the tree, done */
-    double left;       /* runs, about; 0: not known yet */
+    double left;       /* estimated runs; 0: not known yet */
     double left_error; /* one standard error of it */
     uint64_t took_ms;
 };
@@ -275,20 +277,20 @@ struct sim_exhaust_options {
     struct sim_run_options run;
     uint64_t runs_max;       /* 0: no limit */
     uint64_t states_max;     /* 0: 2^26, a gigabyte */
-    uint32_t recheck_of_100; /* run on from so many of 100 cut prefixes */
+    uint32_t recheck_of_100; /* share of cut runs that is continued */
     bool no_pruning;         /* the plain odometer, for comparison */
     bool by_schedules;       /* not reduced: every schedule, cut by graphs */
     bool keep_going;         /* past failures */
     bool portfolio;          /* random runs in between, from `seed` */
     uint64_t seed;
-    uint32_t jobs;          /* processes; 0 or 1: this one alone */
+    uint32_t jobs;          /* processes; 0 or 1: only this one */
     uint64_t time_ms;       /* 0: no limit */
     uint32_t alone_ms;      /* before there are several; 0: 50 */
-    const char *checkpoint; /* a file to go on from and to write, or NULL */
+    const char *checkpoint; /* a file to resume from and to write, or NULL */
     uint32_t checkpoint_ms; /* how often, at most; 0: 5000 */
-    uint32_t shard;    /* 1 .. shards: of the lists, those that are its own */
-    uint32_t shards;   /* 0: there are none */
-    bool shards_whole; /* the first does all: another one had to */
+    uint32_t shard;         /* 1 .. shards: search only this shard's lists */
+    uint32_t shards;        /* 0: there are none */
+    bool shards_whole;      /* the first does all, as another one had to */
     /* Called several times a second; or NULL. */
     void (*progress)(void *context, const struct sim_progress *progress);
     void *progress_context;
@@ -302,7 +304,7 @@ enum sim_verdict {
     SIM_VERDICT_PASS, /* every ordering was tried */
     SIM_VERDICT_FAIL,
     SIM_VERDICT_UNFINISHED, /* a limit came first */
-    SIM_VERDICT_EMPTY,      /* no run came to its end: nothing is known */
+    SIM_VERDICT_EMPTY,      /* no run reached its end: nothing is known */
     SIM_VERDICT_NONDETERMINISTIC,
     SIM_VERDICT_REFUSED, /* the checkpoint */
 };
@@ -354,15 +356,15 @@ enum sim_verdict sim_explore_sample(const struct sim_kernel *kernel,
 /* ---- Shards ---- */
 
 /*
- * Loads in wait loops are found while searching, and change the lists. So the
- * shards of one search must know the same ones.
+ * Such loads in wait loops are found while searching, and change the lists, so
+ * all shards of one search must know the same ones.
  *
  * out:     offsets[0 .. returned), in the program, ascending
  */
 enum { SIM_LOOPS_MAX = 256 };
 uint32_t sim_explore_loops(uint64_t offsets[SIM_LOOPS_MAX]);
 
-/* Know such a load from the beginning. */
+/* Treat such a load as known from the beginning. */
 void sim_explore_learn_loop(uint64_t offset);
 
 /* ---- Reports ---- */
@@ -381,8 +383,8 @@ uint64_t sim_explore_shrink(const struct sim_kernel *kernel,
  * with stale reads named, which choices are necessary, and how likely the
  * failure is after each prefix of the list.
  *
- * in: data, where the same goes as members of a JSON object (docs/pages.md);
- *     NULL: nowhere
+ * in:      data, also gets this, as members of a JSON object (docs/pages.md);
+ *          may be NULL
  */
 void sim_explore_report(FILE *out, FILE *data, const struct sim_kernel *kernel,
                         struct sim_exhaust_result *result);

@@ -22,11 +22,11 @@ struct replay {
     bool needed[TRACE_MAX];
     uint32_t kept;
     bool *necessary; /* by choice: is it, once measured? */
-    uint32_t curve[CURVE_POINTS_MAX + 2][2]; /* choices given, percent */
+    uint32_t curve[CURVE_POINTS_MAX + 2][2]; /* choices fixed, percent */
     uint32_t curve_count;
 };
 
-/* Addresses without a name, by the number that stands for each. */
+/* Addresses without a name, by the number that replaces each. */
 struct report_locations {
     uintptr_t address[REPORT_LOCATIONS_MAX];
     uint32_t count;

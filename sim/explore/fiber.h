@@ -1,8 +1,8 @@
 /*
  * fiber.h -- stacks that take turns on one OS thread.
  *
- * A switch costs a few nanoseconds: no signal mask, no floating-point control
- * state, which explored code must not change.
+ * A switch costs a few nanoseconds: it saves no signal mask and no
+ * floating-point control state, which explored code must not change.
  */
 #ifndef SIM_FIBER_H
 #define SIM_FIBER_H
@@ -45,7 +45,7 @@ void sim_fiber_prepare(struct sim_fiber *fiber, void (*entry)(void));
 /* Use the fiber's thread-local variables. */
 void sim_fiber_use_tls(const struct sim_fiber *fiber);
 
-/* Leave `from`, go on with `to`; returns when something switches back. */
+/* Leave `from`, continue with `to`; returns when something switches back. */
 void sim_fiber_switch(struct sim_fiber *from, struct sim_fiber *to);
 
 static inline bool

@@ -2,11 +2,12 @@
  * linear.h -- is a short concurrent history explained by a sequential object?
  *
  * Wing and Gong's search with Lowe's memo: repeatedly pick an operation that
- * may come first (its call is not after another's return), apply it to the
- * model, undo when stuck; a (set of done operations, state) is tried once.
+ * may come first (no other returned before it was called), apply it to the
+ * model, undo when stuck. Each pair (set of done operations, state) is tried
+ * once.
  *
- * Times come from sim_explore_mark(), so that exhaustive search tells apart
- * histories with the same graph but another order of calls and returns.
+ * Times come from sim_explore_mark(), so exhaustive search distinguishes
+ * histories that have the same graph but another order of calls and returns.
  */
 #ifndef SIM_LINEAR_H
 #define SIM_LINEAR_H

@@ -3,9 +3,9 @@
  * condition variables, barriers, semaphores, once flags, other threads.
  *
  * An object is an address. Every operation is one event, and all operations on
- * one object are ordered (its version), so that a graph holds who came first.
- * A thread that cannot go on is not ready; a thread that changes an object
- * makes those ready that it now admits. Private to sim/explore/.
+ * one object are ordered (its version), so a graph records which came first. A
+ * thread that cannot go on is not ready; a thread that changes an object makes
+ * those ready that it now admits. Private to sim/explore/.
  */
 #ifndef SIM_OBJECT_H
 #define SIM_OBJECT_H
@@ -13,32 +13,32 @@
 #include "engine.h"
 
 enum sim_need {
-    SIM_NEED_LOCK,  /* nobody holds it, for reading or writing */
-    SIM_NEED_READ,  /* nobody holds it for writing */
+    SIM_NEED_LOCK,  /* no thread holds it, for reading or writing */
+    SIM_NEED_READ,  /* no thread holds it for writing */
     SIM_NEED_COUNT, /* its count is above 0 */
-    SIM_NEED_WAKE,  /* somebody wakes the thread */
+    SIM_NEED_WAKE,  /* some thread wakes the waiting one */
 };
 
 /* How long a thread waits. */
 enum sim_limit {
     SIM_UNLIMITED,
-    SIM_LIMITED, /* it may give up early, once; else when nobody can go on */
+    SIM_LIMITED, /* it may give up early, once; else when none can go on */
     SIM_PASSED,  /* it may give up at any moment */
 };
 
 struct object {
     const void *address;
-    uint32_t holder;    /* of a lock; SIM_THREADS_MAX: nobody */
+    uint32_t holder;    /* of a lock; SIM_THREADS_MAX: none */
     uint32_t readers;   /* bit per thread that holds it for reading */
     uint32_t count;     /* recursion, semaphore, arrivals at a barrier */
     uint32_t size;      /* threads of a barrier; kind of a mutex */
     uint32_t state;     /* what else the caller keeps */
     uint32_t users;     /* bit per thread that it has admitted */
     uint32_t version;   /* operations that had an effect */
-    struct clock sync;  /* what who takes it learns */
-    struct clock read;  /* ... and who takes it for writing, of readers */
+    struct clock sync;  /* what a thread that takes it learns */
+    struct clock read;  /* ... and one that takes it for writing, of readers */
     struct order order; /* of the operations on it, graph by graph */
-    uintptr_t site;     /* where it was taken last */
+    uintptr_t site;     /* where it was last taken */
     uint8_t held[SIM_THREADS_MAX]; /* how often, for reading */
     bool destroyed;
     bool known; /* no longer new */
@@ -47,17 +47,17 @@ struct object {
 /* Forget all objects; at the beginning of a run. */
 void sim_object_reset(void);
 
-/* The object at `address`; new ones are zero and held by nobody. */
+/* The object at `address`; a new one is zero and not held. */
 struct object *sim_object_at(const void *address, uintptr_t site);
 
-/* The same for an operation on it: it must not have been destroyed. */
+/* The same for an operation on it: it must not be destroyed. */
 struct object *sim_object_used(const volatile void *address, uintptr_t site);
 
 /* Is this the first question about it? Then memory still has its initial
  * state. */
 bool sim_object_is_new(struct object *o);
 
-/* Forget the objects in a block of memory that is given back. */
+/* Forget the objects in a block of memory that is freed. */
 void sim_object_forget(uintptr_t address, size_t bytes);
 
 /*
@@ -82,7 +82,8 @@ bool sim_object_admits(const struct object *o, enum sim_need need);
 void sim_object_event(struct object *o, const char *what, bool ok, bool orders,
                       uintptr_t site);
 
-/* The operation is over: search graph by graph orders it, if it was no look. */
+/* The operation is over: search graph by graph orders it, unless it only read.
+ */
 void sim_object_done(struct object *o, bool changed);
 
 /* The first operation on an object, and the last. */
@@ -92,7 +93,7 @@ void sim_object_destroy(struct object *o, uintptr_t site);
 /* An operation without order had an effect that others may wait for. */
 void sim_object_changed(void);
 
-/* After the object changed: who can go on now? */
+/* After the object changed: which threads can go on now? */
 void sim_object_settle(const struct object *o);
 
 /*
@@ -104,14 +105,14 @@ void sim_object_settle(const struct object *o);
 bool sim_object_sleep(struct object *o, bool changed, struct object *lock,
                       enum sim_limit limit, uintptr_t site);
 
-/* Will the sleep that comes next end for no reason (--spurious)? */
+/* Will the next sleep end for no reason (--spurious)? */
 bool sim_object_spurious(void);
 
-/* It goes on after a sleep; nobody else sees that. */
+/* It goes on after a sleep; no other thread sees that. */
 void sim_object_gone_on(const struct object *o, const char *what, bool woken,
                         uintptr_t site);
 
-/* Wake so many who sleep on `o`, chosen; returns: how many. */
+/* Wake so many that sleep on `o`, chosen; returns: how many. */
 uint32_t sim_object_wake(struct object *o, uint32_t most);
 
 /* Locks, for mutexes, rwlocks and once flags. */

@@ -2,9 +2,9 @@
  * spin.h -- put in front of every explored source by the rule cc_explored.
  *
  * Production code that waits for another thread tells the processor that it
- * spins. In an explored run that is the end of a fruitless round.
+ * spins. In an explored run that ends an unsuccessful round.
  *
- * Code that reads the processor's counter of cycles reads the explorer's
+ * Code that reads the processor's cycle counter gets the explorer's
  * (props/kernels/counter.c).
  */
 #ifndef SIM_SPIN_H

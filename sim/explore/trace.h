@@ -27,7 +27,7 @@ struct trace_event {
     uint32_t choice;  /* length of the choice list at this event */
 };
 
-/* Show where every thread is to a debugger, whose breakpoint is the second. */
+/* Show a debugger where every thread is; its breakpoint is the second. */
 void sim_trace_stop(void);
 void sim_trace_stopped(void);
 void sim_trace_stop_before(uint32_t event);
@@ -42,10 +42,10 @@ uint32_t sim_script_choose(const struct location *l, const uint32_t *found,
                            uint32_t count, bool place);
 
 /*
- * The next run is made of these events, until the end.
+ * Make the next run from these events, until the end.
  *
  * in:      runs, for each event of the trace: is it one of them?
- *          last, the thread that goes on behind them
+ *          last, the thread that continues after them
  */
 void sim_script_begin(const struct trace_event *trace, uint32_t count,
                       const bool *runs, uint32_t last);

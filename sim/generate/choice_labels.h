@@ -6,7 +6,7 @@
 
 #include "generate.h"
 
-/* Labels of the questions; they have meaning for people and for alignment. */
+/* Labels of the questions; used in reports and for alignment. */
 enum label {
     LABEL_HASH = 1,
     LABEL_DEPTH,
@@ -76,7 +76,7 @@ enum label {
     LABEL_ZEROED,
 };
 
-/* What a task may do in one step, but for leaving its processor. */
+/* What a task may do in one step, besides leaving its processor. */
 enum sim_work {
     WORK_REST,
     WORK_ALLOC,
@@ -96,21 +96,21 @@ ask(struct sim_generator *g, uint32_t bound, enum sim_kind kind,
     return sim_choose(g->choices, bound, kind, (uint16_t)label);
 }
 
-/* What the library's profiles are told, and what a run's heap may do. */
+/* What goes to the library's profiles, and what a run's heap may do. */
 void sim_draw_library(struct sim_generator *g);
 void sim_draw_features(struct sim_generator *g);
 
-/* What this run does not have is not among the answers. */
+/* Features that this run lacks are not among the answers. */
 void sim_list_works(struct sim_generator *g);
 
-/* The limits that a run's heap has: of memory, of numbers. */
+/* The limits of a run's heap: of memory, of numbers. */
 void sim_draw_limits(struct sim_generator *g);
 void sim_draw_clocks(struct sim_generator *g);
 
 /*
- * One thing that a task does, a collector, an observer.
+ * One step of a task, a collector or an observer.
  *
- * out:     *event, which is all zero before, but for who does it
+ * out:     *event, which is all zero before, except for who does it
  * returns: false if nothing is done
  */
 bool sim_draw_work(struct sim_generator *g, const struct sim_world *world,
@@ -146,7 +146,7 @@ bool sim_draw_hold(struct sim_generator *g, const struct sim_world *world,
 /*
  * Give the event of a stalled processor to another one.
  *
- * returns: false if all stand still
+ * returns: false if all processors stand still
  */
 bool sim_find_awake(const struct sim_generator *g, struct sim_event *event);
 

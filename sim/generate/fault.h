@@ -1,11 +1,11 @@
 /*
  * fault.h -- named faults, in two stages: a run has a fault at all with some
- * chance, and then it strikes at each visit with some chance. So most runs have
- * few kinds of faults, and enough of those.
+ * probability, and then the fault strikes at each visit with some probability.
+ * So most runs have only a few kinds of faults, but many of each.
  *
  * Stage one is a choice of the swarm, stage two of kind SIM_FAULT. A shrinker
- * that zeroes all of that kind leaves every other question where it was; a
- * failure that did not need the fault then fails without it.
+ * that sets all choices of that kind to zero leaves every other question where
+ * it was; a failure that did not need the fault then fails without it.
  */
 #ifndef SIM_FAULT_H
 #define SIM_FAULT_H
@@ -63,7 +63,7 @@ sim_fault_strikes(const struct sim_faults *faults, enum sim_fault fault)
  * How hard a fault that shapes the whole run strikes.
  *
  * in:      bound > 0
- * returns: 0 if the run has not got it, else a value below bound
+ * returns: 0 if the run does not have the fault, else a value below bound
  */
 uint32_t sim_fault_amount(const struct sim_faults *faults, enum sim_fault fault,
                           uint32_t bound);

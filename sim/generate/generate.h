@@ -1,10 +1,10 @@
 /*
- * generate.h -- worlds out of choices: first which kind of world (swarm), then
- * one event after the other.
+ * generate.h -- makes worlds from choices: first which kind of world (swarm),
+ * then one event after the other.
  *
  * Swarm: each run first draws which features it has at all, instruments among
- * them. If every feature were possible in every run, a run would rarely do one
- * thing often enough.
+ * them. If every feature were possible in every run, a run would rarely do any
+ * one thing often enough.
  */
 #ifndef SIM_GENERATE_H
 #define SIM_GENERATE_H
@@ -38,7 +38,7 @@ enum {
 /* How sizes are distributed. */
 enum sim_sizes { SIM_SIZES_FEW, SIM_SIZES_WIDE, SIM_SIZES_ONE };
 
-/* Who dies first. */
+/* Which objects die first. */
 enum sim_lifetimes {
     SIM_DIE_OLDEST_FIRST,
     SIM_DIE_YOUNGEST_FIRST,
@@ -50,7 +50,7 @@ struct sim_features {
     bool explicit_free;
     bool task_exit;
     bool contention;
-    bool sampling; /* rates are set, and set again */
+    bool sampling; /* rates are set, and changed */
     bool locks;    /* tasks wait for each other */
     bool stw_sweep;
     bool post_sweep;
@@ -79,16 +79,16 @@ struct sim_generator {
     uintptr_t frames[SIM_STACKS_MAX][SIM_FRAMES_MAX];
     uint64_t now_ticks;
     uint64_t applied_ticks; /* world time of the event handed out last */
-    uint64_t stalled_ticks[SIM_PROCS_MAX]; /* until when each stands still */
+    uint64_t stalled_ticks[SIM_PROCS_MAX]; /* end of each one's stall */
     uint64_t stalls_end_ticks;             /* the last of them */
     uint32_t events;
-    uint32_t more_bound; /* 1 in so many steps ends the run */
+    uint32_t more_bound; /* 1 step in so many ends the run */
 
     /* Where processors take tasks. */
     uintptr_t deep[SIM_STACKS_MAX][SIM_DEEP_MAX];
     bool has[SIM_EV_COUNT]; /* by kind: may it happen at all? */
-    uint32_t left_out;      /* instruments that a run is to be made again
-                               without, a bit each */
+    uint32_t left_out;      /* instruments to leave out when a run is
+                              repeated, a bit each */
     bool has_heap;          /* the profiles are carried, too */
     bool ends;              /* no more choices: stop and read */
 };
@@ -120,16 +120,16 @@ bool sim_generator_next(struct sim_generator *generator,
                         const struct sim_world *world, struct sim_event *event);
 
 /*
- * The end of a run where processors take tasks: no fault strikes any more, what
- * was stalled goes on, tracing stops, and the trace is read to its end.
+ * The end of a run where processors take tasks: no more faults strike, stalled
+ * processors go on, tracing stops, and the trace is read to its end.
  *
  * out:     *event, the next one
- * returns: false if all that is done
+ * returns: false when all that is done
  */
 bool sim_quiet_next(const struct sim_world *world, struct sim_event *event);
 
 /*
- * Where the collector can do something now.
+ * Find a processor on which the collector can act now.
  *
  * out:     *event: its processor, which a world without processors ignores; or
  *          another event, which must happen first

@@ -1,13 +1,13 @@
 /*
- * escape.h -- foreign bytes as text: what a file, a program or a path says can
- * then neither end a line nor steer a terminal.
+ * escape.h -- foreign bytes as text: what a file, a program or a path contains
+ * can then neither end a line nor control a terminal.
  *
  *      newline   \n      escape sequence   \x1b[31m      invalid UTF-8   \xff
  *
- * Printable ASCII and well-formed UTF-8 stay as they are, a backslash too: so
- * escaping twice changes nothing. Characters that show nothing, reorder a line
+ * Printable ASCII and well-formed UTF-8 stay as they are, a backslash too, so
+ * escaping twice changes nothing. Characters that are invisible, reorder a line
  * or end one (C1 controls, zero-width and bidirectional marks, U+2028), and the
- * two that XML has no place for (U+FFFE, U+FFFF), are escaped byte by byte.
+ * two that XML does not allow (U+FFFE, U+FFFF), are escaped byte by byte.
  */
 #ifndef SIM_ESCAPE_H
 #define SIM_ESCAPE_H

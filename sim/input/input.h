@@ -1,8 +1,8 @@
 /*
- * input.h -- a file that was given to a command, read whole into memory. Pipes
- * will do, and `-` is standard input. The first bytes decide what a file is,
- * not its name. A file of no known kind is not read further, because it may
- * have no end.
+ * input.h -- a file that was given to a command, read whole into memory. It may
+ * be a pipe, and `-` is standard input. The first bytes decide what kind of
+ * file it is, not its name. A file of no known kind is not read further,
+ * because it may have no end.
  */
 #ifndef SIM_INPUT_H
 #define SIM_INPUT_H
@@ -36,7 +36,7 @@ bool sim_input_read(struct sim_input *input, const char *path);
 
 /*
  * Read a regular file; anything else is refused. No link is followed and no
- * pipe waited for. This is for a folder in which anybody may have put things.
+ * pipe waited for. This is for a folder that anybody can write to.
  */
 bool sim_input_read_regular(struct sim_input *input, const char *path);
 

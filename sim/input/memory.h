@@ -1,6 +1,7 @@
 /*
- * memory.h -- how much memory a file may take when it is run, whatever it says:
- * 64 MiB and 64 times its size. The check comes before anything is allocated.
+ * memory.h -- how much memory a file may take when it is run, whatever it asks
+ * for: 64 MiB and 64 times its size. The check comes before anything is
+ * allocated.
  */
 #ifndef SIM_MEMORY_H
 #define SIM_MEMORY_H
@@ -17,7 +18,7 @@ sim_memory_ceiling(uint64_t file_bytes)
     return SIM_MEMORY_BYTES + SIM_MEMORY_TIMES * file_bytes;
 }
 
-/* returns: bytes that a judged run of so many takes: a world, its shadow
+/* returns: bytes that a judged run of this size takes: a world, its shadow
  *          world, the model */
 uint64_t sim_memory_of_run(uint32_t buckets_max, uint64_t frames_max,
                            uint32_t procs);

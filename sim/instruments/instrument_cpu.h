@@ -1,11 +1,11 @@
-/* instrument_cpu.h -- the CPU profile that was taken of a world last. */
+/* instrument_cpu.h -- the last CPU profile that was taken of a world. */
 #ifndef SIM_INSTRUMENT_CPU_H
 #define SIM_INSTRUMENT_CPU_H
 
 #include "prof/cpu.h"
 #include "world.h"
 
-/* What is known of it besides its samples. */
+/* What is known about it besides its samples. */
 struct sim_cpu_profile {
     uint32_t begins; /* profiles begun so far; 0: there is none */
     bool is_on;      /* it is still being taken */

@@ -8,8 +8,8 @@
 #include "prof/symbol.h"
 #include "world.h"
 
-/* The address that is printed for an object of a world. Objects are numbers;
- * their sizes do not matter. */
+/* The address that is printed for an object of a world. Objects are only
+ * numbers, so sizes do not matter. */
 #define SIM_OBJECT_ADDRESS(object) \
     (UINT64_C(0xc000000000) + 16 * (uint64_t)(object))
 
@@ -23,8 +23,8 @@ struct sim_debug_text {
 /* in: world, which carries it */
 struct sim_debug_text sim_debug_text(const struct sim_world *world);
 
-/* Name addresses from now on, until the next run begins; at first none has a
- * name. */
+/* Name addresses from now on, until the next run begins; at first no address
+ * has a name. */
 void sim_debug_name(struct sim_world *world,
                     const struct prof_symbols *symbols);
 

@@ -1,10 +1,10 @@
 /*
- * instrument_subject.h -- a foreign profiler as an instrument of a world: it is
- * told what happens by the functions of subjects/subject.h.
+ * instrument_subject.h -- a foreign profiler as an instrument of a world: the
+ * functions of subjects/subject.h tell it what happens.
  *
- * Thread t of the subject is processor t of the world, from the first thing
- * that happens there to its `thread-exit`. A `heap-rate` before anything else
- * is the rate that the subject begins with.
+ * Thread t of the subject is processor t of the world, from the first event
+ * there to its `thread-exit`. A `heap-rate` before all other events is the rate
+ * that the subject begins with.
  */
 #ifndef SIM_INSTRUMENT_SUBJECT_H
 #define SIM_INSTRUMENT_SUBJECT_H
@@ -13,11 +13,11 @@
 #include "subject.h"
 
 #define SIM_SUBJECT_NOWHERE \
-    UINT32_MAX /* a site that no stack of the world is */
+    UINT32_MAX /* a site that matches no stack of the world */
 
 /* What a snapshot showed. */
 struct sim_subject_record {
-    uint32_t site;  /* the first stack that is the same where it is cut */
+    uint32_t site;  /* the first stack that is equal where it is cut */
     uint32_t depth; /* as shown */
     uintptr_t leaf; /* as shown; 0 if the depth is 0 */
     uint64_t address;
@@ -62,15 +62,15 @@ const struct sim_subject_view *sim_subject_view(const struct sim_world *world,
 const struct sim_subject_waits *sim_subject_waits(const struct sim_world *world,
                                                   int which);
 
-/* Is it being read in parts? From `read-begin` on, into view 0, until the
- * reading ends. */
+/* Is it being read in parts? True from `read-begin`, which reads into view 0,
+ * until the reading ends. */
 bool sim_subject_is_read(const struct sim_world *world);
 
 /* returns: where an object is that was not freed; where `site` is cut */
 uint64_t sim_subject_address(const struct sim_world *world, uint32_t object);
 uint32_t sim_subject_site(const struct sim_world *world, uint32_t stack);
 
-/* The process has forked, but a subject with SUBJECT_FORKS was not told yet. */
+/* The process has forked, but a subject with SUBJECT_FORKS was not yet told. */
 void sim_subject_forked(struct sim_world *world, uint32_t thread,
                         bool is_child);
 

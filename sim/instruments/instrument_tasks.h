@@ -1,4 +1,4 @@
-/* instrument_tasks.h -- what the goroutine profile said last. */
+/* instrument_tasks.h -- the last reading of the goroutine profile. */
 #ifndef SIM_INSTRUMENT_TASKS_H
 #define SIM_INSTRUMENT_TASKS_H
 

@@ -10,9 +10,9 @@
 enum { SIM_THREADS_LISTED_MAX = 4096 };
 
 /*
- * List the threads so far, newest first, each with the stack of the call that
- * needed it: of the last task that created or woke another since the thread
- * before; empty if there was none.
+ * List the threads so far, newest first. Each has the stack of the call that
+ * needed it: that of the last task that created or woke another since the
+ * previous thread; empty if there was none.
  *
  * out, returns: as prof_heap_snapshot()
  * in:      context, a world that carries the instrument

@@ -21,7 +21,7 @@ struct sim_session {
     uint32_t chunk_ends[SIM_TRACE_CHUNKS_MAX];
     uint32_t chunks;
     uint32_t chunks_on; /* when tracing stopped */
-    bool has_ended;     /* the tracer said that there is nothing more */
+    bool has_ended;     /* the tracer reported the end */
     struct prof_trace_drops drops;
 };
 

@@ -44,10 +44,10 @@ watcher_of(const struct sim_world *world)
     return (struct watcher *)sim_world_instrument(world, SIM_SUBJECT);
 }
 
-/* returns: the state of the subject, which knows the thread */
+/* returns: the state of the subject, which then knows the thread */
 void *subject_state(struct watcher *watcher, uint32_t thread);
 
-/* subject_reading.c: what reads the subject, and changes its rates. */
+/* subject_reading.c: reads the subject, and changes its rates. */
 bool subject_reading_create(struct watcher *watcher,
                             const struct sim_limits *limits);
 void subject_reading_destroy(struct watcher *watcher);

@@ -1,7 +1,7 @@
 /*
  * task_list.h -- the tasks of a world as its runtime lists them: the caller's
- * own first, then the others by number; dead ones and the runtime's own left
- * out. Goroutine profiles, dumps and debug lines are made of it.
+ * own first, then the others by number, without dead ones and the runtime's
+ * own. Goroutine profiles, dumps and debug lines are made from it.
  */
 #ifndef SIM_TASK_LIST_H
 #define SIM_TASK_LIST_H
@@ -18,11 +18,11 @@ struct sim_task_list {
     struct prof_count_record records[SIM_SCHEDULED_MAX]; /* the same ones */
     struct prof_label labels[SIM_SCHEDULED_MAX];         /* "task": "7" */
     char numbers[SIM_SCHEDULED_MAX][12];
-    uintptr_t starts[SIM_SCHEDULED_MAX]; /* where who never ran stands */
+    uintptr_t starts[SIM_SCHEDULED_MAX]; /* stacks of tasks that never ran */
 };
 
 /*
- * List the tasks as they are now.
+ * List the current tasks.
  *
  * in:      own, the calling task; 0: none
  *          with_system: the runtime's own tasks, too

@@ -1,7 +1,7 @@
 /*
  * drive.h -- a recording of a real program drives a world with the simulated
- * collector: a recorded free is the moment an object becomes unreachable, and
- * the collector finds that out later.
+ * collector: a recorded free makes an object unreachable, and the collector
+ * finds that out later.
  */
 #ifndef SIM_DRIVE_H
 #define SIM_DRIVE_H
@@ -46,7 +46,7 @@ struct sim_drive {
  *
  * out:     *drive, to be closed; its config and limits
  * in:      recording, open until the drive is closed; rules
- * returns: NULL, or why it cannot be driven (static text)
+ * returns: NULL, or why the recording cannot drive a world (static text)
  */
 const char *sim_drive_open(struct sim_drive *drive,
                            const struct sim_recording *recording,

@@ -6,8 +6,8 @@
  * thread of the resize. It counts as one allocation and one free.
  *
  * Nothing is estimated and no collector is involved. The *peak* is the first
- * moment at which most bytes were in use, of all moments. Bytes are those that
- * the program asked for. Sums wrap at 2^64, which only a forged file reaches.
+ * moment at which the most bytes were in use. Bytes are those that the program
+ * asked for. Sums wrap at 2^64, which only a forged file reaches.
  */
 #ifndef SIM_LIVE_HEAP_H
 #define SIM_LIVE_HEAP_H

@@ -1,9 +1,9 @@
 /*
  * recording.h -- what a real program did, read from a `.rec` file.
  *
- * The format is docs/recording.md. A recording is checked whole when it is
- * opened; afterwards every event, stack and name can be used without a check.
- * Objects are numbered from 0 in order of allocation, locks in order of
+ * docs/recording.md describes the format. A recording is checked whole when it
+ * is opened; afterwards every event, stack and name can be used without a
+ * check. Objects are numbered from 0 in order of allocation, locks in order of
  * appearance, threads from 0. The only addresses are those of code.
  */
 #ifndef SIM_RECORDING_H
@@ -108,7 +108,7 @@ struct sim_recording_error {
 /* Checksum of blocks, as gzip has it. in: crc, of what is before; at first 0 */
 uint32_t sim_recording_crc(uint32_t crc, const uint8_t *bytes, uint64_t count);
 
-/* Where an iteration stands; plain data, copy it to remember a position. */
+/* The position of an iteration; plain data, copy it to remember it. */
 struct sim_recording_cursor {
     const struct sim_recording *recording;
     uint64_t offset_bytes;
@@ -143,7 +143,7 @@ bool sim_recording_parse(struct sim_recording **recording, const uint8_t *bytes,
 void sim_recording_close(struct sim_recording *recording);
 
 /*
- * The one line for people: `x.rec: offset 4096: block checksum does not match`.
+ * The error as one line: `x.rec: offset 4096: block checksum does not match`.
  *
  * out:     line, ended by NUL, cut if line_bytes is too small
  */
@@ -189,8 +189,8 @@ bool sim_recording_next(struct sim_recording_cursor *cursor,
  *
  * out:     frames, room for frames_max numbers
  * in:      stack < totals.stacks
- * returns: the stack's depth, at most SIM_RECORDED_DEPTH_MAX; what does not fit
- *          into frames is left away
+ * returns: the stack's depth, at most SIM_RECORDED_DEPTH_MAX; frames that do
+ *          not fit are left out
  */
 uint32_t sim_recording_stack(const struct sim_recording *recording,
                              uint32_t stack, uint32_t *frames,
@@ -206,15 +206,15 @@ struct sim_recorded_frame
 sim_recording_frame(const struct sim_recording *recording, uint32_t frame);
 
 /*
- * Is a frame's function part of another one, by inlining? That is then frame
- * `frame + 1`, of the same pc.
+ * Is a frame's function inlined into another one? That one is then frame
+ * `frame + 1`, with the same pc.
  */
 bool sim_recording_is_inlined(const struct sim_recording *recording,
                               uint32_t frame);
 
 /*
- * The names of a program counter that occurs in the stacks; of inlined
- * functions, the innermost.
+ * The names of a program counter that occurs in the stacks; if functions were
+ * inlined there, those of the innermost.
  *
  * returns: false if it does not; *frame is then untouched
  */

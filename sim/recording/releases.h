@@ -1,5 +1,5 @@
 /*
- * releases.h -- for how long a recorded release kept somebody waiting.
+ * releases.h -- how long a recorded release kept others waiting.
  */
 #ifndef SIM_RELEASES_H
 #define SIM_RELEASES_H
@@ -15,7 +15,7 @@ struct sim_release; /* opaque; see releases.c */
 struct sim_releases {
     struct sim_release *list;
     uint64_t count;
-    uint64_t unpaired; /* released for nobody whose wait was recorded */
+    uint64_t unpaired; /* released while no recorded wait was on */
 };
 
 /*

@@ -1,11 +1,12 @@
 /*
  * scenario.h -- scenario files (`.sim`): a world's configuration, its events,
- * and what must come of it, as text that people read and write.
- * docs/scenarios.md is the language.
+ * and the expected results, as text that people read and write.
+ * docs/scenarios.md describes the language.
  *
- * Theory. A scenario holds no choices: the events are all that happens in a
- * world, so it runs the same for ever, also when generators change. It is read
- * from a file (sim_scenario_read), or built from a configuration and an event
+ * Theory. A scenario holds no choices: its events are everything that happens
+ * in a world, so it always runs the same, even when generators change. It is
+ * read from a file (sim_scenario_read), or built from a configuration and an
+ * event
  * list such as a shrunk failure (sim_scenario_build); both give the same
  * structure, and printing is the inverse of reading:
  *
@@ -55,7 +56,7 @@ struct sim_error {
 };
 
 enum sim_expect_kind {
-    SIM_EXPECT_COUNT,      /* first: so many buckets are listed, or would be */
+    SIM_EXPECT_COUNT,      /* first: how many buckets are listed, or would be */
     SIM_EXPECT_SHORT,      /* the room was too small */
     SIM_EXPECT_NOTHING,    /* an empty listing */
     SIM_EXPECT_HEAP,       /* stack, size_bytes; first allocs, second frees */
@@ -74,13 +75,13 @@ struct sim_expect {
     uint64_t second;
 };
 
-/* One place of an expected listing order. */
+/* One position of an expected listing order. */
 struct sim_listed {
     uint32_t stack;
     uint64_t size_bytes; /* heap only */
 };
 
-/* What the whole scenario must come to. */
+/* The expected outcome of the whole scenario. */
 enum sim_outcome {
     SIM_OUTCOME_UNSAID,
     SIM_OUTCOME_OK,    /* no property is broken */
@@ -153,19 +154,19 @@ struct sim_scenario_source {
 };
 
 /*
- * Make a scenario of a configuration and events, such as a shrunk failure.
+ * Make a scenario from a configuration and events, such as a shrunk failure.
  * Objects are called o1, o2, ... and stacks s1, s2, ... in the order of their
  * first event. Stacks without an event are left out, and the others are
  * renumbered without gaps.
  *
- * out:     *error, on NULL: an event or field that no file could say
+ * out:     *error, on NULL: an event or field that no file can express
  * returns: as sim_scenario_read()
  */
 struct sim_scenario *
 sim_scenario_build(const struct sim_scenario_source *source,
                    struct sim_error *error);
 
-/* returns: how large a world must be for it, with room for one event more */
+/* returns: the size of a world for it, with room for one more event */
 struct sim_limits sim_scenario_limits(const struct sim_scenario *scenario);
 
 /* in: scenario, NULL does nothing */
@@ -188,7 +189,7 @@ void sim_scenario_print_event(FILE *file, const struct sim_scenario *scenario,
  *
  * out:     *error, on false: "FILE:LINE: ...", the first difference
  * in:      event, index of the event that was applied last
- *          answer, the world's answer to it
+ *          answer, what the world returned for it
  * returns: true if all hold, or there are none
  */
 bool sim_scenario_check_answer(const struct sim_scenario *scenario,

@@ -35,7 +35,7 @@ struct sim_parser {
     bool header_ended;
 };
 
-/* Say what is wrong in the current line. returns: false */
+/* Report an error in the current line. returns: false */
 bool sim_parse_fail(struct sim_parser *p, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -56,7 +56,7 @@ bool sim_parse_number(struct sim_parser *p, struct sim_word word,
 bool sim_parse_stack_name(struct sim_parser *p, struct sim_word word,
                           uint32_t *stack);
 
-/* Find a name among those of an index. out: *number, if true */
+/* Find a name in an index. out: *number, if true */
 bool sim_parse_find(const struct sim_index *index, char *const *names,
                     struct sim_word word, uint32_t *number);
 
@@ -69,7 +69,7 @@ bool sim_parse_event(struct sim_parser *p, struct sim_word word);
 bool sim_parse_directive(struct sim_parser *p, enum sim_directive directive);
 bool sim_parse_expect(struct sim_parser *p);
 
-/* Once all directives are read: may they take the memory they ask for? */
+/* After all directives: may they take the memory they ask for? */
 bool sim_parse_check_memory(struct sim_parser *p, size_t file_bytes);
 
 /* Is `word` one that has a meaning after `expect`? */

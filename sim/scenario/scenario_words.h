@@ -1,5 +1,5 @@
 /*
- * scenario_words.h -- lines, words and numbers of a text file, and what to say
+ * scenario_words.h -- lines, words and numbers of a text file, and messages
  * about wrong ones. Private to the scenario files.
  */
 #ifndef SIM_SCENARIO_WORDS_H
@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A run of bytes in somebody else's memory; bytes 0: nothing. */
+/* A run of bytes in the caller's memory; bytes 0: nothing. */
 struct sim_word {
     const char *text;
     size_t bytes;

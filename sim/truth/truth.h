@@ -2,8 +2,8 @@
  * truth.h -- the truth log: what really happened in a world, in order.
  *
  * The world appends; the model reads, and reads nothing else. An entry states a
- * fact of the program, its tasks, its collector, or a call into the library; it
- * never holds anything the library returned.
+ * fact about the program, its tasks, its collector, or a call into the library;
+ * it never holds anything the library returned.
  */
 #ifndef SIM_TRUTH_H
 #define SIM_TRUTH_H
@@ -22,7 +22,7 @@ enum truth_kind {
 
 #define TRUTH_NO_PROC     UINT32_MAX
 #define TRUTH_NO_STACK    UINT32_MAX
-#define TRUTH_ROOM_ENOUGH UINT32_MAX /* room for whatever there is */
+#define TRUTH_ROOM_ENOUGH UINT32_MAX /* room for everything */
 
 struct truth_entry {
     enum truth_kind kind;
@@ -53,7 +53,7 @@ struct truth_log {
     const struct truth_stack *stacks;
     uint32_t stacks_count;
     uint32_t lost; /* entries that did not fit; a run with any is void */
-    struct truth_entry spare; /* where those went */
+    struct truth_entry spare; /* where those went that did not fit */
 };
 
 /*

@@ -5,7 +5,7 @@
  *
  *      offset_ticks + now + now * drift_ppm / 1e6
  *
- * so it may start anywhere, run fast or slow, step, stand still (drift of
+ * so it may start anywhere, run fast or slow, jump, stand still (drift of
  * -1,000,000) or run backwards (below that).
  */
 #ifndef SIM_CLOCK_H

@@ -1,12 +1,12 @@
 /*
  * cores.h -- a machine of many processors that count events, in virtual time:
- * what it costs when a line of memory goes from one to the other.
+ * what it costs when a cache line moves from one to another.
  *
- * For ever, each processor does some work of its own, then adds to the counter
- * of a row. The counter's line is with the processor that added to it last.
- * Another one must wait for a hand-over; a processor that asks for the line
- * meanwhile waits in a queue. The event queue (queue.h) decides who is next, a
- * choice list decides ties, and the seed decides all else.
+ * Each processor repeats for ever: it does some work of its own, then adds to
+ * the counter of a row. The counter's line is with the processor that added to
+ * it last. Another processor must wait for a hand-over; if more ask for the
+ * line meanwhile, they wait in a queue. The event queue (queue.h) decides which
+ * is next, a choice list decides ties, and the seed decides everything else.
  */
 #ifndef SIM_CORES_H
 #define SIM_CORES_H
@@ -22,7 +22,7 @@ enum sim_cores_layout {
     SIM_CORES_LAYOUTS
 };
 
-/* How the times of processors and lines vary about their mean. */
+/* How the times of processors and lines vary around their mean. */
 enum sim_cores_spread {
     SIM_CORES_FIXED,
     SIM_CORES_UNIFORM, /* the work: from half to one and a half */

@@ -1,6 +1,6 @@
 /*
  * event.h -- the events that drive a world. A list of them, with the world's
- * configuration, is a scenario: it holds no choices any more.
+ * configuration, is a scenario: it no longer contains choices.
  */
 #ifndef SIM_EVENT_H
 #define SIM_EVENT_H
@@ -18,14 +18,14 @@ enum sim_event_kind {
 #define SIM_EV_TASKS_FIRST  SIM_EV_PROC_START
 #define SIM_EV_BLOCKS_FIRST SIM_EV_REALLOC
 
-#define SIM_ROOM_ENOUGH UINT32_MAX          /* room for whatever there is */
+#define SIM_ROOM_ENOUGH UINT32_MAX          /* room for everything */
 #define SIM_ALIGN_MAX   (UINT64_C(1) << 21) /* bytes */
 #define SIM_UNTIL_GO_ON INT64_MAX /* cycles of a stall without an end */
 
 struct sim_event {
     enum sim_event_kind kind;
-    uint32_t task;        /* who does it, if a task does */
-    uint64_t delay_ticks; /* world time since the event before */
+    uint32_t task;        /* the task that does it, if one does */
+    uint64_t delay_ticks; /* world time since the previous event */
     uint32_t object;      /* dense number, unique in a run; or the other task */
     uint32_t stack;       /* index into the world's stacks; TRUTH_NO_STACK */
     uint64_t size_bytes;  /* or a number */
@@ -43,7 +43,7 @@ const char *sim_event_word(enum sim_event_kind kind);
 /* returns: the argument letters of event.def, never NULL */
 const char *sim_event_arguments(enum sim_event_kind kind);
 
-/* returns: by whom it is done, a letter of event.def */
+/* returns: what does it, a letter of event.def */
 char sim_event_by(enum sim_event_kind kind);
 
 #endif

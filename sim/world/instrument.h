@@ -1,10 +1,10 @@
 /*
  * instrument.h -- what watches a world: the heap profile, the contention
- * profiles, the tracer, and whatever comes next. Each is one file behind this
- * interface; the world knows none of them by name.
+ * profiles, the tracer, and so on. Each is one file behind this interface; the
+ * world knows none of them by name.
  *
  * The world states each fact in its truth log, then tells it to the instruments
- * that hear facts of that kind, in the order of instrument.def. An instrument
+ * that want facts of that kind, in the order of instrument.def. An instrument
  * calls the library as a runtime would at that moment, and keeps what the
  * library returned for the judge. It never changes the world and makes no
  * choice, so a run without it is otherwise the same.
@@ -33,7 +33,7 @@ enum sim_instrument_id {
 /* A set of instruments, a bit each. */
 #define SIM_INSTRUMENT_BIT(id) (UINT32_C(1) << (id))
 
-/* What an instrument needs of a run, and those that need each. */
+/* What an instrument needs in a run, and the instruments that need it. */
 enum sim_instrument_needs {
     SIM_NEEDS_NOTHING,
     SIM_NEEDS_LIBRARY,
@@ -66,8 +66,8 @@ struct sim_instrument {
     const struct sim_instrument_kind *kind;
 };
 
-/* Takes a fact. It also has what belongs to its event (the room of a
- * snapshot, for example). */
+/* Receives a fact, and whatever belongs to its event (the room of a snapshot,
+ * for example). */
 typedef void sim_hear(struct sim_instrument *instrument,
                       struct sim_world *world, const struct truth_entry *fact);
 
@@ -86,13 +86,13 @@ struct sim_instrument_kind {
                          struct sim_world *world);
 
     /*
-     * Called once for each kind. returns: the function that is told facts of
+     * Called once for each kind. returns: the function that receives facts of
      * this kind, as soon as they are stated; NULL: none
      */
     sim_hear *(*hears)(enum truth_kind kind);
 
     /*
-     * Asked before the world lets an event happen. NULL: it never refuses one.
+     * Called before the world lets an event happen. NULL: never refuses one.
      *
      * returns: NULL, or why this event cannot happen now (static text)
      */
@@ -100,13 +100,13 @@ struct sim_instrument_kind {
                            const struct sim_world *world,
                            const struct sim_event *event);
 
-    /* Called when an event has happened and all its facts were told; may be
+    /* Called when an event has happened and all its facts were reported; may be
      * NULL. */
     void (*after)(struct sim_instrument *instrument, struct sim_world *world,
                   const struct sim_event *event);
 
-    /* Stop recording, as the library offers it, or start again. NULL: it is
-     * told nothing while it is stopped. */
+    /* Stop recording, as the library offers it, or start again. NULL: it
+     * receives nothing while it is stopped. */
     void (*stop)(struct sim_instrument *instrument, struct sim_world *world,
                  bool stops);
 };
@@ -127,7 +127,7 @@ sim_instrument_kind(enum sim_instrument_id id);
 struct sim_instrument *sim_world_instrument(const struct sim_world *world,
                                             enum sim_instrument_id id);
 
-/* returns: where an instrument puts what was read of it (world.h) */
+/* returns: where an instrument puts what was read (world.h) */
 struct sim_answer *sim_world_answer_room(struct sim_world *world);
 
 /* returns: the end of the wait that the fact RELEASED or WOKEN is about;

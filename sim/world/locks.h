@@ -1,10 +1,10 @@
 /*
  * locks.h -- simulated locks with queues of waiting tasks, so that contention
- * follows from who ran when, not from a generator.
+ * follows from the order in which tasks ran, not from a generator.
  *
- * Four kinds, numbered from 0 each: mutexes (which readers may share),
- * conditions, semaphores and channels. Semaphore n begins with n mod 3 units,
- * channel n has room for n mod 3 items. All queues are first come, first
+ * There are four kinds, each numbered from 0: mutexes (which readers may
+ * share), conditions, semaphores and channels. Semaphore n begins with n mod 3
+ * units, channel n has room for n mod 3 items. All queues are first come, first
  * served, and a lock is handed over directly: a task that wakes up has what it
  * waited for.
  */
@@ -36,14 +36,14 @@ struct sim_waiter {
     uint32_t task;
     uint32_t stack;      /* where it waits */
     int64_t began_ticks; /* by its own processor's clock */
-    int64_t since_ticks; /* the part of its wait that nobody was charged with */
+    int64_t since_ticks; /* its wait from here on was charged to no release */
 };
 
-/* A task that was woken, and what the task that woke it is charged with. */
+/* A task that was woken, and what its waker is charged with. */
 struct sim_wake {
     struct sim_waiter waiter;
-    int64_t last_since_ticks; /* of the one who came last, if others > 0 */
-    uint32_t others;          /* who go on waiting for the same lock */
+    int64_t last_since_ticks; /* of the last to come, if others > 0 */
+    uint32_t others;          /* tasks that still wait for the same lock */
 };
 
 struct sim_holder {
@@ -53,20 +53,20 @@ struct sim_holder {
 };
 
 struct sim_locks {
-    struct sim_waiter waiters[SIM_WAITERS_MAX]; /* in order of coming */
+    struct sim_waiter waiters[SIM_WAITERS_MAX]; /* in order of arrival */
     struct sim_holder holders[SIM_HOLDERS_MAX]; /* of mutexes */
     uint32_t waiters_count;
     uint32_t holders_count;
     uint32_t units[SIM_LOCKS_MAX]; /* of semaphores */
     uint32_t items[SIM_LOCKS_MAX]; /* in channels */
 
-    /* What the last event did. */
+    /* The effect of the last event. */
     bool waits; /* the task itself waits now, last in `waiters` */
     struct sim_wake wakes[SIM_WAITERS_MAX];
     uint32_t wakes_count;
 };
 
-/* Nobody holds anything and nobody waits. */
+/* No task holds anything, and none waits. */
 void sim_locks_reset(struct sim_locks *locks);
 
 /* returns: is it an event about locks? */
@@ -82,7 +82,7 @@ bool sim_locks_concern(enum sim_event_kind kind);
 const char *sim_locks_apply(struct sim_locks *locks,
                             const struct sim_event *event, int64_t now_ticks);
 
-/* returns: the first who waits for a lock, NULL if nobody does */
+/* returns: the first task that waits for a lock, NULL if none does */
 const struct sim_waiter *sim_locks_first(const struct sim_locks *locks,
                                          enum sim_lock_kind kind,
                                          uint32_t lock);

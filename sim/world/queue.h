@@ -1,12 +1,12 @@
 /*
- * queue.h -- the event queue: who acts next, in virtual time.
+ * queue.h -- the event queue: which actor acts next, in virtual time.
  *
- * Each actor, by number, is due at one time, or never. Of those due at the same
- * time any may go first: a tie is a choice (SIM_SCHED) among all actors, by
- * number; if the chosen one is not due, the next one that is goes. So an answer
- * names an actor, and still names the same one when delays elsewhere have
- * changed, which a shrinker needs. With a fixed order of ties some orders could
- * never be met.
+ * Each actor, identified by a number, is due at one time, or never. Of those
+ * due at the same time any may go first: a tie is a choice (SIM_SCHED) among
+ * all actors, by number; if the chosen one is not due, the next one that is due
+ * goes. So an answer names an actor, and still names the same one when delays
+ * elsewhere have changed, which a shrinker needs. With a fixed order of ties
+ * some orders could never occur.
  */
 #ifndef SIM_QUEUE_H
 #define SIM_QUEUE_H
@@ -19,7 +19,7 @@ enum { SIM_QUEUE_WHO_BITS = 20 }; /* of a number, hence at most 2^20 actors */
 
 #define SIM_NEVER (UINT64_MAX >> SIM_QUEUE_WHO_BITS)
 
-/* Words that a queue of so many actors needs, at most. */
+/* Words that a queue of so many actors needs at most. */
 #define SIM_QUEUE_WORDS(actors) (4 * (actors))
 
 struct sim_queue {
@@ -36,10 +36,10 @@ struct sim_queue {
  */
 void sim_queue_init(struct sim_queue *queue, uint64_t *words, uint32_t actors);
 
-/* Say when an actor is due from now on, or SIM_NEVER. */
+/* Set when an actor is due, or SIM_NEVER. */
 void sim_queue_set(struct sim_queue *queue, uint32_t who, uint64_t at_ticks);
 
-/* returns: when the first is due; SIM_NEVER if nobody is */
+/* returns: when the first is due; SIM_NEVER if none is */
 static inline uint64_t
 sim_queue_first_ticks(const struct sim_queue *queue)
 {
@@ -47,10 +47,10 @@ sim_queue_first_ticks(const struct sim_queue *queue)
 }
 
 /*
- * One of those due first. It stays due until it is set anew.
+ * Choose one of those due first. It stays due until it is set again.
  *
- * in:      label, of the choice if there is a tie; somebody must be due
- * returns: who
+ * in:      label, of the choice if there is a tie; some actor must be due
+ * returns: its number
  */
 uint32_t sim_queue_first(const struct sim_queue *queue,
                          struct sim_choices *choices, uint16_t label);

@@ -4,14 +4,14 @@
  *
  * A world is driven by events (event.h), one at a time, each to completion
  * (level 1). It makes no choices and does not judge: it does what the event
- * says, states the facts in the truth log, and tells them to the instruments
- * that the run carries. They call the library as a runtime would, and keep what
- * it returned for the judge.
+ * says, states the facts in the truth log, and tells them to the instruments of
+ * the run. They call the library as a runtime would, and keep what it returned
+ * for the judge.
  *
- * Tasks come in two ways. Where nothing is scheduled, task t runs on processor
- * t mod procs, always. Where processors take tasks (config.scheduled), a task
- * is born, runs, waits, enters system calls and ends, and what it does it does
- * on the processor that it runs on; tasks count from 1, and 0 is nobody.
+ * There are two kinds of tasks. Where nothing is scheduled, task t always runs
+ * on processor t mod procs. Where processors take tasks (config.scheduled), a
+ * task is created, runs, waits, enters system calls and ends, and acts on the
+ * processor that it runs on; tasks count from 1, and 0 means none.
  */
 #ifndef SIM_WORLD_H
 #define SIM_WORLD_H
@@ -58,21 +58,20 @@ struct sim_config {
     struct sim_clock clocks[SIM_PROCS_MAX];
     const struct truth_stack *stacks; /* borrowed while the world is used */
     uint32_t stacks_count;
-    uint64_t seed;        /* of the library's random numbers */
-    bool waiters_all;     /* a release is charged for all who wait */
-    bool scheduled;       /* processors take tasks */
-    uint32_t instruments; /* a bit each */
-    const struct subject
-        *subject; /* that is judged instead of ours; borrowed */
+    uint64_t seed;                 /* of the library's random numbers */
+    bool waiters_all;              /* a release is charged for all that wait */
+    bool scheduled;                /* processors take tasks */
+    uint32_t instruments;          /* a bit each */
+    const struct subject *subject; /* judged instead of ours; borrowed */
     struct sim_trace_config trace;
 };
 
-/* Where an object is in its life. */
+/* The state of an object. */
 enum sim_object_state {
     SIM_UNBORN,
     SIM_LIVE,    /* a task refers to it */
     SIM_DROPPED, /* nothing refers to it */
-    SIM_DOOMED,  /* dropped before the marking that runs now */
+    SIM_DOOMED,  /* dropped before the current marking began */
     SIM_DEAD,    /* found dead, not swept yet */
     SIM_GONE     /* swept or freed */
 };
@@ -99,7 +98,7 @@ enum sim_task_state {
     SIM_TASK_WAITING,
     SIM_TASK_SYSCALL, /* in a system call, on its processor */
     SIM_TASK_AWAY,    /* in a system call, without a processor */
-    SIM_TASK_LEFT,    /* out of it, nobody knows yet */
+    SIM_TASK_LEFT,    /* out of it, not noticed yet */
     SIM_TASK_QUEUED,  /* out of it, waits for a processor */
     SIM_TASK_STOPPED, /* it waits for ever */
     SIM_TASK_DEAD
@@ -109,10 +108,10 @@ enum sim_task_state {
 struct sim_task {
     enum sim_task_state state;
     uint32_t created;          /* the stack that created it */
-    uint32_t stack;            /* where it last said that it was */
+    uint32_t stack;            /* where it was at its last event */
     uint32_t proc;             /* RUNNING, SYSCALL */
     enum sim_event_kind waits; /* how it waited last */
-    bool waits_for_lock;       /* and only who has the lock can wake it */
+    bool waits_for_lock;       /* and only the lock's holder can wake it */
     bool was_woken;            /* and has done nothing since */
     bool is_system;            /* the runtime's own */
     bool has_run;
@@ -135,7 +134,7 @@ struct sim_proc {
 #define SIM_SYSTEM_PC(id)    (UINT64_C(0x800000) + 16 * (uint64_t)(id))
 #define SIM_IS_SYSTEM_PC(pc) ((pc) >= SIM_SYSTEM_PC(0))
 
-/* What the library returned for the event before, if that read something. */
+/* What the library returned for the last event, if that read something. */
 struct sim_answer {
     enum sim_event_kind kind; /* SIM_EV_COUNT: it was not a reading one */
     enum prof_status status;
@@ -165,10 +164,10 @@ struct sim_limits {
 /*
  * returns: the most entries that the truth log may get. Every event states one
  *          fact of its own, a stopped sweep four; an object is dropped, found
- *          dead and swept by events of others: together less than four times
- *          the events. The rest is for the end of a run: three collections of
- *          four facts, what is left of one before, a snapshot; and, where there
- *          may be a trace, for worlds that stop.
+ *          dead and swept by other events: together less than four times the
+ *          events. The rest is for the end of a run: three collections of four
+ *          facts each, the rest of an earlier one, a snapshot; and, where there
+ *          may be a trace, for stops of the world.
  */
 uint32_t sim_limits_truths(const struct sim_limits *limits);
 
@@ -206,7 +205,7 @@ uint32_t sim_world_objects_count(const struct sim_world *world);
 const struct sim_object *sim_world_object(const struct sim_world *world,
                                           uint32_t object);
 
-/* returns: who holds what and who waits for it (locks.h) */
+/* returns: which tasks hold what, and which wait for it (locks.h) */
 const struct sim_locks *sim_world_locks(const struct sim_world *world);
 
 /* returns: does the task wait in a queue; does it hold a mutex? */
@@ -218,8 +217,8 @@ bool sim_world_task_holds(const struct sim_world *world, uint32_t task,
 bool sim_world_stalls(const struct sim_world *world, uint32_t proc);
 bool sim_world_stalls_anywhere(const struct sim_world *world);
 
-/* returns: world time until no processor is stalled that will go on by
- *          itself; 0 if none is */
+/* returns: world time until all stalls that end by themselves are over; 0 if
+ *          there are none */
 uint64_t sim_world_stall_ticks(const struct sim_world *world);
 
 /* returns: what a processor's clock reads now */

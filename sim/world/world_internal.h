@@ -61,7 +61,7 @@ struct sim_world {
 uint32_t sim_world_proc_of(const struct sim_world *world,
                            const struct sim_event *event);
 
-/* How much of its last freeze a processor's clock has missed so far. */
+/* How much of its current freeze a processor's clock has missed so far. */
 uint64_t sim_world_frozen_ticks(const struct sim_world *world, uint32_t proc);
 
 /* What a processor's clock reads now. */
@@ -78,7 +78,7 @@ sim_world_reads(const struct sim_world *world, uint32_t proc)
                      (uint64_t)fault->jumped_ticks);
 }
 
-/* Tell a fact that the log already has to the instruments that hear its
+/* Tell a fact that is already in the log to the instruments that want its
  * kind. */
 static inline void
 sim_world_tell(struct sim_world *world, const struct truth_entry *entry)
@@ -93,7 +93,7 @@ void sim_world_log_scheduled(struct sim_world *world, enum truth_kind kind,
                              const struct sim_event *event, uint32_t object,
                              bool flag);
 
-/* State a fact of an event, at the clock of its processor, and tell it. */
+/* State a fact of an event, with the clock of its processor, and tell it. */
 static inline void
 sim_world_log(struct sim_world *world, enum truth_kind kind,
               const struct sim_event *event, uint32_t object, bool flag)
@@ -161,16 +161,15 @@ typedef const char *sim_rule(struct sim_world *world,
 #include "event.def"
 #undef X
 
-/* blocks.c: where a subject watches. Why can it not be told of this event? */
+/* blocks.c, with a subject: why the event cannot be passed to it, or NULL */
 const char *sim_world_against_subject(const struct sim_world *world,
                                       const struct sim_event *event);
 
-/* world_clock_fault.c: faults. Does one keep the event from happening, and
- * why? */
+/* world_clock_fault.c: why a fault prevents the event, or NULL */
 const char *sim_world_held(const struct sim_world *world,
                            const struct sim_event *event);
 
-/* objects.c: nothing refers any more to what the task there made. */
+/* objects.c: drop all references to what the task there made. */
 void sim_drop_all(struct sim_world *world, uint32_t proc);
 
 /* procs.c, tasks.c: where processors take tasks */
@@ -183,7 +182,7 @@ void sim_take_off(struct sim_world *world, uint32_t proc,
 void sim_lose_proc(struct sim_world *world, uint32_t proc);
 void sim_run_task(struct sim_world *world, uint32_t proc, uint32_t id);
 
-/* Stop the world but for the processor that asks. */
+/* Stop the world, except for the processor that asks. */
 void sim_stop_world(struct sim_world *world, uint32_t asking);
 
 #endif

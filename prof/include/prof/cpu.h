@@ -40,7 +40,7 @@ struct prof_cpu_config {
 size_t prof_cpu_bytes_needed(const struct prof_cpu_config *config);
 
 /*
- * Build it inside `block`, not running.
+ * Build a CPU profile inside `block`; it is not running.
  *
  * in:      block, aligned to PROF_BLOCK_ALIGN; the profile's from now on
  * returns: PROF_OK, PROF_ERR_CONFIG, PROF_ERR_MEMORY
@@ -52,9 +52,9 @@ prof_cpu_init(struct prof_cpu **cpu, const struct prof_cpu_config *config,
 /*
  * Begin a profile, and forget the previous one.
  *
- * in:      hz, ticks per second, 1 .. 1000000
  * returns: PROF_OK, PROF_ERR_CONFIG, PROF_ERR_ACTIVE (one is being taken),
- *          PROF_ERR_BUSY (a tick from before is still being recorded)
+ *          PROF_ERR_BUSY (a tick of the previous profile is still being
+ *          recorded)
  */
 PROF_NODISCARD enum prof_status prof_cpu_start(struct prof_cpu *cpu,
                                                uint32_t hz);
@@ -86,12 +86,13 @@ void prof_cpu_drain(struct prof_cpu *cpu);
 PROF_NODISCARD enum prof_status prof_cpu_stop(struct prof_cpu *cpu);
 
 /*
- * Write what was collected as profile.proto; after prof_cpu_stop().
+ * Write the profile as profile.proto, after prof_cpu_stop().
  *
  * in:      output->time_ns, when the profile began
- *          duration_ns, how long it took; not written if negative, since the
- *          clock went backwards
+ *          duration_ns, how long it took; negative (the clock went backwards):
+ *          not written
  * returns: PROF_OK, PROF_ERR_ACTIVE (it is still being taken), PROF_ERR_MEMORY,
+ *          or the sink's status
  *          or the sink's status
  */
 PROF_NODISCARD enum prof_status prof_cpu_write(struct prof_cpu *cpu,
@@ -99,8 +100,8 @@ PROF_NODISCARD enum prof_status prof_cpu_write(struct prof_cpu *cpu,
                                                int64_t duration_ns);
 
 /*
- * Write it as text, in the form of count profiles (prof/text.h): most ticks
- * first; of equal ones, the stack that was recorded first.
+ * Write the profile as text, in the form of count profiles (prof/text.h): most
+ * ticks first; among equals, the stack that was recorded first.
  *
  * returns: as prof_cpu_write()
  */
@@ -108,9 +109,9 @@ PROF_NODISCARD enum prof_status
 prof_cpu_write_text(struct prof_cpu *cpu, const struct prof_output *output);
 
 /*
- * Take a profile from the words of Go's runtime instead of from ticks: a record
- * {3, 0, hz} and then records {3 + n, time, count, n addresses}. A record of
- * count 0 and one word counts that many lost ticks.
+ * Take a profile not from ticks but from the words of Go's runtime: a record
+ * {3, 0, hz} and then records {3 + n, time, count, n addresses}. In a
+ * record with count 0 and one address, the address is a number of lost ticks.
  *
  * in:      labels, one for each record, the first unused; NULL: no labels
  *          labels_count, their number

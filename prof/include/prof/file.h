@@ -1,11 +1,12 @@
 /*
  * prof/file.h -- a file that appears whole or not at all, and nowhere else.
  *
- * The bytes go to a temporary file in the folder of the wanted name: a random
- * name, made new, mode 0600. The end syncs it, renames it and syncs the folder,
- * so a reader sees the old file or the new one, never a part.
+ * The bytes go to a temporary file in the folder of the wanted name. It has a
+ * random name and mode 0600, and did not exist before. At the end it is synced
+ * and renamed, and the folder is synced, so a reader sees the old file or the
+ * new one, never a part.
  *
- * What the name already stands for:
+ * What happens depends on what the name already refers to:
  *
  *   nothing          a new file, of mode 0666 without the umask
  *   a regular file   replaced; the new file takes over its mode and group, not
@@ -16,12 +17,12 @@
  *                    /dev/fd/N are the caller's own descriptors
  *   a folder, socket an error
  *
- * Others may write to a shared folder such as /tmp, and put there what leads
+ * In a shared folder such as /tmp, other users may create names that lead
  * elsewhere. So in a folder that others can write to, or that belongs to
- * another user, links and pipes are used only if they are the caller's own or
- * root's, and have one name; and an old file that is neither cannot widen the
- * mode of the new one. No folder is looked up twice: it is held open from the
- * beginning to the end.
+ * another user, links and pipes are used only if they belong to the caller or
+ * to root, and have one name. An old file that belongs to neither cannot give
+ * the new one a wider mode. No folder is looked up twice: it is held open from
+ * the beginning to the end.
  */
 #ifndef PROF_FILE_H
 #define PROF_FILE_H
@@ -66,8 +67,8 @@ PROF_NODISCARD enum prof_status prof_file_begin_private(struct prof_file *file,
                                                         const char *path);
 
 /*
- * Do not wait for the disk at the end: who reads the name still finds the old
- * file or the whole new one, but if the machine fails soon after, neither.
+ * Do not wait for the disk at the end. A reader still finds the old file or the
+ * whole new one; but if the machine fails soon after, there may be neither.
  *
  * in: file, begun
  */
@@ -79,15 +80,15 @@ struct prof_sink prof_file_sink(struct prof_file *file);
 /*
  * End the file.
  *
- * in:      status, of what was written; unless PROF_OK the file is thrown away
+ * in:      status, of what was written; unless PROF_OK the file is discarded
  * returns: status; PROF_ERR_SINK if the file could not be made durable or moved
- *          to its name, and then the name is as it was before
+ *          to its name, which then is as it was before
  */
 PROF_NODISCARD enum prof_status prof_file_end(struct prof_file *file,
                                               enum prof_status status);
 
 /*
- * Remove what is half-written, because the process is about to end.
+ * Remove the unfinished file, because the process is about to end.
  *
  * in:      file, begun; all zero is fine, too
  * context: signal handlers
@@ -103,9 +104,10 @@ void prof_file_abandon(const struct prof_file *file);
 bool prof_file_is(const struct prof_file *file, const char *input);
 
 /*
- * Could `path` be written? Asks early, before work that would be lost.
+ * Could `path` be written? To be asked before work that would otherwise be
+ * lost.
  *
- * out:     *file, to ask prof_file_reason(); nothing is open
+ * out:     *file, for prof_file_reason(); nothing is open
  * returns: PROF_OK, PROF_ERR_SINK
  */
 PROF_NODISCARD enum prof_status prof_file_check(struct prof_file *file,
@@ -123,10 +125,10 @@ PROF_NODISCARD enum prof_status prof_file_folder(struct prof_file *file,
 const char *prof_file_reason(const struct prof_file *file);
 
 /*
- * A sink that writes to an open descriptor, for what is no regular file.
+ * A sink that writes to an open descriptor, for anything but a regular file.
  *
- * in:      file, with a descriptor set by the caller and all else zero; not for
- *          prof_file_end(), the descriptor stays the caller's
+ * in:      file, with a descriptor set by the caller and all else zero. Do not
+ *          call prof_file_end(): the descriptor stays the caller's
  */
 struct prof_sink prof_descriptor_sink(struct prof_file *file);
 

@@ -1,12 +1,12 @@
 /*
  * prof/flight.h -- a flight recorder: the execution tracer is always on, and
- * what happened last can be read when something has gone wrong.
+ * the last events can be read when something has gone wrong.
  *
  * The recorder is a ring of tracers (prof/trace.h). Each generation is a
- * session of one of them: it begins with the world as it is, so its file can be
- * read without those before it. A new generation takes the place of the oldest,
- * but never of one that is being read. Memory is bounded, and nothing is read
- * or written until somebody asks.
+ * session of one of them: it begins with the state of the world, so its file
+ * can be read without those before it. A new generation replaces the oldest,
+ * but never one that is being read. Memory is bounded, and nothing is read or
+ * written until you ask.
  *
  *      prof_flight_start()  once
  *      prof_flight_next()   when the world is stopped anyway, and when
@@ -33,11 +33,11 @@ struct prof_flight; /* a flight recorder; opaque */
 #define PROF_FLIGHT_GENERATIONS_MAX 64U
 
 struct prof_flight_config {
-    /* Of each generation. Processors that have written hold a buffer each: give
-     * it 4 * procs_max buffers at least, or it seems to be filling at once. */
+    /* Of each generation. Each processor that has written holds a buffer: allow
+     * at least 4 * procs_max, or a generation seems to be filling at once. */
     struct prof_trace_config trace;
-    /* Kept at once: the one that is being written, and one that may be being
-     * read, included; PROF_FLIGHT_GENERATIONS_MIN .. _MAX. */
+    /* Kept at once, including the one being written and the one being read;
+     * PROF_FLIGHT_GENERATIONS_MIN .. _MAX. */
     uint32_t generations_max;
 };
 
@@ -68,8 +68,8 @@ prof_flight_start(struct prof_flight *flight,
 /*
  * End the generation and begin the next: the one that ended can be read.
  *
- * in:      stack, of the caller; its processor is world->proc. The generation
- *          that ends shows it descheduled
+ * in:      stack, of the caller, whose processor is world->proc. The generation
+ *          that ends shows the caller descheduled
  * returns: PROF_OK; PROF_ERR_OFF if the recorder is not on
  */
 PROF_NODISCARD enum prof_status
@@ -78,7 +78,7 @@ prof_flight_next(struct prof_flight *flight,
                  uint32_t depth);
 
 /*
- * End the last generation. All that are left can still be read.
+ * End the last generation. Those not read yet can still be read.
  *
  * in:      the caller's processor and stack
  * returns: PROF_OK; PROF_ERR_OFF if the recorder is not on
@@ -91,7 +91,7 @@ PROF_NODISCARD enum prof_status prof_flight_stop(struct prof_flight *flight,
 /* ---- record plane ---- */
 
 /*
- * The tracer that events on processors go to: prof_trace_emit(),
+ * The tracer that takes events of processors: for prof_trace_emit(),
  * prof_trace_sysexit(), prof_trace_proc_free(). It changes only while the world
  * is stopped.
  *
@@ -100,9 +100,9 @@ PROF_NODISCARD enum prof_status prof_flight_stop(struct prof_flight *flight,
 struct prof_trace *prof_flight_tracer(const struct prof_flight *flight);
 
 /*
- * The same for a thread without a processor, which a stopped world does not
- * stop: for prof_trace_emit() with PROF_TRACE_NO_PROC, prof_trace_stamp() and
- * prof_trace_timer_task(). No generation begins or ends until
+ * The same for a thread without a processor, which goes on while the world is
+ * stopped: for prof_trace_emit() with PROF_TRACE_NO_PROC, prof_trace_stamp()
+ * and prof_trace_timer_task(). No generation begins or ends until
  * prof_flight_leave().
  *
  * context: a thread on no processor; not a signal handler. It may wait for
@@ -134,10 +134,10 @@ struct prof_flight_part {
  * file, in order, in the format of prof_trace_read(). A generation is read
  * once.
  *
- * out:     *part; after PROF_ERR_END without bytes
- * returns: PROF_OK; PROF_ERR_END after the last bytes of a generation: the next
- *          call goes on with the next one; PROF_ERR_OFF if there is none;
- *          PROF_ERR_BUSY if another reader is in here
+ * out:     *part; without bytes after PROF_ERR_END
+ * returns: PROF_OK; PROF_ERR_END after the last bytes of a generation, after
+ *          which the next call reads the next one; PROF_ERR_OFF if there is
+ *          none; PROF_ERR_BUSY if another reader is in this call
  * context: any thread, one at a time; the world need not be stopped
  */
 PROF_NODISCARD enum prof_status prof_flight_read(struct prof_flight *flight,

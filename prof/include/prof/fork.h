@@ -1,14 +1,14 @@
 /*
- * prof/fork.h -- what a fork means, and how its child goes on.
+ * prof/fork.h -- what a fork does to the library, and how the child continues.
  *
- * The child has a copy of everything and one thread. What other threads were
- * doing stops where it was, and a lock that they held is never given back. So
- * the child calls the function below that fits, for each object it has, before
- * it calls anything else of the library. Without that it may only go to exec or
- * _exit. The parent need not do anything, and notices nothing.
+ * The child has a copy of everything, but only one thread. What other threads
+ * were doing stops half-way, and a lock that they held is never released. So
+ * for each object it has, the child calls the matching function below before
+ * any other function of the library. If it does not, it may only call exec or
+ * _exit. The parent need not do anything.
  *
  * context, of all: the child's only thread, which forked outside any call of
- * the library and not between a yes of prof_heap_sample() and its
+ * the library and not between a true result of prof_heap_sample() and its
  * prof_heap_alloc(). Async-signal-safe: they take no lock and no memory, so a
  * handler of pthread_atfork() may call them.
  */
@@ -27,53 +27,55 @@ struct prof_cpu;
 struct prof_registry;
 
 /*
- * Go on with an instance.
+ * Continue with an instance.
  *
- * Kept: every bucket, the events recorded before the fork, what is published of
- * them and what waits, the cycle, the rates. prof_check() returns NULL, and no
- * control call waits for what is gone. Every processor may be used again.
+ * Kept: every bucket, the events recorded before the fork, published or
+ * waiting, the cycle, the rates. prof_check() returns NULL, and no control call
+ * waits for a thread that is gone. Every processor may be used again.
  *
- * Lost: of each other thread the one event at most that it was recording (of a
- * wait it may be the ticks alone), and room for one bucket. Half a publication
- * is completed by the next flush or snapshot. In two cases something shows one
- * collection off: if next_cycle was cut short, the frees of that sweep may come
- * late; if a flush was under PROF_HEAP_STAGES, allocations may come early.
+ * Lost: of each other thread at most the one event that it was recording (of a
+ * wait perhaps only the ticks), and room for one bucket. The next flush or
+ * snapshot completes a publication that was cut short. In two cases events show
+ * one collection off: if next_cycle was cut short, the frees of that sweep may
+ * come late; if a flush under PROF_HEAP_STAGES was, allocations may come early.
  *
- * Objects of the threads that are gone are in the child's memory, and so in its
- * profile. Parent and child continue with the same random numbers: give one of
- * them other seeds (prof_proc_seed()) before you add up the profiles of both.
+ * Objects of the threads that are gone are still in the child's memory, and so
+ * in its profile. Parent and child continue with the same random numbers: give
+ * one of them other seeds (prof_proc_seed()) before you add up the profiles of
+ * both.
  *
- * It looks at every processor, and at every bucket only if a thread is gone
- * inside a heap event or the first snapshot.
+ * The call visits every processor. It visits every bucket only if another
+ * thread was inside a heap event or the first snapshot.
  */
 void prof_after_fork_child(struct prof *prof);
 
 /*
- * Go on with a tracer: it is off, and there is nothing to read. A session goes
- * on in the parent alone, with all its events, so in the child none of them
+ * Continue with a tracer: it is off, and there is nothing to read. A session
+ * goes on only in the parent, with all its events, so in the child none of them
  * counts as dropped. The child may start a session of its own; a stamp from
- * before the fork counts as one from before that session. What
- * prof_trace_read() handed out is taken back.
+ * before the fork counts as one from before that session. Bytes that
+ * prof_trace_read() returned are no longer valid.
  */
 void prof_trace_after_fork_child(struct prof_trace *trace);
 
 /*
- * Go on with a flight recorder: it is off, and there is nothing to read. What
- * was recorded is in the parent.
+ * Continue with a flight recorder: it is off, and there is nothing to read. The
+ * parent has what was recorded.
  */
 void prof_flight_after_fork_child(struct prof_flight *flight);
 
 /*
- * Go on with a CPU profile: none is being taken, and there is none to write.
- * What was collected is in the parent, which goes on with it.
+ * Continue with a CPU profile: none is being taken, and there is none to write.
+ * The parent has what was collected, and continues.
  *
- * Timers are not inherited: close none of the parent's, and take SIGPROF away
- * from the profile (prof_process_end()) before the child directs it to one.
+ * Timers are not inherited: do not close the parent's. If the child is to
+ * direct SIGPROF to a profile, first detach it from the old one
+ * (prof_process_end()).
  */
 void prof_cpu_after_fork_child(struct prof_cpu *cpu);
 
 /*
- * Make a registry usable again. Open entries stay open. An entry that another
+ * Continue with a registry. Open entries stay open. An entry that another
  * thread was opening or closing, or a profile that it was making, exists as a
  * whole or not at all. The call takes time for every entry.
  */

@@ -6,8 +6,8 @@
  * any length. A program that uses it must link libisal; the rest of the library
  * does not need it.
  *
- * What comes out, unpacked, is what went in. The packed bytes themselves may
- * differ between processors, for igzip has a way of searching for each.
+ * Unpacking gives back what was written. The packed bytes may differ between
+ * processors, because igzip searches differently on each kind.
  */
 #ifndef PROF_GZIP_H
 #define PROF_GZIP_H
@@ -25,7 +25,7 @@ struct prof_gzip {
     enum prof_status status; /* the first that is not PROF_OK */
 };
 
-/* returns: bytes of memory that prof_gzip_begin() wants, some 450 kB */
+/* returns: bytes of memory that prof_gzip_begin() needs, some 450 kB */
 size_t prof_gzip_bytes(void);
 
 /*
@@ -39,10 +39,10 @@ void prof_gzip_begin(struct prof_gzip *gzip, const struct prof_sink *to,
 struct prof_sink prof_gzip_sink(struct prof_gzip *gzip);
 
 /*
- * Hand on what is left of the member, and its end.
+ * Pass on what is left of the member, and its end.
  *
- * in:      status, of what was written; unless PROF_OK nothing more is handed
- *          on, and what was is to be thrown away (prof_file_end() does)
+ * in:      status, of what was written; unless PROF_OK nothing more is passed
+ *          on, and the output is to be discarded (prof_file_end() does so)
  * returns: status; PROF_ERR_MEMORY, or the other sink's
  */
 PROF_NODISCARD enum prof_status prof_gzip_end(struct prof_gzip *gzip,

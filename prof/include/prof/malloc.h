@@ -1,15 +1,15 @@
 /*
- * prof/malloc.h -- the profiler that watches malloc, locks and CPU time by
- * itself: libprof-malloc.so, linked by -lprof-malloc.
+ * prof/malloc.h -- the profiler that watches malloc, locks and CPU time without
+ * help from the program: libprof-malloc.so, linked by -lprof-malloc.
  *
  * It begins before main and has a thread that serves `profsim top` and
- * `profsim dump`. The environment sets it up as `profsim profile` does
- * (docs/profiling.md); without one it samples the heap at
- * PROF_HEAP_RATE_DEFAULT and every contended mutex, and writes no file of its
- * own accord.
+ * `profsim dump`. Environment variables configure it as `profsim profile` does
+ * (docs/profiling.md); without them it samples the heap at
+ * PROF_HEAP_RATE_DEFAULT and every contended mutex, and writes files only when
+ * told to.
  *
- * Profiles have addresses and no names; readers look these up. All calls are
- * for any thread, not for signal handlers, and keep errno.
+ * Profiles have addresses and no names; readers look these up. Any thread may
+ * make these calls, but no signal handler. They keep errno.
  */
 #ifndef PROF_MALLOC_H
 #define PROF_MALLOC_H
@@ -25,19 +25,20 @@ extern "C" {
 
 enum prof_malloc_kind {
     PROF_MALLOC_HEAP,   /* in use, and all that was allocated */
-    PROF_MALLOC_ALLOCS, /* the same numbers; opens with what was allocated */
-    PROF_MALLOC_MUTEX,  /* who kept others waiting */
-    PROF_MALLOC_BLOCK,  /* who waited */
-    PROF_MALLOC_CPU     /* since it was written last */
+    PROF_MALLOC_ALLOCS, /* the same numbers; viewers open it at allocated */
+    PROF_MALLOC_MUTEX,  /* by the stacks that kept others waiting */
+    PROF_MALLOC_BLOCK,  /* by the stacks that waited */
+    PROF_MALLOC_CPU     /* since it was last written */
 };
 
 /*
- * Set the mean number of bytes from one sampled allocation to the next: at once
- * for the calling thread; for others after their next sample, which is still of
- * the old rate, or after 64 KiB if nothing was sampled.
+ * Set the mean number of bytes from one sampled allocation to the next. It
+ * takes effect at once for the calling thread. For others it does so after
+ * their next sample, which still has the old rate, or after 64 KiB if nothing
+ * was sampled.
  *
- * in:      rate_bytes, 1 samples all, 0 and less none. What was sampled before
- *          counts as at its own rate, as prof_heap_rate_set() says
+ * in:      rate_bytes, 1 samples all, 0 and less none. Earlier samples keep the
+ *          rate they were taken at (prof_heap_rate_set())
  */
 void prof_malloc_rate_set(int64_t rate_bytes);
 int64_t prof_malloc_rate(void);
@@ -48,7 +49,7 @@ int64_t prof_malloc_rate(void);
  * in:      sink, may allocate; what it allocates is not sampled
  * returns: PROF_OK, the sink's status, PROF_ERR_OFF (this kind is not being
  *          taken, or the profiler could not begin), PROF_ERR_MEMORY,
- *          PROF_ERR_BUSY (record calls do not come to an end), PROF_ERR_CONFIG
+ *          PROF_ERR_BUSY (record calls did not end in time), PROF_ERR_CONFIG
  */
 PROF_NODISCARD enum prof_status prof_malloc_write(enum prof_malloc_kind kind,
                                                   const struct prof_sink *sink);
@@ -69,7 +70,7 @@ struct prof_malloc_status {
     uint64_t dropped_samples;   /* no room for their stacks */
     uint64_t untracked_samples; /* in the totals, not in use: too many live */
     uint64_t early_allocs;      /* before the profiler was up */
-    uint64_t unseen_frees;      /* known by their address coming again */
+    uint64_t unseen_frees;      /* noticed when their address came again */
     uint64_t uncharged_waits;   /* no room for their lock */
 };
 

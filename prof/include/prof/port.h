@@ -1,8 +1,8 @@
 /*
- * prof/port.h -- what the core asks of its platform. Nothing else is called.
+ * prof/port.h -- what the core needs from its platform. It calls nothing else.
  *
- * prof/port/ implements this page for Linux; the simulator and the tests link
- * their own. A link that replaces it names the object before libprof.a.
+ * prof/port/ implements this header for Linux; the simulator and the tests link
+ * their own. To replace it, name your object before libprof.a.
  */
 #ifndef PROF_PORT_H
 #define PROF_PORT_H
@@ -17,11 +17,11 @@ extern "C" {
 
 /* A lock for control calls. All zero bytes is an unlocked lock. */
 struct prof_port_lock {
-    uint32_t word; /* the port's own; touched by nobody else */
+    uint32_t word; /* the port's own; nothing else touches it */
 };
 
 /*
- * Take the lock, waiting as long as somebody else holds it.
+ * Take the lock, waiting as long as another thread holds it.
  *
  * context: any thread, not a signal handler, not while holding the lock
  */
@@ -43,7 +43,7 @@ void prof_port_lock_reset(struct prof_port_lock *lock);
 /* returns: nanoseconds of a clock that never goes backwards */
 uint64_t prof_port_now_ns(void);
 
-/* Say to the processor that this thread spins. */
+/* Tell the processor that this thread is in a spin loop. */
 static inline void
 prof_port_spin_pause(void)
 {
@@ -59,13 +59,13 @@ prof_port_spin_pause(void)
  */
 void prof_port_wait(const uint32_t *word, uint32_t seen);
 
-/* Wake all who sleep on the word. context: any thread */
+/* Wake all threads that sleep on the word. context: any thread */
 void prof_port_wake(const uint32_t *word);
 
 /*
- * Order memory on all threads of the process: what each did before the call is
- * seen by the caller after it, and what the caller did before is seen by each
- * afterwards. As if every thread had executed a full fence.
+ * Order memory on all threads of the process, as if each had executed a full
+ * fence. What each did before the call, the caller sees after it; what the
+ * caller did before, each sees afterwards.
  *
  * returns: false if the system cannot do that
  */

@@ -1,13 +1,13 @@
 /*
- * prof/pprof.h -- profiles as people and tools read them: profile.proto and the
- * older text forms. docs/profiles.md describes the bytes.
+ * prof/pprof.h -- writers of profile.proto; prof/text.h has the older text
+ * forms. docs/profiles.md describes the bytes.
  *
  * Every writer streams to a sink, works inside a block of the caller's, and
- * returns the first thing that went wrong: the sink's own status, or
- * PROF_ERR_MEMORY if the block was too small. What the sink has taken by then
- * is the beginning of a profile and should be thrown away.
+ * returns the first error: the sink's own status, or PROF_ERR_MEMORY if the
+ * block was too small. What the sink has taken by then is the beginning of a
+ * profile and should be discarded.
  *
- * profile.proto comes out as it is; prof/gzip.h is a sink that compresses.
+ * profile.proto comes out uncompressed; prof/gzip.h is a sink that compresses.
  */
 #ifndef PROF_PPROF_H
 #define PROF_PPROF_H
@@ -33,11 +33,11 @@ struct prof_output {
     struct prof_symbols symbols;         /* find NULL: nothing has a name */
     const struct prof_mapping *mappings; /* may be NULL */
     uint32_t mappings_count;
-    int64_t time_ns; /* when it was taken, since 1970; 0: not said */
+    int64_t time_ns; /* when it was taken, since 1970; 0: not written */
     /*
      * A return address inside a function whose name says that the stack was
-     * lost. It stands for an empty stack: readers drop what has no address.
-     * 0: samples stay without, but texts, which cannot, show 1.
+     * lost. It replaces an empty stack, since readers drop samples without an
+     * address. 0: samples stay empty, but texts, which cannot, show 1.
      */
     uintptr_t lost;
     const struct prof_rules *rules; /* how heap records were sampled; NULL:
@@ -47,8 +47,8 @@ struct prof_output {
 };
 
 /*
- * returns: scratch that suffices for so many records with so many different
- *          return addresses among them
+ * returns: enough scratch for that many records with that many different return
+ *          addresses among them
  */
 size_t prof_pprof_scratch_bytes(size_t records, size_t locations);
 
@@ -90,7 +90,7 @@ prof_pprof_contention(const struct prof_output *output,
 
 /* --------------------------------------------------------------------- counts
  *
- * Profiles that count stacks: goroutines (tasks), threads, what an embedder
+ * Profiles that count stacks: goroutines (tasks), threads, or what an embedder
  * counts. Entries with the same stack and labels become one sample.
  */
 

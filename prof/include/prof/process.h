@@ -1,5 +1,5 @@
 /*
- * prof/process.h -- what a real process asks of Linux for its profiles: its
+ * prof/process.h -- what profiles of a real process need from Linux: its
  * mappings, the time of day, and timers that tick as its threads use CPU.
  */
 #ifndef PROF_PROCESS_H
@@ -17,18 +17,18 @@ extern "C" {
  * Read the executable mappings of this process.
  *
  * out:     as prof_mappings_parse()
- * in:      text, room for all of /proc/self/maps; kept by the mappings
- * returns: PROF_OK, PROF_ERR_SHORT (either room is too small),
- *          PROF_ERR_UNSUPPORTED (it cannot be read)
+ * in:      text, room for all of /proc/self/maps; the mappings point into it
+ * returns: PROF_OK, PROF_ERR_SHORT (either buffer is too small),
+ *          PROF_ERR_UNSUPPORTED (/proc/self/maps cannot be read)
  */
 PROF_NODISCARD enum prof_status
 prof_process_mappings(struct prof_mapping *mappings, size_t mappings_max,
                       size_t *count, char *text, size_t text_max);
 
-/* returns: nanoseconds since 1970, by the clock on the wall */
+/* returns: nanoseconds since 1970, by the system's clock */
 int64_t prof_process_time_ns(void);
 
-/* returns: nanoseconds since some moment; does not go back */
+/* returns: nanoseconds since some moment; never goes back */
 int64_t prof_process_monotonic_ns(void);
 
 /* Write the stack that a signal interrupted, leaf first; at most `max`. */
@@ -45,8 +45,8 @@ typedef uint32_t prof_unwind(const void *ucontext, uintptr_t *stack,
 PROF_NODISCARD enum prof_status prof_process_begin(struct prof_cpu *cpu,
                                                    prof_unwind *unwind);
 
-/* Leave SIGPROF alone again; timers are to be closed before. Nothing if it is
- * directed to no profile. */
+/* Detach SIGPROF from the profile; close the timers before. Does nothing if it
+ * is directed to no profile. */
 void prof_process_end(void);
 
 /* The timer of one thread. */
@@ -55,7 +55,7 @@ struct prof_timer {
 };
 
 /*
- * Let the calling thread tick, `hz` times a second of its CPU time.
+ * Make the calling thread tick, `hz` times per second of its CPU time.
  *
  * returns: PROF_OK, PROF_ERR_UNSUPPORTED; PROF_ERR_CONFIG (hz)
  */

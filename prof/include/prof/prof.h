@@ -18,9 +18,9 @@
  * of the library, unless it only calls exec or _exit. prof/fork.h says what it
  * keeps.
  *
- * A caller that breaks a contract so that memory would be damaged (a processor
- * or bucket number out of range) is stopped by prof_port_panic(), which prints
- * the broken condition.
+ * If a caller breaks a contract so that memory would be damaged (a processor or
+ * bucket number out of range), prof_port_panic() prints the broken condition
+ * and ends the process.
  */
 #ifndef PROF_PROF_H
 #define PROF_PROF_H
@@ -57,11 +57,11 @@ enum prof_hash {
     PROF_HASH_COUNT
 };
 
-/* Who may record while the cycle advances. */
+/* Which threads may record while the cycle advances. */
 enum prof_world {
-    /* Nobody: the embedder stops the world around prof_heap_next_cycle(). */
+    /* None: the embedder stops the world around prof_heap_next_cycle(). */
     PROF_WORLD_STOPPED,
-    /* Everybody: the library waits for the calls in flight, see there. */
+    /* All: the library waits out the calls in flight, see there. */
     PROF_WORLD_RUNNING
 };
 
@@ -73,16 +73,16 @@ struct prof_config {
     /* Frames of all buckets; 0: 16 a bucket. At most 2^31 - 9, so the
        largest buckets_max needs fewer than the default. */
     uint64_t frames_max;
-    /* 0: 1. A processor counts in columns of its own: 40 bytes of the block for
-       each bucket, of which heap events touch 24, those of other kinds 16. */
+    /* 0: 1. A processor has columns of its own: 40 bytes of the block for each
+       bucket, of which heap events touch 24, other events 16. */
     uint32_t procs_max;
     enum prof_world world;
     /*
-     * The number of the first cycle, below PROF_CYCLE_WRAP. Start close below
-     * the wrap to meet it in minutes instead of months.
+     * The number of the first cycle, below PROF_CYCLE_WRAP. A number just below
+     * the wrap lets a test reach it in minutes instead of months.
      */
     uint32_t cycle_first;
-    /* Each processor's random numbers begin with this and its index. */
+    /* With a processor's index, the seed of its random numbers. */
     uint64_t seed;
     uint64_t ticks_per_second; /* of the clock; 0: 10^9. At most 10^10 */
 };
@@ -98,7 +98,7 @@ size_t prof_bytes_needed(const struct prof_config *config);
  * buckets arrive, so a large reservation costs little. With 40,000 buckets or
  * more, huge pages save up to a third of a record call: on Linux take the block
  * from mmap(), aligned to 2 MB, and call madvise(block, bytes, MADV_HUGEPAGE)
- * before prof_init(). What is touched is then touched 2 MB at a time.
+ * before prof_init(). Memory is then used in steps of 2 MB.
  *
  * out:     *prof, valid until the caller reuses `block`
  * in:      block, aligned to PROF_BLOCK_ALIGN, all bytes zero; the library's
@@ -120,7 +120,7 @@ PROF_NODISCARD enum prof_status prof_init(struct prof **prof,
  */
 struct prof_proc *prof_proc_at(struct prof *prof, uint32_t index);
 
-/* -------------------------------------------------------------------- chance
+/* ------------------------------------------------------------- random numbers
  *
  * Each processor has its own random numbers. One is drawn only when a rule
  * needs one (docs/sampling.md, "Draws"), so the state depends on the seed and
@@ -168,9 +168,9 @@ struct prof_heap_event {
 };
 
 /*
- * Count allocations, as prof_heap_alloc() of one after the other would. With
- * 100,000 stacks or more that takes about half the time, as their misses
- * overlap; with a few hundred, all in the nearest cache, it takes longer. For
+ * Count allocations, as if by prof_heap_alloc() for each in order. With 100,000
+ * stacks or more this takes about half the time, because cache misses overlap;
+ * with a few hundred stacks, all in the nearest cache, it takes longer. For
  * recorders that have collected events, and for replays.
  *
  * out:     buckets, one of each event
@@ -202,8 +202,8 @@ void prof_heap_free_explicit(struct prof_proc *proc, prof_bucket bucket);
  *
  * Call prof_heap_next_cycle() at each mark termination, with the world stopped,
  * and prof_heap_flush() after restarting it, before the next mark termination.
- * Call prof_heap_post_sweep() when every dead object of the cycle is swept, if
- * that is to show at once.
+ * If a collection should show as soon as its sweep is over, call
+ * prof_heap_post_sweep() when every dead object of the cycle is swept.
  * docs/semantics.md, "Which events a snapshot shows", has the rules.
  */
 
@@ -217,10 +217,10 @@ void prof_heap_free_explicit(struct prof_proc *proc, prof_bucket bucket);
  * returns: PROF_OK. PROF_ERR_BUSY if another thread is in a control call, or
  *          record calls of the old cycle are still in flight; the cycle does
  *          not advance. In a stopped world, continue without it, since the
- *          thread that holds the lock may be stopped: what this collection
- *          finds dead shows together with what the next one finds. In a running
- *          world, call again, as after PROF_ERR_BUSY of any control call:
- *          record calls are short.
+ *          thread that holds the lock may be stopped: this collection's dead
+ *          objects then show together with the next one's. In a running world,
+ *          call again, as after PROF_ERR_BUSY of any control call: record calls
+ *          are short.
  * context: PROF_WORLD_STOPPED: no record call in flight
  */
 PROF_NODISCARD enum prof_status prof_heap_next_cycle(struct prof *prof);
@@ -246,7 +246,7 @@ PROF_NODISCARD enum prof_status prof_heap_flush(struct prof *prof);
  */
 PROF_NODISCARD enum prof_status prof_heap_post_sweep(struct prof *prof);
 
-/* Where the heap profile stands. */
+/* The state of the heap profile. */
 struct prof_heap_phase {
     uint32_t cycle; /* below PROF_CYCLE_WRAP */
     bool flushed;   /* has this cycle been flushed? */
@@ -311,11 +311,11 @@ enum prof_select {
  * cycle's slot on the way, as prof_heap_flush() would, but does not count as
  * that flush.
  *
- * First-snapshot rule: while nothing at all is published, everything recorded
- * so far is published by the call, whatever its cycle.
+ * First-snapshot rule: while nothing at all is published, the call publishes
+ * everything recorded so far, whatever its cycle.
  *
- * out:     records[0 .. *count) if they fit; else unchanged, unless a bucket
- *          that arrived during the call was one too many
+ * out:     records[0 .. *count) if they fit; else unchanged, unless the only
+ *          bucket too many arrived during the call
  *          *count, the number of buckets to list
  * in:      records_max, room in records; 0 (and records NULL) asks for *count
  * returns: PROF_OK, PROF_ERR_SHORT (*count > records_max);
@@ -328,7 +328,7 @@ prof_heap_snapshot(struct prof *prof, enum prof_select select,
                    size_t *count);
 
 /*
- * Call `visit` for each bucket, newest first, with what is published already.
+ * Call `visit` for each bucket, newest first, with what is already published.
  * This publishes nothing, so it may lag behind a snapshot.
  *
  * context: as prof_heap_snapshot(); `visit` must not make control calls
@@ -353,16 +353,16 @@ void prof_heap_iterate(struct prof *prof,
  * Set the mean number of bytes from one recorded allocation to the next.
  *
  * in:      rate_bytes, 1 records all, 0 and less record none
- * context: any thread. Under PROF_SAMPLER_EXACT a bucket has one rate, and
- *          says which, so what was recorded before keeps its rate. A run may
- *          use 64 different rates above 1; further ones count as the 64th.
+ * context: any thread. Under PROF_SAMPLER_EXACT each bucket keeps the rate it
+ *          was sampled at, so earlier records stay right. A run may use 64
+ *          different rates above 1; further ones count as the 64th.
  */
 void prof_heap_rate_set(struct prof *prof, int64_t rate_bytes);
 int64_t prof_heap_rate(const struct prof *prof);
 
 /*
- * Decide whether to record an allocation. Call it once for every allocation: it
- * counts the bytes down in any case.
+ * Decide whether to record an allocation. Call it exactly once for every
+ * allocation, because it counts the bytes down.
  *
  * returns: true if the processor's next prof_heap_alloc() must record it
  * context: as prof_heap_alloc()
@@ -370,15 +370,15 @@ int64_t prof_heap_rate(const struct prof *prof);
 bool prof_heap_sample(struct prof_proc *proc, uint64_t size_bytes);
 
 /*
- * Count down without a call. An embedder takes the number of bytes until the
+ * Count down without a call. The embedder takes the number of bytes until the
  * next sample and keeps it where it is quick to reach, such as thread-local
- * memory. It subtracts the size of each allocation that is smaller, and need
- * not call prof_heap_sample() for it. Before it calls prof_heap_sample() for
- * any other, and before the processor serves another thread, it gives back what
- * is left.
+ * memory. It subtracts the size of each allocation that is smaller than the
+ * number, and need not call prof_heap_sample() for it. It gives back what is
+ * left before it calls prof_heap_sample() for any other allocation, and before
+ * the processor serves another thread.
  *
  * returns: the number; 0 if there is none (the rate is below 2 or has changed,
- *          or the rules look at each allocation): then call prof_heap_sample()
+ *          or the rules examine each allocation): then call prof_heap_sample()
  *          and give nothing back
  * in:      until_bytes, what is left, above 0
  * context: as prof_heap_alloc(). A new rate takes effect at the next
@@ -408,8 +408,8 @@ struct prof_heap_sum prof_heap_unsample(const struct prof_rules *rules,
 
 /* ---------------------------------------------------- contention, both planes
  *
- * A new instance records every event (rate 1) as it is. With a larger rate it
- * keeps some, which count for the others as the rules say. It scales an event
+ * A new instance records every event (rate 1) once. With a larger rate it keeps
+ * some, which also count for the others as the rules say. It scales an event
  * when it records it, so a change of the rate does not affect earlier records
  * (except under PROF_MUTEX_UNSCALED, where the reader must multiply).
  * docs/sampling.md has the formulas.
@@ -420,7 +420,7 @@ enum prof_contention {
 };
 
 /*
- * Record a block event per `rate_ns` of waiting, on average.
+ * Record one block event per `rate_ns` of waiting, on average.
  *
  * in:      rate_ns, 1 records all, 0 and less record none; converted to ticks
  *          by config.ticks_per_second
@@ -444,9 +444,8 @@ int64_t prof_mutex_fraction_set(struct prof *prof, int64_t fraction);
  * returns: the factor for mutex records, for the writers of prof/pprof.h and
  *          prof/text.h: 1 under rules that scale while recording. Under
  *          PROF_MUTEX_UNSCALED the fraction, or the last one above 0 if
- *          profiling is off. These rules do not keep the fraction of a record,
- *          so the factor applies to records of earlier fractions, too.
- * context: any
+ *          profiling is off. Those rules do not store the fraction with a
+ *          record, so the factor also applies to records of earlier fractions.
  */
 uint64_t prof_mutex_period(const struct prof *prof);
 
@@ -463,12 +462,12 @@ void prof_contention_event(struct prof_proc *proc, enum prof_contention kind,
                            int64_t cycles);
 
 /*
- * Ticks to charge to a release that others wait for, for
+ * Compute the ticks to charge to a release that others wait for, for
  * prof_contention_event().
  *
  * in:      first_cycles, how long the thread that gets the lock has waited,
  *          since the last charged release if there was one
- *          last_cycles, the same of the thread that came last
+ *          last_cycles, the same for the thread that came last
  *          others, the number of threads that go on waiting
  * returns: under PROF_WAITERS_FIRST first_cycles; under PROF_WAITERS_ALL also
  *          the mean of first and last for each of the others, saturating
@@ -495,7 +494,7 @@ prof_contention_snapshot(struct prof *prof, enum prof_contention kind,
                          struct prof_contention_record *records,
                          size_t records_max, size_t *count);
 
-/* ---- accounts ---- */
+/* ---- totals ---- */
 
 /* Events that were not recorded, by cause. */
 struct prof_drops {
@@ -508,7 +507,7 @@ struct prof_drops {
 /* context: any thread */
 struct prof_drops prof_drops(const struct prof *prof);
 
-/* Heap events of all buckets, published and not. */
+/* Heap events of all buckets, published and pending. */
 struct prof_heap_totals {
     uint64_t allocs_published;
     uint64_t frees_published;

@@ -2,9 +2,9 @@
  * prof/registry.h -- profiles by name.
  *
  * Six are built in: heap, allocs, block, mutex, goroutine, threadcreate. An
- * embedder can add profiles that count what it has open: it opens and closes
- * entries, each with a key of its choice and the stack that opened it.
- * docs/profiles.md, "Registry".
+ * embedder can add profiles that count open things (files, connections): it
+ * opens and closes entries, each with a key of its choice and the stack that
+ * opened it. docs/profiles.md, "Registry".
  *
  * All calls may be made from any thread, but not from a signal handler.
  */
@@ -40,7 +40,7 @@ struct prof_tasks {
     void *context;
 };
 
-/* What the built-in profiles show. One whose source is zero is empty. */
+/* What the built-in profiles show. A profile whose source is zero is empty. */
 struct prof_sources {
     struct prof *prof;
     const struct prof_rules *rules; /* of prof; NULL: &prof_rules_exact */
@@ -78,7 +78,7 @@ prof_registry_init(struct prof_registry **registry,
                    size_t block_bytes);
 
 /*
- * Make a profile. It cannot be removed.
+ * Create a profile. It cannot be removed.
  *
  * in:      name, 1 .. PROF_NAME_MAX bytes, copied
  * returns: PROF_OK, PROF_ERR_NAME, PROF_ERR_NAME_TAKEN (a built-in name,
@@ -103,7 +103,7 @@ prof_registry_list(struct prof_registry *registry,
                    struct prof_profile **profiles, size_t profiles_max,
                    size_t *count);
 
-/* returns: its name, as long as the registry */
+/* returns: its name, valid as long as the registry */
 const char *prof_profile_name(const struct prof_profile *profile);
 
 /*
@@ -119,7 +119,7 @@ PROF_NODISCARD enum prof_status prof_profile_count(struct prof_profile *profile,
  * in:      key, up to PROF_KEY_MAX bytes of any content, copied
  *          stack, leaf first, cut at depth_max; an empty one becomes `lost`
  * returns: PROF_OK, PROF_ERR_BUILT_IN, PROF_ERR_KEY (too long),
- *          PROF_ERR_KEY_TAKEN (it is open), PROF_ERR_MEMORY (entries_max); on
+ *          PROF_ERR_KEY_TAKEN (already open), PROF_ERR_MEMORY (entries_max); on
  *          error nothing changes
  */
 PROF_NODISCARD enum prof_status
@@ -141,8 +141,8 @@ prof_profile_remove(struct prof_profile *profile, const void *key,
  * in:      debug, 0: profile.proto; above 0: text; `goroutine` above 1: the
  *          dump; below 0: as 0, but heap and allocs as text
  * returns: as the writers; PROF_ERR_MEMORY if the scratch is too small for the
- *          records and the writer; PROF_ERR_BUSY if records kept
- *          arriving faster than they could be read
+ *          records and the writer; PROF_ERR_BUSY if records kept arriving
+ *          faster than they could be read
  */
 PROF_NODISCARD enum prof_status
 prof_profile_write(struct prof_profile *profile,

@@ -1,9 +1,9 @@
 /*
- * prof/rules.h -- what differs between the eras, as data.
+ * prof/rules.h -- how releases of the Go runtime differ, as data.
  *
- * A rule set is one struct; a preset exists per era of the Go runtime, and
- * `prof_rules_exact`, the default, takes the best of each.
- * Source: docs/semantics.md, "Rule sets".
+ * A rule set is one struct. There is a preset for each group of releases, and
+ * `prof_rules_exact`, the default, takes the best of each. Source:
+ * docs/semantics.md, "Rule sets".
  */
 #ifndef PROF_RULES_H
 #define PROF_RULES_H
@@ -17,11 +17,11 @@ extern "C" {
 
 /* How a heap event waits until its allocation and its free agree. */
 enum prof_heap_scheme {
-    PROF_HEAP_STAGES, /* previous and recent, moved up one stage at each GC */
+    PROF_HEAP_STAGES, /* previous and recent, rotated at each collection */
     PROF_HEAP_RING    /* three future slots, one per cycle number modulo 3 */
 };
 
-/* When PROF_HEAP_STAGES moves its stages up. */
+/* When PROF_HEAP_STAGES rotates its stages. */
 enum prof_stage_rotate {
     PROF_ROTATE_STOPPED,  /* in next_cycle, while the world is stopped */
     PROF_ROTATE_RESTARTED /* in flush, after the restart: golang/go#19311 */
@@ -29,11 +29,11 @@ enum prof_stage_rotate {
 
 /* Where prof_heap_free_explicit() counts. */
 enum prof_explicit_free {
-    PROF_EXPLICIT_DROPPED, /* the era has no such path: dropped and counted */
+    PROF_EXPLICIT_DROPPED, /* there is no such path: counted as a drop */
     PROF_EXPLICIT_RECENT   /* with current allocations */
 };
 
-/* Where a processor's random numbers come from. */
+/* The generator of a processor's random numbers. */
 enum prof_random {
     PROF_RANDOM_64,        /* splitmix64: all 64-bit numbers alike */
     PROF_RANDOM_LFSR31,    /* 31-bit shift register, never 0 */
@@ -43,28 +43,28 @@ enum prof_random {
 /* What happens to a block event of c ticks under a rate of R > c ticks. */
 enum prof_block_rule {
     PROF_BLOCK_EXACT,    /* kept with probability c/R, expectation exact */
-    PROF_BLOCK_PLAIN,    /* kept if r mod R <= c, counted as it is */
-    PROF_BLOCK_CORRECTED /* kept so, counts as R/c events of c ticks; the count
-                            is a floating-point number */
+    PROF_BLOCK_PLAIN,    /* kept if r mod R <= c, counted once */
+    PROF_BLOCK_CORRECTED /* kept likewise, counts as R/c events of c ticks; the
+                            count is a floating-point number */
 };
 
 /* What happens to a mutex event under a fraction of 1/R. */
 enum prof_mutex_rule {
     PROF_MUTEX_EXACT,   /* kept with probability 1/R, counts R times */
-    PROF_MUTEX_ABSENT,  /* the era has no mutex profile: dropped and counted */
-    PROF_MUTEX_UNSCALED /* kept if r mod R = 0, counted as it is */
+    PROF_MUTEX_ABSENT,  /* there is no mutex profile: counted as a drop */
+    PROF_MUTEX_UNSCALED /* kept if r mod R = 0, counted once */
 };
 
-/* Whose waiting a release of a mutex is charged with: golang/go#61015. */
+/* Whose wait the release of a mutex is charged with: golang/go#61015. */
 enum prof_waiters {
-    PROF_WAITERS_FIRST, /* that of the one who gets it next */
-    PROF_WAITERS_ALL    /* and of those who go on waiting, estimated */
+    PROF_WAITERS_FIRST, /* that of the thread that gets it next */
+    PROF_WAITERS_ALL    /* and of those that go on waiting, estimated */
 };
 
 /* How the next allocation to be recorded is chosen. */
 enum prof_sampler {
-    PROF_SAMPLER_EXACT,      /* each byte alike: exp(-S/R) exactly */
-    PROF_SAMPLER_UNIFORM,    /* uniform below 2R, what overshot carried on */
+    PROF_SAMPLER_EXACT,      /* every byte has the same chance: exp(-S/R) */
+    PROF_SAMPLER_UNIFORM,    /* uniform below 2R, the overshoot carried over */
     PROF_SAMPLER_EXPONENTIAL /* 26 bits, a table of logarithms, capped mean */
 };
 
@@ -75,7 +75,7 @@ struct prof_rules {
     enum prof_explicit_free explicit_free;
     /*
      * A first snapshot whose buffer is too short still counts as the first (as
-     * in Go), so the call after it shows less.
+     * in Go), so the next call shows less.
      */
     bool sizing_consumes_first;
     enum prof_random random;

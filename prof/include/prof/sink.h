@@ -32,8 +32,8 @@ struct prof_memory {
 };
 
 /*
- * returns: a sink that appends to *memory; what does not fit whole is refused
- *          with PROF_ERR_SINK
+ * returns: a sink that appends to *memory; a write that does not fit is refused
+ *          as a whole, with PROF_ERR_SINK
  */
 struct prof_sink prof_memory_sink(struct prof_memory *memory);
 

@@ -1,7 +1,7 @@
 /*
  * prof/status.h -- what every control call returns.
  *
- * PROF_OK is zero. The caller must look: ignoring a status is a warning.
+ * PROF_OK is zero. Callers must check: ignoring a status is a warning.
  */
 #ifndef PROF_STATUS_H
 #define PROF_STATUS_H

@@ -1,5 +1,5 @@
 /*
- * prof/symbol.h -- names for program counters, asked of the embedder.
+ * prof/symbol.h -- names for program counters, supplied by the embedder.
  */
 #ifndef PROF_SYMBOL_H
 #define PROF_SYMBOL_H
@@ -14,11 +14,11 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default)
 
-/* What a frame is to somebody who reads a profile. */
+/* The role of a frame in a profile. */
 enum prof_frame_kind {
     PROF_FRAME_PROGRAM,
     PROF_FRAME_RUNTIME, /* of the profiled runtime itself: hidden at the leaf */
-    PROF_FRAME_ROOT     /* below everybody's main: never shown */
+    PROF_FRAME_ROOT     /* below main, such as a thread's start: never shown */
 };
 
 struct prof_symbol {
@@ -35,15 +35,15 @@ struct prof_symbols {
      *
      * out:     *symbol, all zero before the call; its texts stay valid until
      *          the writer that asked has returned
-     * in:      pc, as it stands in a stack
+     * in:      pc, as the stack has it
      */
     void (*find)(void *context, uintptr_t pc, struct prof_symbol *symbol);
     void *context;
 };
 
 /*
- * returns: what Go's names say: `runtime.goexit` is the root, what begins with
- *          `runtime.` is the runtime
+ * returns: the kind by Go's names: `runtime.goexit` is the root, what begins
+ *          with `runtime.` is the runtime
  */
 enum prof_frame_kind prof_frame_kind_go(const char *function);
 

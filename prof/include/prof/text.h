@@ -1,5 +1,5 @@
 /*
- * prof/text.h -- profiles as text, for people; older readers can read it, too.
+ * prof/text.h -- profiles as text, for people and for older tools.
  * docs/profiles.md, "Text", describes every line.
  *
  * Values are those of the records, not scaled. Where readers would refuse the
@@ -49,7 +49,7 @@ struct prof_heap_counters {
     const uint64_t *pause_end; /* the same */
     uint64_t gcs;
     uint64_t gcs_forced;
-    const char *gc_cpu_fraction; /* as it is to be printed; NULL: 0 */
+    const char *gc_cpu_fraction; /* as it should be printed; NULL: 0 */
     bool debug_gc;
     uint64_t max_rss_bytes; /* 0: the line is left out */
 };
@@ -73,7 +73,7 @@ prof_text_heap(const struct prof_output *output,
  *
  * in:      kind, which chooses the title
  *          period, prof_mutex_period(): printed for readers to multiply by; the
- *          records are written unscaled. A block profile has none
+ *          records are written unscaled. For a block profile it is unused
  */
 PROF_NODISCARD enum prof_status prof_text_contention(
     const struct prof_output *output, enum prof_contention kind,
@@ -104,9 +104,9 @@ struct prof_dump {
 #define PROF_DUMP_MOST_BYTES  (64U << 20)
 
 /*
- * Write a dump. The scratch is the buffer: 1 MiB at first, then twice as much
- * each time it comes back full, up to 64 MiB or all of the scratch. What does
- * not fit into the largest is cut.
+ * Write a dump. The scratch is the buffer: 1 MiB at first, doubled each time
+ * the dump fills it, up to 64 MiB or all of the scratch. What does not fit is
+ * cut.
  */
 PROF_NODISCARD enum prof_status prof_text_dump(const struct prof_output *output,
                                                const struct prof_dump *dump);
@@ -128,19 +128,19 @@ struct prof_task_stack {
     uint64_t waits_ns; /* for how long; shown from one minute on */
     bool is_locked;    /* to its thread */
     const uintptr_t *stack;
-    uint32_t depth; /* 0: it runs elsewhere, its stack is not known */
+    uint32_t depth; /* 0: it runs elsewhere, so its stack is not known */
     /* A return address in the function that created it; 0: not shown. */
     uintptr_t created_by;
 };
 
 /*
- * Print tasks into a buffer, with an empty line between two. Of the runtime,
- * only frames of exported functions are shown, unless a stack has no others.
+ * Print tasks into a buffer, separated by empty lines. Frames of the runtime
+ * are shown only if their functions are exported, or if a stack has no others.
  * After PROF_TASK_FRAMES_MAX frames a line says that the rest is elided.
  *
  * out:     buffer, as much as fits
  * in:      tasks, in the order in which they are printed: the caller's own
- *          first, dead ones and those of the runtime left out
+ *          first, without dead ones and those of the runtime
  * returns: bytes printed, at most room
  * context: any in which `symbols` may be called; takes no lock, allocates
  * nothing
@@ -154,7 +154,7 @@ enum { PROF_TASK_FRAMES_MAX = 100 };
 /* ----------------------------------------------------------------- debug lines
  *
  * Single allocations, frees and collections, for debugging an allocator: what
- * happened, then the task that did it, with all frames, also the runtime's; for
+ * happened, then the task that did it, with all frames, even the runtime's; for
  * a collection, all tasks. The scratch is not used.
  */
 

@@ -3,16 +3,16 @@
  * one total order, as a file in the "go 1.5 trace" format.
  *
  * Events are ordered in one of two ways (enum prof_trace_order). Either each
- * event takes a *stamp*, a sequence number and a clock reading at once, so that
- * numbers and readings have the same order on all processors. Or each processor
- * reads the clock for itself, and its readings become the numbers. Each
- * processor has a buffer, and writes to it without a lock; full buffers queue
- * up for one reader.
+ * event takes a *stamp*, which is a sequence number and a clock reading taken
+ * together, so both have the same order on all processors. Or each processor
+ * reads the clock for itself, and its readings become the sequence numbers.
+ * Each processor has a buffer, and writes to it without a lock; full buffers
+ * queue up for one reader.
  *
  * Memory is bounded. If the reader falls so far behind that no buffer is free,
  * the trace ends there: the first event without room and all later ones are
  * dropped and counted, so the file is a prefix of what happened, without gaps.
- * Stacks are kept elsewhere; a slow reader loses none.
+ * Stacks are stored separately; a slow reader loses none.
  */
 #ifndef PROF_TRACE_H
 #define PROF_TRACE_H
@@ -51,11 +51,11 @@ struct prof_trace_clock {
 /*
  * What puts the events of different processors in order.
  *
- * Take CLOCK if all processors read one clock that never stands still, as the
- * cycle counter of x86-64 is if the kernel calls it constant and nonstop
- * (/proc/cpuinfo): an event takes half as long, and threads that trace at once
- * do not wait for each other. Take STAMPS if you do not know, or if the clock
- * is your own: with two threads an event takes five times as long.
+ * Use CLOCK if all processors read one clock that never stands still. The cycle
+ * counter of x86-64 is such a clock if /proc/cpuinfo lists constant_tsc and
+ * nonstop_tsc. An event then takes half as long, and threads that trace at once
+ * do not wait for each other. Use STAMPS if you do not know, or if the clock is
+ * your own: with two threads an event takes five times as long.
  */
 enum prof_trace_order {
     /* One counter, read together with the clock: any clock will do. */
@@ -64,8 +64,8 @@ enum prof_trace_order {
      * The clock alone; processors share nothing. All of them must see the same
      * clock, and it must advance between an event and its consequence on
      * another processor (docs/trace-format.md, "Two orders"). A session may run
-     * for 2^61 ticks divided by procs_max + 2, eight days of 1,024 processors
-     * at 3 GHz; later events are counted as dropped.
+     * for 2^61 ticks divided by procs_max + 2, which with 1,024 processors at
+     * 3 GHz is eight days; later events are counted as dropped.
      */
     PROF_TRACE_ORDER_CLOCK
 };
@@ -99,8 +99,8 @@ prof_trace_init(struct prof_trace **trace,
 
 /* -------------------------------------------------------------- control plane
  *
- * Call start and stop with the world stopped: no event is in flight on any
- * processor. Events from no processor may be in flight; they take a lock.
+ * Call start and stop with the world stopped, so that no event is in flight on
+ * any processor. Events from no processor may be in flight; they take a lock.
  */
 
 enum prof_trace_task_state {
@@ -144,7 +144,8 @@ prof_trace_start(struct prof_trace *trace,
  * End the session. The reader takes the rest; prof_trace_stop_wait() waits for
  * that.
  *
- * in:      the caller's processor and stack: the trace shows it descheduled
+ * in:      the caller's processor and stack: the trace shows the caller
+ *          descheduled
  * returns: PROF_OK; PROF_ERR_OFF if tracing is not on
  */
 PROF_NODISCARD enum prof_status prof_trace_stop(struct prof_trace *trace,
@@ -163,23 +164,23 @@ PROF_NODISCARD enum prof_status prof_trace_stop(struct prof_trace *trace,
  *
  * returns: PROF_OK, at once if there is no session; PROF_ERR_BUSY, at once if
  *          tracing is on
- * context: any threads but the reader, after the world was restarted; not a
- *          signal handler. A signal does not end it
+ * context: any thread but the reader, after the world was restarted; not a
+ *          signal handler. A signal does not end the wait
  */
 PROF_NODISCARD enum prof_status prof_trace_stop_wait(struct prof_trace *trace);
 
-/* context: any; may be out of date when it returns */
+/* context: any; the result may be out of date when it returns */
 bool prof_trace_is_on(const struct prof_trace *trace);
 
 /* ---------------------------------------------------------------- record plane
  *
- * Readers rely on what only the caller can know:
+ * Readers of the file rely on the following, which only the caller can ensure:
  *   - a task in a system call returns by prof_trace_sysexit() before its next
  *     PROF_EV_GO_START;
  *   - scans and sweeps end on the processor they began on, and before the world
  *     stops for a start;
  *   - PROF_EV_FUTILE_WAKEUP marks only wake-ups whose PROF_EV_GO_UNBLOCK is in
- * the file.
+ *     the file.
  */
 
 /*
@@ -204,8 +205,8 @@ struct prof_trace_stamp {
 
 /*
  * Note the moment at which a thread returns from a system call without a
- * processor. Emit the event that took its processor away (PROF_EV_GO_SYSBLOCK)
- * before; else the file has the return before the loss.
+ * processor. First emit the event that took its processor away
+ * (PROF_EV_GO_SYSBLOCK); otherwise the file has the return before the loss.
  *
  * returns: the stamp, all zero if tracing is off
  */
@@ -224,19 +225,19 @@ void prof_trace_sysexit(struct prof_trace *trace, uint32_t proc, uint64_t task,
 void prof_trace_proc_free(struct prof_trace *trace, uint32_t proc);
 
 /* Name the task that runs timers; its wake-ups belong to no processor. The file
- * has the last one named before its session stops; 0: none. */
+ * has the last task named before its session stops; 0: none. */
 void prof_trace_timer_task(struct prof_trace *trace, uint64_t task);
 
 /* ---- reading ---- */
 
 /*
- * Take the next bytes of the trace. They are the file, in order.
+ * Take the next bytes of the trace. Concatenated, they are the file.
  *
  * out:     *bytes, *bytes_count (> 0), the caller's until its next call
  * returns: PROF_OK; PROF_ERR_AGAIN if there is nothing yet (prof_trace_wait());
  *          PROF_ERR_END after the last bytes of a session, once; PROF_ERR_OFF
- *          if there is no session; PROF_ERR_BUSY if another reader is in here
- *          or asleep
+ *          if there is no session; PROF_ERR_BUSY if another reader is in this
+ *          call or asleep
  * context: any thread, one at a time
  */
 PROF_NODISCARD enum prof_status prof_trace_read(struct prof_trace *trace,
@@ -247,7 +248,7 @@ PROF_NODISCARD enum prof_status prof_trace_read(struct prof_trace *trace,
  * Sleep until prof_trace_read() would not return PROF_ERR_AGAIN.
  *
  * returns: PROF_OK, perhaps too early; PROF_ERR_BUSY if another reader is in
- *          here or asleep
+ *          this call or asleep
  * context: as prof_trace_read()
  */
 PROF_NODISCARD enum prof_status prof_trace_wait(struct prof_trace *trace);

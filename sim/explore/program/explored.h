@@ -1,4 +1,4 @@
-/* explored.h -- what stands for libc's functions (intercept.def). */
+/* explored.h -- replacements of libc's functions (intercept.def). */
 #ifndef SIM_EXPLORED_H
 #define SIM_EXPLORED_H
 

@@ -23,7 +23,7 @@ sim_program_runs(void)
 
 /* heap.c: one arena a thread, so that addresses do not depend on the order. */
 void sim_heap_open(void);
-void sim_heap_keep(void);  /* what is allocated now is there in each run */
+void sim_heap_keep(void);  /* what is allocated now exists in each run */
 void sim_heap_reset(void); /* ... and nothing else */
 void *sim_heap_take(size_t bytes, size_t alignment, uintptr_t site);
 void sim_heap_give(void *block, uintptr_t site);
@@ -65,7 +65,7 @@ enum sim_limit sim_clock_limit(const struct timespec *until);
 void sim_clock_reach(const struct timespec *until);
 struct timespec sim_clock_after(const struct timespec *time);
 
-/* Calls that a library makes for itself are none of the program's. */
+/* Calls that a library makes itself are not the program's. */
 extern char __executable_start, etext;
 
 static inline bool
@@ -75,7 +75,7 @@ sim_program_called(uintptr_t site)
            (uintptr_t)&etext - (uintptr_t)&__executable_start;
 }
 
-/* A plain access by a function that stands for libc's. */
+/* A plain access by a function that replaces libc's. */
 static inline void
 sim_program_reads(const volatile void *p, size_t bytes, uintptr_t site)
 {

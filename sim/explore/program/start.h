@@ -5,8 +5,8 @@
 #include "explore.h"
 
 /*
- * Explore `entry`, as a whole program that begins with it, from the state that
- * memory is in now.
+ * Explore `entry`, as a whole program that begins with it, from the current
+ * state of memory.
  *
  * in:      name, for reports
  *          entry, returns the exit status
@@ -19,7 +19,7 @@ void sim_program_start(const char *name, int (*entry)(void *context),
 /* Stop for a debugger before this event of the first run, or at its failure. */
 void sim_program_stop_before(uint32_t event);
 
-/* Leave memory as it was when the exploration began. */
+/* Restore memory to its state when the exploration began. */
 void sim_program_end(void);
 
 const struct sim_kernel *sim_program_kernel(void);

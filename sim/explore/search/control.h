@@ -1,5 +1,5 @@
 /*
- * control.h -- a search seen from outside: its parts, its time, its file.
+ * control.h -- a search seen from outside: its parts, its time limit, its file.
  */
 #ifndef SIM_CONTROL_H
 #define SIM_CONTROL_H
@@ -17,8 +17,8 @@ struct sim_control {
     struct sim_estimate estimate;
     uint32_t part; /* this process's; SIM_NO_PART: none */
     uint64_t begun_us;
-    uint64_t spent_us; /* by those whose file it goes on from */
-    uint64_t look_us;  /* when to look again, at least */
+    uint64_t spent_us; /* by the searches that wrote the file */
+    uint64_t look_us;  /* when to check again, at the earliest */
     uint64_t save_us;  /* when the file is due */
     bool hand_out;     /* it was long enough for one process alone */
     bool late;         /* its time is over */
@@ -37,7 +37,7 @@ sim_control_now_us(void)
 void sim_control_begin(struct sim_control *c, struct sim_search *s);
 
 /*
- * From time to time: tell how far the search is.
+ * Called regularly: report how far the search is.
  *
  * in:      runs and graphs so far, share of the tree
  * out:     c->late
@@ -61,9 +61,9 @@ void sim_control_saved(struct sim_control *c, uint64_t begun_us);
 bool sim_checkpoint_save(struct sim_control *c, const struct sim_frontier *f);
 
 /*
- * Go on from the file, if there is one.
+ * Continue from the file, if there is one.
  *
- * returns: false, with c->result->trouble, if it is of no use
+ * returns: false, with c->result->trouble, if it cannot be used
  */
 bool sim_checkpoint_load(struct sim_control *c);
 

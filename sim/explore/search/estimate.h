@@ -3,12 +3,11 @@
  *
  * Weighted backtracking: each run stands for the share of the tree that it
  * would have if all answers of a question led to subtrees of the same size, so
- * that
  *
  *      all runs  =  runs seen / share of the tree done
  *
  * The error is that of this ratio over stretches of the search (batches), as if
- * they were drawn at random. It cannot foresee a late stretch that is unlike
+ * they were drawn at random. It cannot foresee a late stretch that differs from
  * all before it.
  */
 #ifndef SIM_ESTIMATE_H

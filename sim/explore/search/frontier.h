@@ -1,9 +1,9 @@
 /*
- * frontier.h -- what is left of a search, as parts that can be handed out.
+ * frontier.h -- the rest of a search, as parts that can be handed out.
  *
  * A search is a tree: its nodes are questions, the edges below a node are its
  * answers. A process that searches has a part of it: all lists that begin with
- * a certain path. It keeps only the list that it is at. When it shares, the
+ * a certain path. It stores only the list that it is at. When it shares, the
  * questions on the way become nodes here, and their other answers become parts
  * for others.
  *
@@ -26,7 +26,7 @@
 struct sim_question {
     uint32_t sources; /* of a read (reduce.c); 0: an ordinary choice */
     uint8_t allowed;  /* threads that it may wait for, a bit each */
-    uint8_t enabled;  /* those for which that may come to something */
+    uint8_t enabled;  /* those for which waiting may lead somewhere */
     uint8_t tried;
     uint8_t waits;   /* it stays blocked, and has no other answer */
     uint64_t futile; /* sources that lead round a wait loop, a bit each */
@@ -56,7 +56,7 @@ void sim_frontier_begin(struct sim_frontier *f);
 void sim_frontier_free(struct sim_frontier *f);
 void sim_frontier_copy(struct sim_frontier *to, const struct sim_frontier *f);
 
-/* A part that nobody works at, the largest first; SIM_NO_PART: there is none */
+/* A part that no process works at, the largest first; SIM_NO_PART: none */
 uint32_t sim_frontier_take(struct sim_frontier *f);
 
 /* returns: the length of the part's path */
@@ -67,8 +67,8 @@ void sim_frontier_path(const struct sim_frontier *f, uint32_t part,
                        struct sim_step *steps);
 
 /*
- * The part becomes smaller: it goes on below steps[count - 1] alone, and other
- * parts get the other answers of these steps.
+ * Shrink the part: it continues only below steps[count - 1], and other parts
+ * get the other answers of these steps.
  */
 void sim_frontier_split(struct sim_frontier *f, uint32_t part,
                         const struct sim_step *steps, uint32_t count);
@@ -81,7 +81,7 @@ void sim_frontier_enable(struct sim_frontier *f, uint32_t part,
 /* The part has been searched. */
 void sim_frontier_done(struct sim_frontier *f, uint32_t part);
 
-/* Nobody works at the part any more, and it is not done. */
+/* No process works at the part any more, and it is not done. */
 void sim_frontier_return(struct sim_frontier *f, uint32_t part);
 
 /* Nothing is left. */
@@ -100,11 +100,11 @@ double sim_frontier_share(const struct sim_frontier *f, const double *done);
 uint32_t sim_question_answers(const struct sim_question *q,
                               const struct sim_choice *choice);
 
-/* How many of them come before the present one? */
+/* How many of them come before the current one? */
 uint32_t sim_question_passed(const struct sim_question *q,
                              const struct sim_choice *choice);
 
-/* A new question's first answer, but for those that are futile. */
+/* A new question's first answer that is not futile. */
 uint32_t sim_question_first(struct sim_question *q);
 
 /* Move the choice to its next answer. returns: false if there is none */

@@ -10,8 +10,8 @@ struct location;
 void sim_futile_forget(void);
 
 /*
- * The running thread's next read: where in the code, in which state, from
- * where.
+ * A name for the running thread's next read: where in the code, in which state,
+ * and from which address.
  *
  * returns: 0 if it stands in no known wait loop
  */
@@ -23,8 +23,8 @@ bool sim_futile_knows(uint64_t name, uint64_t value);
 bool sim_futile_learn(uint64_t name, uint64_t value);
 
 /*
- * What the running thread has just read led round its wait loop. Does not
- * return if there are other answers to try.
+ * The running thread's last read led round its wait loop. Does not return if
+ * there are other answers to try.
  */
 void sim_futile_mark(void);
 
@@ -36,7 +36,7 @@ void sim_futile_mark(void);
  */
 uint32_t sim_futile_release(void);
 
-/* wait.c: the sites of wait loops; one more makes other lists */
+/* wait.c: the sites of wait loops; a new one changes the lists */
 void sim_wait_learn(uintptr_t site);
 uint32_t sim_wait_sites(const uintptr_t **sites);
 

@@ -20,7 +20,7 @@ enum sim_operation {
     SIM_STORE,  /* to a place */
     SIM_CHANGE, /* reads and writes, so it is ordered with all others */
     SIM_LOOK,   /* changes nothing, this time: a compare-exchange that fails,
-                 * a look at an object. Commutes with other looks. */
+                 * a read of an object. Commutes with other looks. */
 };
 
 /* reduce.c */
@@ -49,15 +49,14 @@ struct asked {
     uint32_t question;
     uint32_t offered;
     bool needs; /* it waits until the object admits it */
-    bool shuts; /* nothing that needs admission can come right before it */
+    bool shuts; /* no operation that needs admission can come right before */
 };
 
 /* May the operation come right after what was just done? NULL: always. */
 typedef bool sim_can_take(void *context);
 
 /*
- * Before the running thread's next operation on the object: when is it its
- * turn?
+ * Before the running thread's next operation on the object: wait for its turn.
  *
  * in:      looks: is it known to be only a look?
  *          can_take: may it come right after what was just done? NULL: always
@@ -65,7 +64,7 @@ typedef bool sim_can_take(void *context);
 void sim_order_ask(struct order *order, bool looks, sim_can_take *can_take,
                    void *context);
 
-/* The operation that was asked for is done, and can be seen by others. */
+/* The requested operation is done, and others can see it. */
 void sim_order_done(struct order *order, bool changed);
 
 /* The same in two steps, for an operation on two objects. */
@@ -84,10 +83,10 @@ struct offer {
 /* The running thread has done the operation. */
 void sim_offer_later(struct chain *chain, bool changed);
 
-/* It comes to the next one: those who wait for what it has done go on. */
+/* It reaches the next one: threads that wait for what it has done go on. */
 void sim_offer_settle(void);
 
-/* This search does not cover the operation: it begins again without. */
+/* This search cannot handle the operation: it restarts by schedules. */
 void sim_reduce_refuse(void);
 
 #endif

@@ -24,7 +24,7 @@ struct sim_search {
     const struct sim_exhaust_options *options;
     struct sim_exhaust_result *result; /* of this process alone */
     bool reduced;                      /* graph by graph, not by schedules */
-    bool rechecks; /* what is cut has been searched: it is alone */
+    bool rechecks; /* cut runs were searched before: check some */
     struct sim_visited visited;
     struct sim_visited graphs;
     struct sim_choices choices;
@@ -45,7 +45,7 @@ void sim_search_end(struct sim_search *s);
 /* Forget all that was found. */
 void sim_search_clear(struct sim_search *s);
 
-/* The engine is this search's from now on. */
+/* Make the engine this search's. */
 void sim_search_bind(struct sim_search *s);
 
 /* Go to the part with this path. */
@@ -55,8 +55,8 @@ void sim_search_load(struct sim_search *s, const struct sim_step *path,
 enum sim_search_end sim_search_continue(struct sim_search *s);
 
 /*
- * Go through all lists down to the depth at which shards divide, as one that
- * owns none.
+ * Go through all lists down to the depth at which shards divide, as a shard
+ * that owns none.
  *
  * out: *prefixes, how many lists go on below that depth
  * returns: false if something was learned that changes the lists

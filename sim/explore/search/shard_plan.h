@@ -7,11 +7,11 @@
 struct sim_search;
 
 /*
- * Choose the depth, as all shards do: so that there are many more prefixes than
+ * Choose the depth as all shards do: so that there are many more prefixes than
  * shards.
  *
  * in:      search, begun, with the shard's index and count
- * returns: false if the search is not split and not this shard's
+ * returns: false if the search is not split and belongs to another shard
  */
 bool sim_shard_plan(struct sim_search *search);
 

@@ -1,10 +1,10 @@
 /*
  * visited.h -- a set of 128-bit keys, for states already explored.
  *
- * Open addressing, doubling at 3/4. With n keys the chance that any two
+ * Open addressing, doubling at 3/4. With n keys the probability that any two
  * different states share one is below n^2 / 2^129.
  *
- * A shared set is one for this process and those that it forks: 256 tables in
+ * A shared set belongs to this process and those that it forks: 256 tables in
  * memory that all of them map, each with a lock.
  */
 #ifndef SIM_VISITED_H
@@ -37,7 +37,7 @@ bool sim_visited_contains(const struct sim_visited *set, const uint64_t key[2]);
 
 uint64_t sim_visited_count(const struct sim_visited *set);
 
-/* Give each key to `take`, in no particular order; nobody may insert. */
+/* Pass each key to `take`, in no particular order; no process may insert. */
 void sim_visited_each(const struct sim_visited *set,
                       void (*take)(void *context, const uint64_t key[2]),
                       void *context);

@@ -1,4 +1,4 @@
-/* worker.h -- one process of a search in several; see jobs.c. */
+/* worker.h -- one process of a search by several; see jobs.c. */
 #ifndef SIM_WORKER_H
 #define SIM_WORKER_H
 
@@ -12,7 +12,7 @@ enum { SIM_JOBS_MAX = 256, SIM_SHARE_ONE = 1 << 30 };
 enum sim_request {
     SIM_REQUEST_NONE,
     SIM_REQUEST_SHARE, /* give some of the part away */
-    SIM_REQUEST_SHOW,  /* say where you are, and stand still */
+    SIM_REQUEST_SHOW,  /* report your position, and pause */
     SIM_REQUEST_STOP   /* give all of it back */
 };
 
@@ -27,7 +27,7 @@ enum sim_count {
     SIM_COUNT_COUNT
 };
 
-/* What a worker tells without a message. */
+/* What a worker reports without a message. */
 struct sim_slot {
     _Atomic uint32_t request; /* enum sim_request */
     _Atomic uint32_t share;   /* of its part, done; of SIM_SHARE_ONE */
