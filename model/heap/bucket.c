@@ -3,10 +3,10 @@
  *
  * A bucket is one kind, one size, one stack cut to depth_max frames from the
  * leaf. It is found by a search through all of them. Generated worlds have so
- * few that this is enough. Real programs have thousands, so the outcome is
- * remembered for each stack of the log: buckets never go away, and an identity
- * refused once is refused for ever, since what there is no room for can only
- * become less likely to fit (only the cause may change).
+ * few that this is enough. Real programs have thousands, so the result is
+ * cached for each stack of the log: buckets never go away, and an identity
+ * refused once is refused for ever, since it can only become less likely to fit
+ * (only the cause may change).
  */
 #include "bucket.h"
 

@@ -1,12 +1,12 @@
 /*
  * contention.c -- the oracle of contention.h, by the rules as documented.
  *
- *   go1.5, go1.10  an event of c ticks below the rate R is kept when the random
+ *   go1.5, go1.10  an event of c ticks below the rate R is kept if the random
  *                  number modulo R is at most c; it counts once, and c ticks
  *   go1.17         is kept likewise; it counts R/c times, and R ticks
- *   exact          one in R residues each; the c first are kept, count R ticks,
- *                  and the R events that they stand for are dealt out to them
- *                  one by one, round after round
+ *   exact          the R residues are equally likely; the first c are kept and
+ *                  count R ticks, and the R events that they stand for are
+ *                  dealt out to them one by one, round after round
  */
 #include "contention.h"
 

@@ -3,13 +3,12 @@
  * termination.
  *
  * g counts the mark terminations. An object remembers under which g it was born
- * and freed, and which marking found it dead; the heap at termination k is what
- * these numbers say. k is g-1, or g once the sweep of g is known to be
- * complete.
+ * and freed, and which marking found it dead; these numbers give the heap at
+ * termination k. k is g-1, or g once the sweep of g is known to be complete.
  *
  * Preconditions. Each is stated as the exact condition under which the
- * published numbers lack something of heap k. They never hold more than heap k,
- * so an excess elsewhere cannot hide what is missing.
+ * published numbers lack part of heap k. They never hold more than heap k, so
+ * an excess elsewhere cannot hide what is missing.
  *
  *   Overdue data (ring). Allocations for cycle n are complete when n-2 ends,
  *   swept frees when n-1 ends. So during cycle n the data of n is complete, and

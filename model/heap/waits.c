@@ -1,10 +1,9 @@
 /*
  * waits.c -- the waits of waits.h.
  *
- * While a task heads the queue of a mutex, its waiting is charged to the
- * release that ends it; the next in the queue then becomes the head. With
- * `all`, each of those who still wait is charged for as the mean of first and
- * last.
+ * While a task heads the queue of a mutex, its wait is charged to the release
+ * that ends it; the next in the queue then becomes the head. With `all`, each
+ * task that still waits is charged as the mean of first and last.
  */
 #include "waits.h"
 

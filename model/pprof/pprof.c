@@ -1,8 +1,8 @@
 /*
  * pprof.c -- reads profile.proto.
  *
- * One list of nodes, one for each field of each message, in file order; then
- * each question is answered by a walk through it. Slow, and easy to check.
+ * One list of nodes, one for each field of each message, in file order; each
+ * query walks through it. Slow, and easy to check.
  */
 #include "pprof.h"
 

@@ -2,7 +2,7 @@
  * pprof_tabs.c -- columns, by the rules of Go's tabwriter, cell by cell.
  *
  * The width of a cell is that of the widest cell in its column. A column
- * reaches from the line itself up and down, as far as all lines have a cell
+ * extends up and down from the line itself, as far as all lines have a cell
  * there that ends in a tab.
  */
 #include "pprof.h"

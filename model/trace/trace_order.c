@@ -1,5 +1,5 @@
 /*
- * trace_order.c -- the true order of events, and which of them led nowhere.
+ * trace_order.c -- the true order of events, and which wake-ups were futile.
  *
  * Order. Every event carries a sequence number drawn in the order in which the
  * clock was read, so sorting by it restores what happened. Events of the same
@@ -15,9 +15,9 @@
  *
  *      unblock g | start g | (preempt g | start g)* | futile g | block g
  *
- * It says nothing about the program and leaves the trace whole, together with
- * its first event, wherever and by whomever its parts were done. A trace may
- * begin in the middle of one.
+ * It says nothing about the program, and is removed from the trace together
+ * with its first event, wherever and by whichever goroutine its parts were
+ * done. A trace may begin in the middle of one.
  */
 #include "trace_reader.h"
 

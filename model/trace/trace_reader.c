@@ -1,9 +1,9 @@
 /*
  * trace_reader.c -- from records to events.
  *
- * A malformed record outweighs every other complaint, wherever it stands. So a
- * record with a wrong meaning does not end the walk over the bytes; it only
- * ends the search for more of its kind.
+ * A malformed record outweighs every other error, wherever it is. So a record
+ * with a wrong meaning does not end the walk over the bytes; it only ends the
+ * search for more of its kind.
  *
  * Attribution. An event names no processor and seldom a goroutine. The last
  * Batch names the processor (none yet: 0). The goroutine is the one the last

@@ -1,9 +1,9 @@
 /*
- * trace_rules.c -- each goroutine goes from state to state as it can.
+ * trace_rules.c -- checks that each goroutine takes only possible steps.
  *
- * A goroutine is unknown (dead), runnable, running or waiting; a processor
- * runs at most one goroutine. Goroutine 0 stands for the scheduler: it always
- * runs, on every processor that runs nobody else.
+ * A goroutine is unknown (dead), runnable, running or waiting; a processor runs
+ * at most one goroutine. Goroutine 0 stands for the scheduler: it always runs,
+ * on every processor that runs no other.
  *
  *              create            start            end, stop
  *      (unknown) --> runnable ------------> running ------------> dead
@@ -14,8 +14,8 @@
  *                     +--------- waiting <-----+
  *
  * The table below holds what an event needs of the goroutine that did it and
- * what that goroutine becomes; the few events that concern somebody else have
- * a function. Nothing is required at the end of the file.
+ * what that goroutine becomes; the few events that affect another goroutine
+ * have a function. Nothing is required at the end of the file.
  */
 #include "trace_reader.h"
 

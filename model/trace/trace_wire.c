@@ -1,6 +1,6 @@
 /*
- * trace_wire.c -- see trace_wire.h. The file is foreign: nothing here asserts,
- * every step moves forward by at least one byte or ends.
+ * trace_wire.c -- see trace_wire.h. The file is untrusted: nothing here
+ * asserts, and every step moves forward by at least one byte or ends.
  */
 #include "trace_wire.h"
 

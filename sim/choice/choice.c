@@ -5,7 +5,7 @@
  *
  * Invariants
  *   I1  list[i].value < list[i].bound, and list[i].bound >= 2.
- *   I2  the answers given in a run, less those to bounds of 1, are the list:
+ *   I2  the answers given in a run, without those to bounds of 1, are the list:
  *       SIM_REPLAY of the values gives the same run.
  *   I3  ODOMETER: list[0..fixed_count) is carried from the previous run, and
  *       only its last value differs from that run's.

@@ -1,8 +1,9 @@
 /*
  * blocked.c -- threads that wait: could one go on after all?
  *
- * In a loop (wait.c) if another thread has stored to what it read; for an
- * object (object.c) if that admits it, or if its time may run out.
+ * A thread in a loop (wait.c) can if another thread has stored to what it read;
+ * a thread that waits for an object (object.c) can if that admits it, or if its
+ * time may run out.
  */
 #include "object.h"
 

@@ -1,11 +1,11 @@
 /*
- * entry.c -- where explored code enters the explorer, before a register is
- * touched.
+ * entry.c -- where explored code enters the explorer, before any register
+ * changes.
  *
- * A wait loop is recognised by the state of the code that goes round it
- * (wait.c): its stack, and the registers that a call preserves. They are noted
- * here, and the call goes on to the function of the same name in tsan.c. The
- * caller's return address stays where it is.
+ * A wait loop is recognised by the state of its code (wait.c): its stack, and
+ * the registers that a call preserves. They are recorded here, and the call
+ * continues in the function of the same name in tsan.c. The caller's return
+ * address stays where it is.
  */
 #include "engine.h"
 #include "tsan.h"

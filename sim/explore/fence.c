@@ -1,10 +1,10 @@
 /*
  * fence.c -- fences, and the barrier on all threads.
  *
- * A fence acts on clocks alone: an acquire fence learns what earlier relaxed
- * loads read (pending), a release fence fixes what later relaxed stores
- * publish (release). A seq_cst fence does both, and limits what may be read
- * around it (seq_cst.c).
+ * A fence acts only on clocks: an acquire fence learns what earlier relaxed
+ * loads read (pending), a release fence fixes what later relaxed stores publish
+ * (release). A seq_cst fence does both, and limits what may be read around it
+ * (seq_cst.c).
  */
 #include "engine.h"
 

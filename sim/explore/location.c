@@ -1,8 +1,8 @@
 /*
  * location.c -- locations in memory that explored code uses atomically.
  *
- * A word of eight bytes is found by its address; the locations in it, each of
- * its own size, hang on it. Real memory holds the last value of each.
+ * A word of eight bytes is found by its address, and leads to the locations in
+ * it, each of its own size. Real memory holds the last value of each.
  */
 #include "engine.h"
 

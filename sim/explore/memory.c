@@ -5,15 +5,15 @@
  *                                      ^ choice 0; older ones are stale reads
  *
  * Invariants
- *   M1  Stores stand in modification order, and real memory holds the value of
- *       the last. A new one goes to the end, or before any store that does not
- *       happen before it, nor has been read by what does; never between a
- *       read-modify-write and the store it read.
+ *   M1  Stores are kept in modification order, and real memory holds the value
+ *       of the last. A new one goes to the end, or before any store that does
+ *       not happen before it, and was not read by an event that does; never
+ *       between a read-modify-write and the store it read.
  *   M2  A load returns the last store, or an older one that is not hidden:
  *       store S hides all older ones from thread T when S, or a load of S,
  *       happens before.
  *   M3  A read-modify-write reads a store that a load could return and no other
- *       one has taken, stands directly behind it, and carries on its release
+ *       one has taken, directly follows it, and continues its release
  *       sequence.
  *   M4  seq_cst operations have a common order (seq_cst.c).
  *

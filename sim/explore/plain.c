@@ -3,9 +3,9 @@
  *
  * Two accesses to one byte race if one of them writes, they are not both
  * atomic, and neither happens before the other. A program without races behaves
- * as if its plain accesses were indivisible with the event before them, so they
- * need no scheduling points; a program with one has no defined behaviour, so
- * the first race ends the run.
+ * as if its plain accesses were part of the event before them, so they need no
+ * scheduling points. A program with a race has no defined behaviour, so the
+ * first race ends the run.
  *
  *      word:   |b0 b1 b2 b3|b4 b5|b6|b7|      8 aligned bytes
  *      cells:    mask 0f     30   40 80       split when used apart

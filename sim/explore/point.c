@@ -1,9 +1,9 @@
 /*
- * point.c -- scheduling points: who runs next.
+ * point.c -- scheduling points: which thread runs next.
  *
  * Each event is preceded by a scheduling point; threads are switched nowhere
- * else. The question there is "which of the ready threads", [current, then by
- * number], so that answer 0 goes on without a switch.
+ * else. The question there is "which of the ready threads?", the current one
+ * first, then by number, so answer 0 continues without a switch.
  *
  * Pruning: at a point that no earlier run has passed with these answers, the
  * hash of the partial graph is looked up. If another run was in the same state,

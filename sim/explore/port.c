@@ -6,8 +6,8 @@
  * barrier on all threads a full fence wherever each thread stands.
  *
  * The clock stands still: a time that depends on the interleaving would be part
- * of the state, so every interleaving would be a state of its own. A kernel
- * that needs time passes its own clock.
+ * of the state, so every interleaving would have its own state. A kernel that
+ * needs time passes its own clock.
  */
 #include "prof/port.h"
 

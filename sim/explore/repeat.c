@@ -3,8 +3,8 @@
  *
  * One list in a hundred, and the first, is run twice, and every access of the
  * second run is compared with the first's. A kernel that depends on the time, a
- * random number or an address, or whose setup leaves something over, is refused
- * with the first access that differs: nothing that was explored of it counts.
+ * random number or an address, or whose setup does not reset everything, is
+ * refused with the first access that differs: none of its results count.
  */
 #include "engine.h"
 

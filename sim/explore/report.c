@@ -1,10 +1,11 @@
 /*
- * report.c -- a failure that a person can read.
+ * report.c -- prints a failure for people.
  *
  * The list is shrunk first; then the run is traced and drawn with time going
- * down and one column per thread. A load that did not return the newest store
- * names both. Two measurements show what matters: which choices cannot be set
- * to 0, and how likely the failure is once the first p choices are given.
+ * down and one column per thread. For a load that did not return the newest
+ * store, both stores are named. Two measurements show what matters: which
+ * choices cannot be set to 0, and how likely the failure is once the first p
+ * choices are fixed.
  */
 #include "failing_run.h"
 

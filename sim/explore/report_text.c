@@ -1,4 +1,4 @@
-/* report_text.c -- events and choices of a failing run, in words. */
+/* report_text.c -- events and choices of a failing run, as text. */
 #include "failing_run.h"
 
 const char *

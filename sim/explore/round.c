@@ -1,11 +1,11 @@
 /*
- * round.c -- wait loops of a whole program, which does not announce them.
+ * round.c -- finds wait loops of a whole program, which does not mark them.
  *
  * A thread is in a wait loop when it comes to the same access again with the
  * same registers and the same stack, and has changed nothing in between. Then
- * the round was fruitless, and the next one will be, too, until another thread
- * does something. Leaving that round out gives another run, in which the thread
- * reads later; so this run may end here, as at a pause.
+ * the round was unsuccessful, and the next one will be, too, until another
+ * thread does something. Another run, in which the thread reads later, leaves
+ * that round out; so this run may end here, as at a pause.
  *
  * A loop that counts its rounds is not such a loop: its registers differ.
  */

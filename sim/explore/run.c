@@ -1,7 +1,7 @@
 /*
  * run.c -- the life of one run: reset, setup, threads, final check.
  *
- * Everything here costs each run, so reset touches only what the run before
+ * Everything here costs each run, so reset touches only what the previous run
  * can have used: tables are emptied by counting runs, fibers by rewriting their
  * first frame.
  */

@@ -1,7 +1,7 @@
 /*
- * sched.c -- what a guided strategy would like to run next.
+ * sched.c -- which thread a guided strategy wants to run next.
  *
- * The engine asks for a wish only where there is a choice, and records the
+ * The engine asks the strategy only where there is a choice, and records the
  * answer as a plain one: a run found by any strategy replays without it.
  *
  *   PCT    random priorities, d - 1 random steps at which the running thread
@@ -9,8 +9,8 @@
  *          at least 1 / (n k^(d-1)) for n threads and k steps
  *   URW    in proportion to the steps a thread still has to do (as seen in
  *          earlier runs): all interleavings equally likely
- *   STALL  random, but one thread stands still for a while, in the middle of
- *          anything or between two given sites
+ *   STALL  random, but one thread stands still for a while, anywhere or
+ *          between two given sites
  */
 #include "engine.h"
 

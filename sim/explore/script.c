@@ -1,10 +1,10 @@
 /*
- * script.c -- a run made of the events that a failure is said to depend on.
+ * script.c -- runs only the events that a failure seems to depend on.
  *
- * If it fails in the same way, the others did not matter: slice.c alone is not
- * trusted to leave anything out of a report. The thread with the next event in
- * the trace runs next; a read takes the store that it took there, and a store
- * goes where it went.
+ * If that run fails in the same way, the other events did not matter: slice.c
+ * alone is not trusted to leave anything out of a report. The thread with the
+ * next event in the trace runs next; a read takes the store that it took there,
+ * and a store goes where it went.
  */
 #include "engine.h"
 

@@ -1,8 +1,8 @@
 /*
  * site.c -- names for addresses, from the debug information of this process.
  *
- * Only reports ask, so it is simple rather than fast. Never prints a number
- * that depends on where code or data were loaded.
+ * Only reports use it, so it is simple rather than fast. It never prints a
+ * number that depends on where code or data were loaded.
  */
 #include "engine.h"
 

@@ -1,11 +1,11 @@
 /*
  * slice.c -- the events that a failure can depend on.
  *
- * Backwards from the failure: what its thread did before; and for each event
- * kept, the store that was read, the newer one that was not, the previous user
- * of the lock, the creator of the thread, the end of a joined one, each with
- * what its thread did before. Of these, events at a location that no other
- * thread touches, or that nobody writes, are the same in every run, and left
+ * It goes backwards from the failure: what its thread did before; and for each
+ * event kept, the store that was read, the newer one that was not, the previous
+ * user of the lock, the creator of the thread, the end of a joined one, each
+ * with what its thread did before. Of these, events at a location that no other
+ * thread touches, or that no thread writes, are the same in every run, and left
  * out.
  */
 #include "engine.h"

@@ -2,7 +2,7 @@
  * thread.c -- threads that a run creates itself, and how they end.
  *
  * A new thread runs up to its first event right away, as those of a kernel do:
- * nobody can see the order. When all slots have been used, a slot is reused
+ * no thread can see the order. When all slots have been used, one is reused
  * whose thread has been joined, or has ended detached, if the creator knows of
  * its last event: then no access of the old thread can be concurrent with one
  * of the new. Search graph by graph does not reuse slots: it may wait for a

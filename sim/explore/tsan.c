@@ -3,11 +3,11 @@
  *
  * Covers what gcc 12 and clang 14 emit for C. An access is identified by the
  * address its call returns to. Outside a run (setup, final check) and on the
- * running thread's own stack an access is just done.
+ * running thread's own stack an access is simply done.
  *
- * Compilers differ in two ways that show: clang asks for a compare-exchange by
- * its old value, so a weak one cannot fail spuriously there; and memory copies
- * arrive as library calls, renamed by the build (explore.ninja).
+ * Compilers differ in two visible ways: clang emits a weak compare-exchange as
+ * one that returns the old value, so it cannot fail spuriously there; and
+ * memory copies arrive as library calls, renamed by the build (explore.ninja).
  */
 #include "tsan.h"
 #include "engine.h"

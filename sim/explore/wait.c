@@ -1,7 +1,7 @@
 /*
  * wait.c -- rounds of wait loops: when may a thread be left waiting?
  *
- * At the end of a fruitless round (a pause of the processor, or
+ * At the end of an unsuccessful round (a pause of the processor, or
  * sim_explore_spin_wait) the thread repeats the round as a probe: its loads
  * return the newest values, are no events and take no choices. If the probe
  * begins in the state in which the round began, registers and stack included,
@@ -20,11 +20,11 @@
  * probe goes round until the loop gives up; what could have happened in the
  * rounds between is not explored, and the run says so (bounded).
  *
- * When nobody else can run, a waiting thread goes round once more with the
+ * When no other thread can run, a waiting thread goes round once more with the
  * newest values. If all come back to waiting, nothing will ever change.
  *
  * Reading the state of a thread costs more than a load, so it is read only at
- * sites known to be in a wait loop. A search that meets a new one begins again
+ * sites known to be in a wait loop. A search that meets a new one restarts
  * (sim_engine.learned).
  */
 #include "engine.h"

@@ -1,4 +1,4 @@
-/* generate_features.c -- what a world has at all, and the works that follow. */
+/* generate_features.c -- the features of a world, and the works that follow. */
 #include "choice_labels.h"
 
 static bool

@@ -1,7 +1,8 @@
 /*
  * generate_subject.c -- worlds for a subject: threads that allocate, resize and
- * free, a collector if the subject knows of one, and an observer that reads.
- * What the subject lacks is not among the answers. Every answer 0 is dull.
+ * free, a collector if the subject supports one, and an observer that reads.
+ * Features that the subject lacks are not among the answers. Every answer 0 is
+ * dull.
  */
 #include <string.h>
 

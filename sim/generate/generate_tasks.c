@@ -2,7 +2,7 @@
  * generate_tasks.c -- the generator of worlds whose processors take tasks.
  *
  * Each step asks which processor acts, lists what is possible there and in the
- * world at large, and chooses from the list. The dullest comes first in each
+ * whole world, and chooses from the list. The dullest step comes first in each
  * list: a thread comes, a task runs, yields, returns. The heap's part of such a
  * world is drawn as in any other (generate.c).
  */

@@ -1,6 +1,6 @@
 /*
- * generate_tasks_begin.c -- which world it is whose processors take tasks: its
- * stacks, clocks and buffers, the events it has at all, and what watches it.
+ * generate_tasks_begin.c -- draws a world whose processors take tasks: its
+ * stacks, clocks and buffers, the events it has at all, and its instruments.
  */
 #include <string.h>
 

@@ -6,8 +6,8 @@
  * when it ends: that is when a runtime reads its clock.
  *
  * Invariant
- *   I1  between calls the snapshot buffer is guard bytes, but for the first
- *       `dirty` records, and for what a broken library wrote.
+ *   I1  between calls the snapshot buffer is guard bytes, except for the first
+ *       `dirty` records, and for what a faulty library wrote.
  */
 #include <stdlib.h>
 #include <string.h>

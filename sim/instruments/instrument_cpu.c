@@ -1,13 +1,13 @@
 /*
  * instrument_cpu.c -- the CPU profile of a world: a timer in world time, and
- * the production code that ticks are recorded by.
+ * the production code that records ticks.
  *
  *      world time   ----|-------|-------|-------|---->   a tick each period
  *      processor 0      [ task 1    ][ task 2 ]
  *      charged to           1       1       2
  *
- * Things in a world happen at once, and time passes between events. So a tick
- * is charged to the task that the last fact left on its processor, at the stack
+ * Events in a world take no time, and time passes between them. So a tick is
+ * charged to the task that the last fact left on its processor, at the stack
  * that the task last reported. Processors that run no task are not charged.
  */
 #include "instrument_cpu.h"

@@ -2,8 +2,8 @@
  * instrument_heap.c -- the heap profile as an instrument of a world.
  *
  * Invariant
- *   I1  between calls the snapshot buffer is guard bytes, but for the first
- *       `dirty` records, and for what a broken library wrote.
+ *   I1  between calls the snapshot buffer is guard bytes, except for the first
+ *       `dirty` records, and for what a faulty library wrote.
  */
 #include "instrument_heap.h"
 

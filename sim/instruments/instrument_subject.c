@@ -2,7 +2,7 @@
  * instrument_subject.c -- see instrument_subject.h.
  *
  * Addresses. A block takes the slot that was freed last, or a new one: an
- * address comes again as soon as it can, which is what confuses profilers. A
+ * address is reused as soon as possible, which is what confuses profilers. A
  * realloc that moves takes its new slot before the old one is free.
  */
 #include "instrument_subject.h"

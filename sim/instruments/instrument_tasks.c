@@ -1,9 +1,9 @@
 /*
  * instrument_tasks.c -- the goroutine profile of a world.
  *
- * The world is stopped when it is called. A buffer that is too small gets
- * nothing but the count. Tasks may arrive between two readings, which is why a
- * runtime asks with room to spare.
+ * The world is stopped when it is called. If the buffer is too small, only the
+ * count is returned. Tasks may arrive between two readings, so a runtime asks
+ * with room to spare.
  */
 #include "instrument_tasks.h"
 

@@ -1,7 +1,7 @@
 /*
  * instrument_trace.c -- the tracer as an instrument of a world: facts become
- * events, it is started and stopped when that is wanted, and one reader takes
- * what it has (tracer.c).
+ * events, it is started and stopped as requested, and one reader takes its
+ * output (tracer.c).
  *
  * Invariant
  *   I1  where the order is the clock's, each reading is later than all before.

@@ -1,10 +1,10 @@
 /*
- * tracer.c -- the tracer of an instrument is started, stopped and read, and
- * what it returns is checked each time.
+ * tracer.c -- starts, stops and reads the tracer of an instrument, and checks
+ * what it returns each time.
  *
  * Invariant
  *   I1  bytes borrowed from the tracer are copied as late as its contract
- * allows: at the next call for more.
+ *       allows: at the next call for more.
  */
 #include "tracer.h"
 

@@ -6,9 +6,10 @@
  *        |                                                          flush
  *        +--(every 4th: post-sweep)-- SWEEPING <---------------------+
  *
- * A snapshot is taken in each phase, so that each row of the table "Who is
- * visible when" (docs/semantics.md) is met once a collection. All of it is
- * counted in recorded events; there are no choices, so a recording is a run.
+ * A snapshot is taken in each phase, so that each row of the table "Which
+ * events a snapshot shows" (docs/semantics.md) occurs once per collection.
+ * Everything is counted in recorded events; there are no choices, so a
+ * recording is a run.
  */
 #include "drive.h"
 

@@ -4,19 +4,19 @@
  *      object --chunk--> bucket (stack, size) and thread, until it is freed
  *
  * The peak is known only at the end, and each new maximum is a candidate. So a
- * bucket keeps its counts as of the newest candidate: they are saved when the
+ * bucket stores its counts at the newest candidate: they are saved when the
  * bucket changes for the first time after it. A bucket that has not changed
- * since then has those counts still.
+ * since then still has those counts.
  *
  * Invariants
  *   I1  a bucket with `saved` equal to the number of the newest candidate has
  *       its counts of that moment in peak_*; any other has them in allocs and
  *       frees. The same holds for threads.
- *   I2  a chunk is there while one of its objects is in use or still to come.
+ *   I2  a chunk exists while one of its objects is in use or still to come.
  *
- * Memory: 8 bytes an object of the chunks that are there (16 if what may be
- * used of it is known), 56 a distinct pair of stack and size; an allocation
- * takes at least 4 bytes of the file.
+ * Memory: 8 bytes per object of the existing chunks (16 if usable sizes are
+ * known), 56 per distinct pair of stack and size; an allocation takes at least
+ * 4 bytes of the file.
  */
 #include "live_heap.h"
 

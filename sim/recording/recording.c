@@ -5,16 +5,16 @@
  *                            |       |                     ^
  *      tables: strings, modules, frames, nodes, stacks     cursor
  *
- * A file is foreign: whatever it holds, the result is a recording, or an offset
- * and a reason. Everything is checked at opening, in one pass in file order.
- * Each cursor then decodes events again from the bytes, with the same function,
- * and nothing can fail any more.
+ * A file is untrusted: whatever it contains, the result is a recording, or an
+ * offset and a reason. Everything is checked at opening, in one pass in file
+ * order. Each cursor then decodes events again from the bytes, with the same
+ * function, and nothing can fail any more.
  *
  * Invariants
- *   I1  each record of a table costs the file at least one byte and us a fixed
- *       number: memory is at most a constant times the size of the file. So
- *       stacks that share frames share nodes (a node is a frame and its
- *       caller), instead of each being written out.
+ *   I1  each record of a table takes at least one byte of the file and a fixed
+ *       number of ours: memory is at most a constant times the size of the
+ *       file. So stacks that share frames share nodes (a node is a frame and
+ *       its caller), instead of each being written out.
  *   I2  a recording that was returned has only numbers in range.
  */
 #include "recording_internal.h"

@@ -1,9 +1,9 @@
 /*
  * recording_table.c -- the records of a recording's tables, one at a time.
  *
- * A file is foreign: each number is read by sim_recording_take(), which knows
- * the largest value that makes sense and reports the first one that does not,
- * with its offset. After a failure everything reads as 0 and the loops end.
+ * A file is untrusted: each number is read by sim_recording_take(), which knows
+ * the largest valid value and reports the first number above it, with its
+ * offset. After a failure everything reads as 0 and the loops end.
  */
 #include "recording_internal.h"
 

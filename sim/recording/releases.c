@@ -1,17 +1,17 @@
 /*
  * releases.c -- recorded releases and the waits they end.
  *
- * A release says who gave a lock up, a wait, logged when it ends, for how long
- * somebody stood there. They belong together if they are of one lock and the
- * release happened during the wait; of several waits, the one that ends first
- * after the release, for it got the lock:
+ * A release says who gave a lock up; a wait, logged when it ends, says how long
+ * a thread waited. They belong together if they concern one lock and the
+ * release happened during the wait; of several waits, the release belongs to
+ * the one that ends first after it, which got the lock:
  *
  *      wait        |-------+---------+--|
  *      releases            1         2         both of this wait
  *      cycles      <------->                   charged to 1
  *                          <--------->         charged to 2
  *
- * A second release during the same wait, after which somebody else was faster,
+ * A second release during the same wait, after which another thread was faster,
  * is charged from the first one on, so no tick of a wait is charged twice.
  *
  * Invariant: the releases of a lock that have no wait yet are a list, the

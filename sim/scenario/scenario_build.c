@@ -1,10 +1,10 @@
 /*
- * scenario_build.c -- making a scenario of a configuration and events.
+ * scenario_build.c -- makes a scenario from a configuration and events.
  *
- * Numbers close up: a stack gets its place when its first event comes, an
- * object when it is allocated, so two lists that differ only in numbers build
- * the same scenario. The limits of the file format are checked here too, so
- * that what was built can be printed and read again.
+ * Numbers close up: a stack gets its number with its first event, an object
+ * when it is allocated, so two lists that differ only in numbers build the same
+ * scenario. The limits of the file format are checked here too, so that what
+ * was built can be printed and read again.
  */
 #include "scenario.h"
 

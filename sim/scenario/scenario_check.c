@@ -1,5 +1,5 @@
 /*
- * scenario_check.c -- comparing an answer with its `expect` lines.
+ * scenario_check.c -- compares a result with its `expect` lines.
  *
  * A stack of the scenario is compared as the library must keep it: its leaf
  * frames, cut at the depth of the configuration.

@@ -1,7 +1,7 @@
 /*
- * scenario_directive.c -- reading the directives: one field of the world's
- * configuration a line, each at most once; a clock a processor, any number of
- * stacks.
+ * scenario_directive.c -- reads the directives: each sets one field of the
+ * world's configuration, at most once; except a clock per processor and any
+ * number of stacks.
  */
 #include "scenario_parser.h"
 

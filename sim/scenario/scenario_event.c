@@ -1,5 +1,6 @@
 /*
- * scenario_event.c -- reading an event: when, by whom, what, with what.
+ * scenario_event.c -- reads an event: when, which task or processor, what, with
+ * what.
  */
 #include "scenario.h"
 

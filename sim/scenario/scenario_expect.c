@@ -1,9 +1,9 @@
 /*
- * scenario_expect.c -- reading the `expect` lines.
+ * scenario_expect.c -- reads the `expect` lines.
  *
- * Two sorts: what the event just above must read, and, once, after everything
- * else, the outcome of the whole scenario. The word after `expect` tells which;
- * these words cannot be names of stacks.
+ * There are two kinds: what the event just above must read, and, once, after
+ * everything else, the outcome of the whole scenario. The word after `expect`
+ * tells which; these words cannot be names of stacks.
  */
 #include "scenario_parser.h"
 

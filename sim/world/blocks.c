@@ -1,6 +1,6 @@
 /*
- * blocks.c -- what happens to the blocks, threads and processes of a world that
- * a subject watches (subjects/subject.h), beyond what objects.c has.
+ * blocks.c -- the blocks, threads and processes of a world that a subject
+ * watches (subjects/subject.h), beyond what objects.c has.
  */
 #include "subject.h"
 #include "world_internal.h"

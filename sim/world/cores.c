@@ -10,7 +10,7 @@
  * time, as with a locked instruction.
  *
  * Invariants
- *   I1  who has a line is who asked for it last.
+ *   I1  a line belongs to the last processor that asked for it.
  *   I2  a processor is in the queue, due when its work ends.
  *
  * With one line, n processors, fixed work w and hand-over h, each round of a

@@ -1,4 +1,4 @@
-/* facts.c -- facts of a world: what is written to the truth log, and when. */
+/* facts.c -- facts of a world: what goes to the truth log, and when. */
 #include "world_internal.h"
 
 uint32_t

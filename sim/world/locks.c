@@ -4,15 +4,15 @@
  *      waiters   [t3 mutex 0][t1 channel 2][t5 mutex 0][t2 mutex 0, shares]
  *                   head of mutex 0            next        last
  *
- * Charging (as Go does since it has a mutex profile): a release is charged with
+ * Charging (as in Go since it has a mutex profile): a release is charged with
  * the time that the first in the queue has waited; then the clock of the new
  * first one starts again. So a moment in which tasks wait is charged once,
  * however many they are.
  *
  * Invariants
  *   I1  A task waits at most once.
- *   I2  The holders of a mutex are one who does not share, or any who do.
- *   I3  Who can have a lock does not wait for it, unless somebody came before.
+ *   I2  The holders of a mutex are one that does not share, or any that do.
+ *   I3  A task that can have a lock waits only if others came before it.
  *   I4  Senders wait only while a channel is full, receivers while it is empty.
  */
 #include "locks.h"

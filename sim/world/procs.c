@@ -1,6 +1,6 @@
 /*
- * procs.c -- processors that take tasks: who runs on them, and how the world
- * stops.
+ * procs.c -- processors that take tasks: which task runs on each, and how the
+ * world stops.
  */
 #include "world_internal.h"
 

@@ -5,14 +5,13 @@
  *             7:3             2:1          key = ticks:who
  *          9:2   7:3       5:0   2:1       leaves: node `leaves` + who
  *
- * A key is ticks << 20
- *  who, and that of an inner node the smaller of its two children's. So the
- * root is the actor that is due first and, of those due at the same time, the
- * lowest number. To set an actor is to replay its matches on the way to the
- * root: no branch depends on a key, and all addresses are known at once. For
- * the few actors of a generated world that is three steps, less than a search;
- * for a million it is twenty. A heap would move actors about, and could not say
- * which of those due comes next by number.
+ * A key is ticks << 20 | who, and that of an inner node the smaller of its two
+ * children's. So the root is the actor that is due first and, of those due at
+ * the same time, the lowest number. To set an actor is to replay its matches on
+ * the way to the root: no branch depends on a key, and all addresses are known
+ * at once. For the few actors of a generated world that is three steps, less
+ * than a search; for a million it is twenty. A heap would move actors about,
+ * and could not say which of those due comes next by number.
  *
  * Invariants
  *   I1  nodes[i] = min(nodes[2 i], nodes[2 i + 1]) for 0 < i < leaves.

@@ -1,6 +1,6 @@
 /*
- * sessions.c -- where processors take tasks: when tracing is wanted, who reads,
- * and what the collector's helpers do.
+ * sessions.c -- where processors take tasks: when tracing is requested, when
+ * the reader reads, and what the collector's helpers do.
  *
  * The world is stopped, sweeps included, when tracing starts or stops.
  */

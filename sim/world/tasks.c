@@ -1,5 +1,5 @@
 /*
- * tasks.c -- what tasks do that processors take.
+ * tasks.c -- the events of tasks that processors take.
  *
  *      RUNNABLE <--> RUNNING --wait--> WAITING --wake--> RUNNABLE
  *                       |
@@ -8,10 +8,11 @@
  *                       +--returns--+              QUEUED <--queued--+
  *                       +-------------------run------+------run------+
  *
- * This file keeps what a runtime owes a tracer: a thread that takes a processor
- * from a task in a system call reports that before the thread's return is
- * noted; a task that comes out of one is reported back before it runs; a
- * wake-up is called futile only if a trace that is on has seen all of it.
+ * This file keeps the rules that a tracer requires of a runtime: a thread that
+ * takes a processor from a task in a system call reports that before the
+ * thread's return is noted; a task that comes out of one is reported back
+ * before it runs; a wake-up is called futile only if a trace that is on has
+ * seen all of it.
  */
 #include "world_internal.h"
 

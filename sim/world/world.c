@@ -8,8 +8,8 @@
  * Invariants
  *   I1  a refused event changes nothing.
  *   I2  the truth log gets an entry before the library gets the call.
- *   I3  where the order is the clock's there is one clock, and what it reads at
- *       a fact is later than all readings before, wherever.
+ *   I3  in clock order there is one clock, and its reading at a fact is later
+ *       than all earlier readings, on any processor.
  */
 #include "world.h"
 

@@ -2,12 +2,11 @@
  * world_clock_fault.c -- what faults do to a world: processors, clocks and a
  * reader that stall, and clocks that jump.
  *
- * A clock that stands still resumes where it stopped, so it lags by as much
+ * A clock that stands still resumes where it stopped, so it lags by that much
  * from then on. Nothing happens on a stalled processor; and where processors
  * take tasks, the world cannot be stopped meanwhile, because a stop waits for
  * all of them. Other processors may still act on its tasks: one can wake a
- * waiter. What happens on no processor goes on, and so does the time of the
- * world.
+ * waiter. What happens on no processor goes on, and so does world time.
  */
 #include "world_internal.h"
 

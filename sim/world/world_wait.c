@@ -1,11 +1,11 @@
 /*
- * world_wait.c -- waiting in a world: events whose length is given, locks whose
- * waits take as long as they take, and rates.
+ * world_wait.c -- waiting in a world: events with a given length, locks whose
+ * waits take as long as the schedule makes them, and rates.
  *
  * When a release wakes a task, two facts are stated, as a runtime tells two
- * profiles: on the releaser's processor RELEASED, with the releaser's stack
- * (for mutexes alone); on the waiter's WOKEN, with the waiter's stack.
- * Durations are differences of clock readings, which may be of two clocks.
+ * profiles: RELEASED on the releaser's processor, with the releaser's stack
+ * (for mutexes alone); WOKEN on the waiter's, with the waiter's stack.
+ * Durations are differences of clock readings, which may come from two clocks.
  *
  * Where processors take tasks, a task that must wait leaves its processor, and
  * the task that wakes it makes it ready to run. The waiter has no processor

@@ -1,11 +1,11 @@
 /*
- * clock.c -- time and chance that are the same in every run.
+ * clock.c -- time and random numbers that are the same in every run.
  *
- * Each thread has a clock of its own, which moves when it is read, and by as
- * much as the thread sleeps; it also has random numbers of its own. So neither
- * depends on the order in which threads run. A reading moves the clock by a
- * microsecond, from the eighth on by twice as much as the one before, up to a
- * second: a loop that reads the clock until a deadline ends after a few rounds.
+ * Each thread has its own random numbers and its own clock, which moves when
+ * the thread reads it or sleeps. So neither depends on the order in which
+ * threads run. A reading moves the clock by a microsecond, from the eighth on
+ * by twice as much as the one before, up to a second: a loop that reads the
+ * clock until a deadline ends after a few rounds.
  */
 #include "program.h"
 

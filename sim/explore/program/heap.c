@@ -5,10 +5,10 @@
  *      shadow:              0000 8888 8884 0000 9999 9999   0000 8888
  *
  * Each thread has an arena of its own, so an address depends only on what the
- * thread itself did. Blocks are not reused within a run: a thread that touches
- * a dead one is found, and no reuse can look like a race. One byte of shadow
- * for 8 of the arena says how many of them may be touched; FREED marks those of
- * a block that was freed.
+ * thread itself did. Blocks are not reused within a run: an access to a freed
+ * one is found, and no reuse can look like a race. One byte of shadow for 8 of
+ * the arena says how many of them may be accessed; FREED marks those of a freed
+ * block.
  */
 #include "program.h"
 

@@ -1,8 +1,8 @@
 /*
- * image.c -- the program's variables, as they are before each run.
+ * image.c -- resets the program's variables before each run.
  *
- * They are what the executable may write, without what belongs to the explorer:
- * its own variables lie in sections with names of their own.
+ * They are the writable memory of the executable, except for the explorer's own
+ * variables, which are in sections with their own names.
  */
 #include "program.h"
 

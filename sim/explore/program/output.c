@@ -1,6 +1,6 @@
 /*
- * output.c -- what a program prints: shown when its failure is replayed for a
- * report, dropped in all other runs. The arguments are accesses always.
+ * output.c -- a program's output: shown when its failure is replayed for a
+ * report, dropped in all other runs. The arguments always count as accesses.
  */
 #include "program.h"
 

@@ -1,4 +1,4 @@
-/* rwlock.c -- locks that many may hold for reading. */
+/* rwlock.c -- locks that several threads may hold for reading. */
 #include "program.h"
 
 #include <errno.h>

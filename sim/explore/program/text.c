@@ -1,5 +1,5 @@
 /*
- * text.c -- memory and strings: what libc's functions touch is an access.
+ * text.c -- memory and string functions: what libc's touch counts as accessed.
  */
 #include "program.h"
 

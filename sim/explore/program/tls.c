@@ -1,11 +1,11 @@
 /*
  * tls.c -- thread-local variables.
  *
- * Threads are fibers on one OS thread, so the register that thread-local
- * variables are found by (fs on x86-64) has to change with them. Each thread
- * gets a copy of all that lies around the OS thread's own: the variables of the
- * libraries below it, and glibc's control block above. The executable's own
- * variables begin as they are in the file.
+ * Threads are fibers on one OS thread, so the register through which
+ * thread-local variables are found (fs on x86-64) has to change with them. Each
+ * thread gets a copy of everything around the OS thread's own: the variables of
+ * the libraries below it, and glibc's control block above. The executable's own
+ * variables start as they are in the file.
  */
 #include "program.h"
 

@@ -1,5 +1,5 @@
 /*
- * checkpoint.c -- a search in a file, to go on from.
+ * checkpoint.c -- saves a search in a file, and resumes it.
  *
  *      header | result | sites of wait loops | frontier | graphs | states | sum
  *

@@ -1,4 +1,4 @@
-/* first_failure.c -- of several failures the first one is kept. */
+/* first_failure.c -- keeps the first of several failures. */
 #include "search.h"
 
 #include <stdlib.h>

@@ -2,15 +2,15 @@
  * futile.c -- reads that lead round a wait loop.
  *
  * A round that reads one value, and comes back to the state of the code in
- * which it began, is futile; and so it will be whenever the same code, in the
- * same state, reads the same value from the same location. Search graph by
- * graph (reduce.c) leaves such a read out in every later run. If there are only
- * such values, the thread is blocked until another one writes to the location,
- * as at a lock. But the last store is left out only then: a thread that waits
- * at it may wait for ever, and that livelock must be shown.
+ * which it began, is futile, and will be whenever the same code, in the same
+ * state, reads the same value from the same location. Search graph by graph
+ * (reduce.c) leaves such a read out in every later run. If there are only such
+ * values, the thread is blocked until another one writes to the location, as at
+ * a lock. But the last store is left out only then: a thread that waits at it
+ * may wait for ever, and that livelock must be shown.
  *
- * What is known says only which answers to leave out. What an answer means does
- * not depend on it, so a list replays where nothing is known.
+ * This knowledge only says which answers to leave out. The meaning of an answer
+ * does not depend on it, so a list replays without it.
  */
 #include "futile.h"
 #include "engine.h"

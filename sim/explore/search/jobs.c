@@ -4,9 +4,9 @@
  *      coordinator  <- socket ->  worker: one part of the tree each
  *             \___ slots, sets of states: shared memory ___/
  *
- * A worker that has finished gets the largest part that nobody works at. If
- * there is none, another worker is asked to share: it gives away the remaining
- * answers of its first open question, and goes on below the present one. The
+ * A worker that has finished gets the largest part that no worker has. If there
+ * is none, another worker is asked to share: it gives away the remaining
+ * answers of its first open question, and continues below the current one. The
  * sets of states and of graphs are shared, so that no worker repeats another's
  * work.
  */

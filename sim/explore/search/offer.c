@@ -1,12 +1,13 @@
 /*
- * offer.c -- what a thread has done is offered to those who wait for it.
+ * offer.c -- offers what a thread has done to those that wait for it.
  *
- * Not at once, but when the thread comes to its next operation. Until then it
- * may do what the explorer does not see: code that is not instrumented keeps
- * its own state in plain memory. That code runs right after the operation that
- * it follows, as it does in a search by schedules, where nobody else runs
- * before the next scheduling point. So each run graph by graph is a run that
- * schedules could make, and unseen state is changed in the order of events.
+ * It does so not at once, but when the thread comes to its next operation.
+ * Until then the thread may do what the explorer does not see: code that is not
+ * instrumented keeps its own state in plain memory. That code runs right after
+ * the operation that it follows, as in a search by schedules, where no other
+ * thread runs before the next scheduling point. So each run graph by graph is a
+ * run that schedules could make, and unseen state is changed in the order of
+ * events.
  */
 #include "engine.h"
 

@@ -3,10 +3,10 @@
  *
  * Locks, condition variables, words to sleep on and marks are objects. An
  * operation that changes an object is ordered with every other operation on it;
- * looks (a failing try, readers that come and go, going to sleep) are ordered
- * with changes alone. An operation comes after all that were made, or waits for
- * a certain thread's next one that it does not commute with, as a read does
- * (reduce.c).
+ * one that only reads it (a failing try, readers that come and go, going to
+ * sleep) is ordered with changes alone. An operation comes after all that were
+ * made, or waits for a certain thread's next one that it does not commute with,
+ * as a read does (reduce.c).
  */
 #include "engine.h"
 

@@ -9,10 +9,10 @@
  *      wait for one that thread k has yet to do: answer  sources + k
  *
  * In the second case only thread k runs, until it has written to that object;
- * then the waiting read is made before k's next operation (offer.c), or goes on
- * waiting for k's next write.
- * So two different lists give different graphs, and every graph has one: follow
- * it, and take or wait as it says.
+ * then the waiting read is made before k's next operation (offer.c), or
+ * continues to wait for k's next write. So two different lists give different
+ * graphs, and every graph has a list: follow the graph, and take or wait as it
+ * says.
  *
  * Whether it is worth waiting for k is learned. When k writes to an object,
  * each earlier read of it that k's write did not depend on (by program order
@@ -21,7 +21,7 @@
  * nowhere, if k now decides otherwise; it ends there.
  *
  * The last answer, `sources + SIM_THREADS_MAX`, is to stay blocked until
- * somebody writes to the object, and then to ask again (futile.c).
+ * another thread writes to the object, and then to ask again (futile.c).
  *
  * Writes do not wait: a store gets its position in modification order when it
  * is made (memory.c). Locking, sleeping and waking work in a similar way
