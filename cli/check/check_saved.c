@@ -26,8 +26,39 @@ is_scenario(const struct dirent *entry)
 }
 
 /*
- * Replay a scenario; a file that cannot be read is a failure too. What other
- * rules break says nothing about the rules that are asked about.
+ * What other rules break, or another property, says nothing about what is
+ * asked.
+ *
+ * out:     about, what the file is about
+ * returns: whether that is asked
+ */
+static bool
+is_asked(const struct cli_check_options *options,
+         const struct sim_scenario *scenario, bool is_of_subject, char *about,
+         size_t about_bytes)
+{
+    const struct props_campaign *campaign = &options->campaign;
+    const enum props_property property =
+        scenario->outcome == SIM_OUTCOME_BROKEN
+            ? props_property_find(scenario->property)
+            : PROPS_NONE;
+
+    if (is_of_subject != (campaign->subject != NULL))
+        snprintf(about, about_bytes, "%s",
+                 is_of_subject ? "a subject" : "the library");
+    else if (scenario->config.rules != campaign->rules)
+        snprintf(about, about_bytes, "rules %s", scenario->config.rules->name);
+    else if (property != PROPS_NONE &&
+             (campaign->asked & PROPS_BIT(property)) == 0)
+        snprintf(about, about_bytes, "property %s", scenario->property);
+    else
+        return true;
+    return false;
+}
+
+/*
+ * Replay a scenario as `profsim replay` does; a file that cannot be read is a
+ * failure too.
  */
 static enum cli_exit
 replay_scenario(const struct cli_check_options *options,
@@ -38,30 +69,21 @@ replay_scenario(const struct cli_check_options *options,
     struct sim_error error;
     struct sim_scenario *scenario = sim_scenario_parse(
         (const char *)input->bytes, input->bytes_count, path, &error);
-    bool is_of_subject;
+    props_set judged;
+    char about[64];
     bool done;
 
     if (scenario == NULL)
         return cli_usage("%s", error.text);
-    is_of_subject =
-        cli_subject_give(scenario, options->campaign.subject) != PROPS_ALL;
-    if (is_of_subject != (options->campaign.subject != NULL)) {
-        sim_escape_line(stdout, "%s: of %s, left alone", path,
-                        is_of_subject ? "a subject" : "the library");
-        snprintf(breach->text, sizeof breach->text, "it is about %s",
-                 is_of_subject ? "a subject" : "the library");
+    judged = cli_subject_give(scenario, options->campaign.subject);
+    if (!is_asked(options, scenario, judged != PROPS_ALL, about,
+                  sizeof about)) {
+        sim_escape_line(stdout, "%s: left alone; it is about %s", path, about);
+        snprintf(breach->text, sizeof breach->text, "it is about %s", about);
         sim_scenario_free(scenario);
         return CLI_OK;
     }
-    if (scenario->config.rules != options->campaign.rules) {
-        sim_escape_line(stdout, "%s: rules %s, left alone", path,
-                        scenario->config.rules->name);
-        snprintf(breach->text, sizeof breach->text, "it is about rules %s",
-                 scenario->config.rules->name);
-        sim_scenario_free(scenario);
-        return CLI_OK;
-    }
-    done = props_replay_run(&replay, scenario, options->campaign.asked);
+    done = props_replay_run(&replay, scenario, judged);
     sim_scenario_free(scenario);
     if (!done)
         return cli_usage("not enough memory");
@@ -69,11 +91,12 @@ replay_scenario(const struct cli_check_options *options,
         return cli_crash(path, replay.signal, breach);
     if (replay.refused)
         return cli_usage("%s", replay.error.text);
-    *breach = replay.breach;
-    if (breach->property == PROPS_NONE) {
+    if (replay.breach.property == PROPS_NONE ||
+        (options->campaign.asked & PROPS_BIT(replay.breach.property)) == 0) {
         sim_escape_line(stdout, "%s: passes now; it may be deleted", path);
         return CLI_OK;
     }
+    *breach = replay.breach;
     sim_escape_line(stdout, "%s: %s is still broken: %s", path,
                     props_property_id(breach->property), breach->text);
     return cli_exit_of(breach->property);

@@ -30,8 +30,8 @@ struct props_replay {
 bool props_replay_run(struct props_replay *replay,
                       const struct sim_scenario *scenario, props_set asked);
 
-/* returns: the property that the file expects to be broken, if it is; else
- * `asked` */
+/* returns: the property that the file expects to be broken, if it is broken
+ * even when it alone is judged; else `asked` */
 props_set props_replay_asked(const struct sim_scenario *scenario,
                              props_set asked);
 

@@ -348,7 +348,10 @@ exits "a failure that was saved is replayed first" 2 "is still broken" \
 grep -q "^replay: profsim replay $dir/saved/H2-" "$dir/out" &&
     grep -q "delete it to search on" "$dir/out"
 count "what to do about it is reported" $?
-exits "a failure of other rules is left alone" 0 "left alone" \
+exits "a failure of other rules is left alone" 0 "left alone; it is about rules go1.6" \
     check --seeds 1..10 --save "$dir/saved"
+exits "so is one of a property that is not asked about" 0 \
+    "left alone; it is about property H2" \
+    check H8 --rules go1.6-late --seeds 1..10 --save "$dir/saved"
 
 finish command

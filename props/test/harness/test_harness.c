@@ -132,7 +132,7 @@ TEST(no_property_of_a_campaign_is_without_a_lie)
         /* The others are counted out by tests of their own. */
         if ((PROPS_OF_TRACES & PROPS_BIT(i)) == 0 &&
             strchr("BCDHL", id[0]) != NULL && (told & PROPS_BIT(i)) == 0)
-            fail_msg("no fault is shown to %s", id);
+            fail_msg("no fault is shown to %s: faulty_prof.def has none", id);
     }
 }
 
@@ -500,6 +500,24 @@ TEST(a_replay_finds_the_property_that_its_file_names)
         sim_scenario_free(scenario);
     }
     faulty_prof_show(FAULTY_NONE, FAULTY_NONE);
+}
+
+/* The snapshot that shows it is the judge's own, which L1 asks for. */
+TEST(a_failure_at_the_end_is_explained_with_all_that_was_asked)
+{
+    static const char text[] = "profsim scenario 2\n"
+                               "stack s = main\n"
+                               "alloc a s 8\n"
+                               "expect property H1 broken\n";
+    struct sim_error error;
+    struct sim_scenario *scenario =
+        sim_scenario_parse(text, sizeof text - 1, "end.sim", &error);
+
+    assert_non_null(scenario);
+    faulty_prof_show(FAULTY_EXTRA, FAULTY_NONE);
+    assert_true(props_replay_asked(scenario, PROPS_ALL) == PROPS_ALL);
+    faulty_prof_show(FAULTY_NONE, FAULTY_NONE);
+    sim_scenario_free(scenario);
 }
 
 TEST(a_failure_that_does_not_come_again_is_called_unstable)
