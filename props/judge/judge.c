@@ -54,6 +54,7 @@ props_judge_begin(struct props_judge *judge)
     judge->truths_seen = 0;
     judge->buckets_marked = 0;
     judge->sampled = false;
+    judge->is_ending = false;
     judge->truth = sim_world_truth(judge->world);
     judge->procs_count =
         config->scheduled ? (uint32_t)SIM_PROCS_MAX : config->procs;
@@ -282,6 +283,7 @@ finish_collection(struct props_judge *judge)
 static bool
 collect_three_times(struct props_judge *judge)
 {
+    judge->is_ending = true;
     for (int i = 0; i < 3; i++) {
         if (!finish_collection(judge) || !step(judge, SIM_EV_GC_MARK, 0))
             return false;
@@ -304,8 +306,8 @@ judge_healed(struct props_judge *judge)
     judge_answer(judge);
     if (!model_heap_at(judge->model, &k))
         judge_breach(judge, PROPS_L1,
-                     "after three collections a snapshot still lacks something "
-                     "of the heap at mark termination %" PRIu32,
+                     "a snapshot still lacks something of the heap at mark "
+                     "termination %" PRIu32,
                      k);
 }
 
@@ -326,5 +328,6 @@ props_judge_end(struct props_judge *judge)
         judge_healed(judge);
         props_cover_hit(judge->cover, COVER_DRAINED);
     }
+    judge->is_ending = false;
     return judge->breach.property == PROPS_NONE;
 }

@@ -5,6 +5,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "rng.h"
 
@@ -12,6 +13,9 @@ void
 judge_breach(struct props_judge *judge, enum props_property property,
              const char *format, ...)
 {
+    const char *when =
+        judge->is_ending ? "in three collections at the end: " : "";
+    const size_t begin = strlen(when);
     struct props_breach *breach = &judge->breach;
     va_list arguments;
 
@@ -22,8 +26,10 @@ judge_breach(struct props_judge *judge, enum props_property property,
         return; /* a stronger name is there already */
     breach->property = property;
     breach->event = judge->events;
+    memcpy(breach->text, when, begin);
     va_start(arguments, format);
-    vsnprintf(breach->text, sizeof breach->text, format, arguments);
+    vsnprintf(&breach->text[begin], sizeof breach->text - begin, format,
+              arguments);
     va_end(arguments);
 }
 

@@ -99,8 +99,7 @@ judge_pending(struct props_judge *judge)
     judge_breach(judge, PROPS_L1,
                  "%" PRIu64 " allocations and %" PRIu64
                  " frees still wait for a flush, in cycle %" PRIu32
-                 ", which is %sflushed, three collections after the last "
-                 "fault; %s",
+                 ", which is %sflushed; %s",
                  got.allocs_pending, got.frees_pending, phase.cycle,
                  phase.flushed ? "" : "not ", bucket);
 }
