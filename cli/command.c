@@ -4,9 +4,7 @@
 #include <string.h>
 
 #include "nearest.h"
-
-const char *const cli_rule_names[] = {"exact",  "go1.5",  "go1.6-late",
-                                      "go1.10", "go1.17", NULL};
+#include "scenario.h"
 
 bool
 cli_property(const char *word, props_set *set)
@@ -29,8 +27,8 @@ cli_rules(const char *name)
     const struct prof_rules *rules = prof_rules_find(name);
     struct sim_nearest nearest = {.wrong = name, .wrong_bytes = strlen(name)};
 
-    for (size_t i = 0; cli_rule_names[i] != NULL; i++)
-        sim_nearest_try(&nearest, cli_rule_names[i]);
+    for (size_t i = 0; sim_rules_words[i] != NULL; i++)
+        sim_nearest_try(&nearest, sim_rules_words[i]);
     if (rules == NULL)
         cli_unknown("rule set", &nearest, "'profsim list' names them");
     return rules;

@@ -23,9 +23,6 @@ enum cli_exit cli_shrink(int argc, char **argv);
 /* Add a property's id to a set; complains if there is none of that name. */
 bool cli_property(const char *word, props_set *set);
 
-/* Every rule set; NULL at the end. */
-extern const char *const cli_rule_names[];
-
 /* returns: the rule set; NULL, and a complaint, if none has that name */
 const struct prof_rules *cli_rules(const char *name);
 
