@@ -117,6 +117,9 @@ find_is_hint(CXCursor cursor)
         "PROF_UNREACHABLE",
         "prof_port_panic",
         "__builtin_prefetch",
+        "__builtin_return_address",
+        "ATOMICS",
+        "PLAIN", /* functions: sim/explore/tsan.c */
         "prof_table_fetch",
         "prof_port_spin_pause",
         "signal_fence",

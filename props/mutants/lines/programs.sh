@@ -21,7 +21,7 @@ build_program() { # FILE PROGRAM FLAG...
     *) compiler=gcc ;;
     esac
     $compiler -g -O1 -pthread -fno-omit-frame-pointer -fno-builtin -w \
-        -U_FORTIFY_SOURCE -fno-lto -fsanitize=thread "$@" -c "$file" \
+        -U_FORTIFY_SOURCE -fno-lto -fsanitize=thread "$@" -c "$PWD/$file" \
         -o "$program.o"
     $compiler "$program.o" -o "$program" -Wl,--wrap=main,-z,now \
         $to/explored/runtime.o -l:libdw.so.1
@@ -45,6 +45,19 @@ END
     echo "$judge"
 }
 
+# Write the script that compares a report, and print its name.
+judge_report() { # PROGRAM TEXT
+    judge=$to/commands/report-$(basename "$1")
+    cat >"$judge" <<END
+#!/bin/sh
+ulimit -t 3
+$1 --runs 2000000 2>&1 | sed -n -f props/test/lib/report_head.sed |
+    cmp -s - $2
+END
+    chmod +x "$judge"
+    echo "$judge"
+}
+
 # What test_explore.sh reads of the first lines of a program, too.
 judge_programs() { # FILE...
     for file; do
@@ -58,6 +71,7 @@ judge_programs() { # FILE...
         [ -z "$want" ] || {
             build_program "$file" "$name"
             judge_program "$name" "$want" "$with"
+            [ ! -f "${file%.c}.txt" ] || judge_report "$name" "${file%.c}.txt"
         }
         [ -z "$broken" ] || {
             build_program "$file" "$name-broken" -DBROKEN

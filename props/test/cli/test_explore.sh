@@ -68,6 +68,14 @@ while read -r line; do
     check "$line" [ "$line" = ok ]
 done <"$work/verdicts"
 
+# Reports to the byte: NAME.txt has what a hand wrote for the failure of NAME.c,
+# whose path a reader sees from where it was compiled.
+for want in fixtures/explore/user/*.txt; do
+    "$profsim" explore "$PWD/${want%.txt}.c" |
+        sed -n -f props/test/lib/report_head.sed >"$work/report"
+    check "the report of ${want%.txt}.c" diff "$want" "$work/report"
+done
+
 # The command that a failure prints shows the same failure, with flags, too.
 cat >"$work/flag.c" <<'END'
 #include <pthread.h>

@@ -15,15 +15,15 @@ struct sim_node {
     uint32_t depth;
     uint32_t open; /* answers below which something is left */
     uint32_t done; /* answers that are through */
-    bool used;
+    uint8_t used;  /* no bool: a file may have any byte */
     struct sim_step step;
 };
 
 struct sim_part {
     uint32_t node;   /* NONE: the whole */
     uint32_t answer; /* of its question */
-    bool used;
-    bool taken; /* somebody works at it */
+    uint8_t used;
+    uint8_t taken; /* somebody works at it */
 };
 
 static void *
