@@ -210,6 +210,48 @@ TEST_WITH(nobody_else, NULL, of_two_that_start_one_is_refused)
     assert_int_equal(prof_cpu_start(cpu, PROF_CPU_HZ), PROF_ERR_ACTIVE);
 }
 
+static void
+stop(void)
+{
+    assert_int_equal(prof_cpu_stop(cpu), PROF_OK);
+}
+
+static enum prof_status
+write_proto(void)
+{
+    return prof_cpu_write(cpu, &run.output, 1);
+}
+
+static enum prof_status
+write_text(void)
+{
+    return prof_cpu_write_text(cpu, &run.output);
+}
+
+static enum prof_status
+load(void)
+{
+    static const uint64_t words[] = {3, 0, 100, 4, 0, 2, CASE_WORK};
+
+    return prof_cpu_load(cpu, words, 7, NULL, 0);
+}
+
+/* What is refused while a profile is taken. */
+TEST_WITH(nobody_else, NULL, what_is_active_is_asked_under_the_lock)
+{
+    enum prof_status (*const calls[])(void) = {write_proto, write_text, load};
+
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        nobody_else(state);
+        a_cpu_profile();
+        case_begin(&run);
+        before = start;
+        assert_int_equal(calls[i](), PROF_ERR_ACTIVE);
+        before = stop;
+        assert_int_equal(calls[i](), PROF_OK);
+    }
+}
+
 TEST_WITH(nobody_else, NULL, a_profile_runs_until_its_stop_has_the_lock)
 {
     a_cpu_profile();

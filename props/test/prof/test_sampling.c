@@ -251,18 +251,30 @@ TEST(library_and_model_draw_the_same_numbers)
     }
 }
 
-TEST(an_impossible_state_becomes_a_possible_one)
+/* in: state, and what the generator of the rules goes on from */
+static void
+check_resume(const struct prof_rules *rules, uint64_t state, uint64_t wanted)
 {
     struct props_fixture fixture;
 
-    assert_true(props_fixture_begin(&fixture, &prof_rules_go1_5));
-    prof_proc_rng_resume(fixture.proc, 0);
-    assert_int_equal(prof_proc_rng_state(fixture.proc), 1);
+    assert_true(props_fixture_begin(&fixture, rules));
+    prof_proc_rng_resume(fixture.proc, state);
+    assert_true(prof_proc_rng_state(fixture.proc) == wanted);
     props_fixture_end(&fixture);
-    assert_true(props_fixture_begin(&fixture, &prof_rules_exact));
-    prof_proc_rng_resume(fixture.proc, 0);
-    assert_int_equal(prof_proc_rng_state(fixture.proc), 0);
-    props_fixture_end(&fixture);
+}
+
+/* No bit of 31, no bit of 64: what is cut off does not count. */
+TEST(an_impossible_state_becomes_a_possible_one)
+{
+    static const uint64_t states[] = {
+        0, 1, INT32_MAX, UINT64_C(1) << 31, UINT64_C(1) << 32, UINT64_MAX};
+    static const uint64_t of_31_bits[] = {1, 1, INT32_MAX, 1, 1, INT32_MAX};
+
+    for (size_t i = 0; i < sizeof states / sizeof *states; i++) {
+        check_resume(&prof_rules_go1_5, states[i], of_31_bits[i]);
+        check_resume(&prof_rules_go1_10, states[i], i == 0 ? 1 : states[i]);
+        check_resume(&prof_rules_exact, states[i], states[i]);
+    }
 }
 
 TEST(exact_rules_refuse_a_generator_of_few_bits)

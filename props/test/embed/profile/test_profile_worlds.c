@@ -3,8 +3,9 @@
  * and waits, beside a model of what must be recorded of each.
  *
  * The library is the test's: it says which allocation is a sample and gives it
- * a number, and notes what it is told. Resizes and waits overlap, processors
- * are own or borrowed, locks share slots, and a handler forks in between.
+ * a number, and notes what it is told. Resizes and waits overlap, some waits
+ * end without the lock, processors are own or borrowed, locks share slots, and
+ * a handler forks in between.
  */
 #include "profile_world.h"
 
@@ -251,10 +252,13 @@ begin_wait(size_t i)
 static void
 end_wait(size_t i)
 {
+    static const int statuses[] = {0, EOWNERDEAD, ETIMEDOUT, EINVAL};
     const int slot = slot_of(begun[i].at);
 
     begun[i].is_used = embed_inside = false;
-    embed_on_waited(&begun[i].wait, EMBED_LOCK_MUTEX, 0, profile_world_frame());
+    embed_on_waited(&begun[i].wait, EMBED_LOCK_MUTEX,
+                    statuses[sim_rng_below(&world->rng, 4)],
+                    profile_world_frame());
     if (begun[i].wait.registered && begun[i].fork == forks)
         slots[slot].waiters--;
     if (profile.config.block_rate_ns > 0)
