@@ -76,17 +76,10 @@ enum label {
     LABEL_ZEROED,
 };
 
-/* What a task may do in one step, besides leaving its processor. */
 enum sim_work {
-    WORK_REST,
-    WORK_ALLOC,
-    WORK_DROP,
-    WORK_FREE,
-    WORK_EXIT,
-    WORK_BLOCK,
-    WORK_MUTEX,
-    WORK_LOCK,
-    WORK_RATE,
+#define X(id, weight, has) id,
+#include "work.def"
+#undef X
 };
 
 static inline uint32_t

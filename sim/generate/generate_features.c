@@ -31,6 +31,14 @@ sim_draw_features(struct sim_generator *g)
         g->config.seed = ask(g, 256, SIM_SWARM, LABEL_SEED);
 }
 
+enum {
+    WORKS_COUNT = 0
+#define X(id, weight, has) +(weight)
+#include "work.def"
+#undef X
+};
+_Static_assert((int)WORKS_COUNT <= (int)SIM_WORKS_MAX, "no room for all works");
+
 static void
 add_work(struct sim_generator *g, enum sim_work work, uint32_t weight, bool has)
 {
@@ -42,18 +50,10 @@ add_work(struct sim_generator *g, enum sim_work work, uint32_t weight, bool has)
 void
 sim_list_works(struct sim_generator *g)
 {
-    const struct sim_features *f = &g->features;
-
     g->works_count = 0;
-    add_work(g, WORK_REST, 1, true);
-    add_work(g, WORK_ALLOC, 2, true);
-    add_work(g, WORK_DROP, 1, true);
-    add_work(g, WORK_FREE, 1, true);
-    add_work(g, WORK_EXIT, 1, f->task_exit && !g->config.scheduled);
-    add_work(g, WORK_BLOCK, 1, f->contention);
-    add_work(g, WORK_MUTEX, 1, f->contention);
-    add_work(g, WORK_LOCK, 10, f->locks);
-    add_work(g, WORK_RATE, 1, f->sampling);
+#define X(id, weight, has) add_work(g, id, weight, has);
+#include "work.def"
+#undef X
 }
 
 void
