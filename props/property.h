@@ -17,6 +17,7 @@ enum props_property {
 
 /* A set of properties, one bit each. */
 typedef uint64_t props_set;
+_Static_assert(PROPS_COUNT < 64, "a set has no bit for the last property");
 #define PROPS_BIT(property) ((props_set)1 << (property))
 /* All that the library is judged by. */
 #define PROPS_ALL (PROPS_BIT(PROPS_U1) - 1)

@@ -8,7 +8,8 @@
     mutants.py full              with every property, too: who else catches it;
                                  written to reports/mutants.md and .csv
     mutants.py needs             the targets that `all` builds
-    mutants.py try PATCH OUT     try one; OUT gets its row
+    mutants.py try PATCH OUT     build what one needs, try it with every property,
+                                 too, print its verdict; OUT gets its row
     mutants.py list              the names of all
     mutants.py one NAME          try one of them, if what it needs is built, and
                                  print its verdict: what a shard does
@@ -403,6 +404,15 @@ def try_all(mode, results):
                         'none' if mode == 'named' else 'a twentieth')
 
 
+def tell(row):
+    """Print how a trial ended. returns: the exit status"""
+    known = report.Row(row)
+    print(f'{known.name}: {known.verdict}: {known.by_whom()} '
+          f'{known.detection()}'.strip())
+    print(*known.failures, sep='\n', end='\n' if known.failures else '')
+    return 1 if known.failures else 0
+
+
 def try_named(name):
     """Try a patch with what its header names; print how that ended."""
     row = f'{ROWS}/named/{name}.row'
@@ -411,10 +421,7 @@ def try_named(name):
         raise Broken(f'there is no {path}')
     os.makedirs(os.path.dirname(row), exist_ok=True)
     try_one(Build(), path, row, 'named')
-    known = report.Row(row)
-    print(f'{name}: {known.verdict}: {known.by_whom()} {known.detection()}'.strip())
-    print(*known.failures, sep='\n', end='\n' if known.failures else '')
-    return 1 if known.failures else 0
+    return tell(row)
 
 
 def notice_signals():
@@ -442,6 +449,7 @@ def main(words):
                             *needs(Build(), [Patch(words[1])])], check=True)
             os.makedirs(os.path.dirname(words[2]) or '.', exist_ok=True)
             try_one(Build(), words[1], words[2], 'matrix')
+            return tell(words[2])
         elif len(words) > 3 and words[0] == 'build':
             mutant = Mutant(Build(), Patch(words[1]), words[2])
             print('\n'.join(mutant.make(target) for target in words[3:]))

@@ -161,13 +161,20 @@ parse_bucket(struct sim_parser *p, struct sim_word word,
 {
     struct sim_nearest nearest = {.wrong = word.text,
                                   .wrong_bytes = word.bytes};
+    char quoted[SIM_QUOTE_BYTES];
 
     if (!sim_parse_stack_name(p, word, &expect->stack)) {
         for (size_t i = 0; i < sizeof expect_words / sizeof *expect_words; i++)
             sim_nearest_try(&nearest, expect_words[i]);
-        return nearest.best == NULL
+        if (nearest.best != NULL)
+            return sim_parse_unknown(p, "expectation", &nearest);
+        /* A stack has numbers. */
+        return sim_word_next(&p->rest).bytes > 0
                    ? false
-                   : sim_parse_unknown(p, "expectation", &nearest);
+                   : sim_parse_fail(p,
+                                    "unknown outcome %s; it is 'ok' or "
+                                    "'property ID broken'",
+                                    sim_word_quote(word, quoted));
     }
     return is_contention(p) ? parse_contention(p, expect)
                             : parse_heap(p, expect);

@@ -182,6 +182,11 @@ TEST(a_mistyped_word_is_answered_with_the_nearest_one)
     assert_refused(FIRST "snapshot\nexpect nothign\n",
                    "x.sim:3: unknown expectation 'nothign'; "
                    "did you mean 'nothing'?");
+    assert_refused(FIRST "snapshot\nexpect pass\n",
+                   "x.sim:3: unknown outcome 'pass'; it is 'ok' or "
+                   "'property ID broken'");
+    assert_refused(FIRST "snapshot\nexpect pass 8 0/0\n",
+                   "x.sim:3: unknown stack 'pass'");
 }
 
 TEST(what_is_not_a_scenario_is_called_so)
