@@ -94,16 +94,43 @@ room_open(struct room *room, size_t records, size_t record_bytes)
     return true;
 }
 
-/* A control call that must wait for record calls in flight says BUSY. */
-#define UNTIL_DONE(status, call)                                 \
-    do {                                                         \
-        const struct timespec busy_pause = {.tv_nsec = BUSY_NS}; \
-        uint32_t busy_count = 0;                                 \
-                                                                 \
-        while (((status) = (call)) == PROF_ERR_BUSY &&           \
-               busy_count++ < BUSY_MAX)                          \
-            (void)nanosleep(&busy_pause, NULL);                  \
-    } while (0)
+/* A control call that must wait for record calls in flight says BUSY.
+ * returns: is it to be made again? in, out: *waits, so far */
+static bool
+is_to_wait(enum prof_status status, uint32_t *waits)
+{
+    const struct timespec pause = {.tv_nsec = BUSY_NS};
+
+    if (status != PROF_ERR_BUSY || *waits == BUSY_MAX)
+        return false;
+    ++*waits;
+    (void)nanosleep(&pause, NULL);
+    return true;
+}
+
+static enum prof_status
+next_cycle(void)
+{
+    enum prof_status status;
+    uint32_t waits = 0;
+
+    do
+        status = prof_heap_next_cycle(profile.prof);
+    while (is_to_wait(status, &waits));
+    return status;
+}
+
+static enum prof_status
+flush(void)
+{
+    enum prof_status status;
+    uint32_t waits = 0;
+
+    do
+        status = prof_heap_flush(profile.prof);
+    while (is_to_wait(status, &waits));
+    return status;
+}
 
 static enum prof_status
 publish_all(void)
@@ -111,26 +138,53 @@ publish_all(void)
     enum prof_status status = PROF_OK;
 
     for (int i = 0; i < CYCLES && status == PROF_OK; i++) {
-        UNTIL_DONE(status, prof_heap_next_cycle(profile.prof));
+        status = next_cycle();
         if (status == PROF_OK)
-            UNTIL_DONE(status, prof_heap_flush(profile.prof));
+            status = flush();
     }
+    return status;
+}
+
+/* in: records, NULL to count them */
+static enum prof_status
+snapshot_heap(struct prof_heap_record *records, size_t records_max,
+              size_t *count)
+{
+    enum prof_status status;
+    uint32_t waits = 0;
+
+    do
+        status = prof_heap_snapshot(profile.prof, PROF_SELECT_ALL, records,
+                                    records_max, count);
+    while (is_to_wait(status, &waits));
+    return status;
+}
+
+static enum prof_status
+snapshot_contention(enum prof_contention kind,
+                    struct prof_contention_record *records, size_t records_max,
+                    size_t *count)
+{
+    enum prof_status status;
+    uint32_t waits = 0;
+
+    do
+        status = prof_contention_snapshot(profile.prof, kind, records,
+                                          records_max, count);
+    while (is_to_wait(status, &waits));
     return status;
 }
 
 static enum prof_status
 count_records(enum profile_kind kind, size_t *count)
 {
-    enum prof_status status;
+    const enum prof_status status =
+        kind == PROFILE_HEAP || kind == PROFILE_ALLOCS
+            ? snapshot_heap(NULL, 0, count)
+            : snapshot_contention(kind == PROFILE_MUTEX ? PROF_MUTEX
+                                                        : PROF_BLOCK,
+                                  NULL, 0, count);
 
-    if (kind == PROFILE_HEAP || kind == PROFILE_ALLOCS)
-        UNTIL_DONE(status, prof_heap_snapshot(profile.prof, PROF_SELECT_ALL,
-                                              NULL, 0, count));
-    else
-        UNTIL_DONE(status, prof_contention_snapshot(
-                               profile.prof,
-                               kind == PROFILE_MUTEX ? PROF_MUTEX : PROF_BLOCK,
-                               NULL, 0, count));
     return status == PROF_ERR_SHORT ? PROF_OK : status;
 }
 
@@ -138,12 +192,10 @@ static enum prof_status
 write_heap(const struct room *room, const struct prof_output *output,
            enum prof_heap_view view)
 {
-    enum prof_status status;
     size_t count;
+    const enum prof_status status =
+        snapshot_heap(room->records, room->records_max, &count);
 
-    UNTIL_DONE(status,
-               prof_heap_snapshot(profile.prof, PROF_SELECT_ALL, room->records,
-                                  room->records_max, &count));
     return status != PROF_OK
                ? status
                : prof_pprof_heap(output, room->records, count,
@@ -154,12 +206,10 @@ static enum prof_status
 write_contention(const struct room *room, const struct prof_output *output,
                  enum prof_contention kind)
 {
-    enum prof_status status;
     size_t count;
+    const enum prof_status status =
+        snapshot_contention(kind, room->records, room->records_max, &count);
 
-    UNTIL_DONE(status,
-               prof_contention_snapshot(profile.prof, kind, room->records,
-                                        room->records_max, &count));
     return status != PROF_OK ? status
                              : prof_pprof_contention(output, room->records,
                                                      count, 1000000000, 1);

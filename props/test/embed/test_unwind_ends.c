@@ -4,8 +4,10 @@
  * stacks are taken in.
  */
 #include <dlfcn.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include "stack.h"
@@ -82,6 +84,44 @@ TEST(a_register_on_the_page_before_is_found)
     assert_int_equal(embed_unwind_walk(pcs, PCS, &from, true, &own), 2);
     munmap(pages, 2 * PAGE);
 }
+
+#ifdef __x86_64__
+
+static uintptr_t handler_returns_to;
+
+static void
+on_signal(int number)
+{
+    (void)number;
+    handler_returns_to = (uintptr_t)__builtin_return_address(0);
+}
+
+/* Of those that interrupted one another eight are followed. */
+TEST(handlers_of_handlers_are_followed_to_a_limit)
+{
+    enum { HANDLERS = 12, HANDLERS_MOST = 8 };
+    static ucontext_t contexts[HANDLERS];
+    uintptr_t pcs[HANDLERS + 2];
+
+    assert_true(signal(SIGUSR1, on_signal) != SIG_ERR);
+    raise(SIGUSR1);
+    for (int left = 1; left < HANDLERS; left++) {
+        struct embed_registers from = {.pc = handler_returns_to,
+                                       .sp = (uintptr_t)&contexts[0]};
+        const int most = left < HANDLERS_MOST ? left : HANDLERS_MOST;
+
+        for (int i = 0; i < left; i++) {
+            contexts[i].uc_mcontext.gregs[REG_RIP] = (greg_t)handler_returns_to;
+            contexts[i].uc_mcontext.gregs[REG_RSP] = (greg_t)&contexts[i + 1];
+        }
+        contexts[left].uc_mcontext.gregs[REG_RIP] = 0;
+        assert_int_equal(
+            embed_unwind_walk(pcs, HANDLERS + 2, &from, true, &own), 1 + most);
+    }
+    signal(SIGUSR1, SIG_DFL);
+}
+
+#endif
 
 static int looked_up;
 static bool unloads_meanwhile;

@@ -1,0 +1,225 @@
+/* agent_stubs.c -- see agent_stubs.h. */
+#include "agent_stubs.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "unit_test.h"
+
+#define AGENT agent_stubs
+
+struct agent_stubs agent_stubs = {.clock_ns = 1000};
+
+struct profile profile = {
+    .config = {.has_agent = true, .every_s = AGENT_STEP_S}};
+_Thread_local bool embed_inside;
+const char *const profile_kind_names[PROFILE_KINDS] = {"heap", "allocs",
+                                                       "mutex", "block", "cpu"};
+
+_Thread_local const int64_t *agent_next_ns;
+
+int64_t prof_process_monotonic_ns(void);
+int64_t
+prof_process_monotonic_ns(void)
+{
+    return agent_next_ns != NULL ? *agent_next_ns++
+                                 : atomic_load(&AGENT.clock_ns);
+}
+
+/* ---- the system ---- */
+
+long __real_syscall(long number, ...);
+long __wrap_syscall(long number, ...);
+long
+__wrap_syscall(long number, ...)
+{
+    va_list list;
+    long words[6];
+
+    va_start(list, number);
+    for (int i = 0; i < 6; i++)
+        words[i] = va_arg(list, long);
+    va_end(list);
+    if (number == SYS_close_range && atomic_load(&AGENT.is_old_kernel))
+        return -1;
+    if (number == SYS_tgkill) {
+        atomic_store(&AGENT.asked_process, (pid_t)words[0]);
+        atomic_store(&AGENT.asked_number, (pid_t)words[1]);
+        assert_int_equal((int)words[2], 0);
+        atomic_fetch_add(&AGENT.lingers_asked, 1);
+        atomic_fetch_add(&AGENT.clock_ns, 1000000000);
+        if (AGENT.lingers > 0 && AGENT.lingers-- > 0)
+            return 0;
+    }
+    return __real_syscall(number, words[0], words[1], words[2], words[3],
+                          words[4], words[5]);
+}
+
+int __wrap_getrlimit(int which, struct rlimit *to);
+int
+__wrap_getrlimit(int which, struct rlimit *to)
+{
+    assert_int_equal(which, RLIMIT_NOFILE);
+    *to = AGENT.files_limit;
+    return AGENT.has_no_limit ? -1 : 0;
+}
+
+int __wrap_setrlimit(int which, const struct rlimit *from);
+int
+__wrap_setrlimit(int which, const struct rlimit *from)
+{
+    assert_int_equal(which, RLIMIT_NOFILE);
+    assert_int_equal(from->rlim_max, AGENT.files_limit.rlim_max);
+    if (from->rlim_cur > AGENT.files_limit.rlim_cur)
+        AGENT.raised_to = from->rlim_cur;
+    atomic_fetch_add(&AGENT.raises, 1);
+    if (AGENT.cannot_raise)
+        return -1;
+    AGENT.files_limit = *from;
+    return 0;
+}
+
+/* As a signal does it, on whatever thread. */
+void
+agent_ask(void)
+{
+    struct sigaction action;
+
+    assert_int_equal(sigaction(SIGUSR2, NULL, &action), 0);
+    errno = 77;
+    action.sa_handler(SIGUSR2);
+    assert_int_equal(errno, 77);
+}
+
+void
+profile_dump_files(void)
+{
+    if (!embed_inside)
+        atomic_store(&AGENT.is_outside, true);
+    if (atomic_exchange(&AGENT.asks_meanwhile, false))
+        agent_ask();
+    for (int i = 0; i < 10000 && atomic_load(&AGENT.dump_hangs); i++)
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    atomic_fetch_add(&AGENT.dumps, 1);
+}
+
+bool
+profile_is_confined(void)
+{
+    return atomic_load(&AGENT.is_confined);
+}
+
+bool
+profile_has(enum profile_kind kind)
+{
+    return kind != PROFILE_BLOCK;
+}
+
+/* The time of a client is over in the middle of one. */
+enum prof_status
+profile_dump(enum profile_kind kind, const struct prof_sink *sink)
+{
+    char text[] = "profile ?";
+
+    text[8] = (char)('0' + kind);
+    if (kind == PROFILE_MUTEX)
+        return PROF_ERR_MEMORY;
+    if (sink->write(sink->context, text, 9) != PROF_OK)
+        return PROF_ERR_SINK;
+    if (kind != PROFILE_CPU)
+        return PROF_OK;
+    atomic_fetch_add(&AGENT.clock_ns, 10000000001);
+    return sink->write(sink->context, text, 9);
+}
+
+void
+profile_status_print(char *to, size_t bytes)
+{
+    snprintf(to, bytes, "is fine");
+}
+
+void
+prof_cpu_drain(struct prof_cpu *cpu)
+{
+    (void)cpu;
+    atomic_store(&AGENT.agent_number, gettid());
+    atomic_fetch_add(&AGENT.drained, 1);
+}
+
+void
+agent_await(_Atomic int *count, int at_least)
+{
+    const struct timespec tick = {.tv_nsec = 1000000};
+
+    for (int i = 0; i < 10000 && atomic_load(count) < at_least; i++)
+        nanosleep(&tick, NULL);
+    assert_true(atomic_load(count) >= at_least);
+}
+
+int
+agent_begin(void **state)
+{
+    (void)state;
+    embed_inside = true;
+    profile.cpu = (struct prof_cpu *)(void *)&profile;
+    strcpy(profile.config.folder, "somewhere");
+    atomic_store(&AGENT.dumps, 0);
+    atomic_store(&AGENT.drained, 0);
+    atomic_store(&AGENT.is_confined, false);
+    profile_agent_start();
+    agent_await(&AGENT.drained, 1); /* it has read the clock */
+    return profile_agent_is_running() ? 0 : -1;
+}
+
+int
+agent_end(void **state)
+{
+    (void)state;
+    profile_agent_stop();
+    return profile_agent_is_running() ? -1 : 0;
+}
+
+/* ---- clients ---- */
+
+int
+agent_client(const char *request)
+{
+    const int client = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    const size_t bytes = strlen(request);
+    int length;
+
+    assert_true(client >= 0);
+    length = snprintf(&address.sun_path[1], sizeof address.sun_path - 1,
+                      PROFILE_SOCKET_NAME "%ld", (long)getpid());
+    assert_int_equal(
+        connect(client, (const struct sockaddr *)(const void *)&address,
+                (socklen_t)(sizeof address.sun_family + 1 + (size_t)length)),
+        0);
+    assert_int_equal(send(client, request, bytes, 0), bytes);
+    return client;
+}
+
+void
+agent_expect(int client, const char *want)
+{
+    char got[256];
+    size_t count = 0;
+    ssize_t bytes;
+
+    alarm(20);
+    while ((bytes = read(client, got + count, sizeof got - 1 - count)) > 0)
+        count += (size_t)bytes;
+    alarm(0);
+    got[count] = '\0';
+    assert_string_equal(got, want);
+    close(client);
+}

@@ -1,0 +1,165 @@
+/*
+ * test_profile_descriptors.c -- the agent's descriptors on a kernel where its
+ * thread shares those of the program.
+ */
+#include <fcntl.h>
+#include <limits.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "agent_stubs.h"
+#include "unit_test.h"
+
+#define AGENT agent_stubs
+
+enum { FILES_MAX = 400 };
+
+static int
+count_files(void)
+{
+    int count = 0;
+
+    for (int file = 0; file < FILES_MAX; file++)
+        count += fcntl(file, F_GETFD) >= 0;
+    return count;
+}
+
+/* returns: -1 if there is none */
+static int
+find_listener(void)
+{
+    for (int file = 0; file < FILES_MAX; file++) {
+        int listens = 0;
+        socklen_t bytes = sizeof listens;
+
+        if (getsockopt(file, SOL_SOCKET, SO_ACCEPTCONN, &listens, &bytes) ==
+                0 &&
+            listens != 0)
+            return file;
+    }
+    return -1;
+}
+
+static void
+begin_on_old_kernel(rlim_t soft, rlim_t hard)
+{
+    int seen;
+
+    AGENT.files_limit = (struct rlimit){soft, hard};
+    AGENT.raised_to = 0;
+    atomic_store(&AGENT.raises, 0);
+    atomic_store(&AGENT.is_old_kernel, true);
+    assert_int_equal(agent_begin(NULL), 0);
+    seen = atomic_load(&AGENT.drained);
+    agent_await(&AGENT.drained, seen + 2); /* it listens */
+}
+
+static int
+end_on_old_kernel(void **state)
+{
+    const int status = agent_end(state);
+
+    atomic_store(&AGENT.is_old_kernel, false);
+    return status;
+}
+
+/* Above what the program may get, or as high as it may. */
+TEST_WITH(NULL, end_on_old_kernel, the_agents_descriptors_are_high)
+{
+    static const struct {
+        rlim_t soft, hard, raised;
+        int number; /* 0: the lowest one */
+    } rows[] = {{300, 4096, 316, 300},
+                {300, RLIM_INFINITY, 316, 300},
+                {300, 316, 316, 300},
+                {300, 315, 0, 284},
+                {300, 300, 0, 284},
+                {16, 16, 0, 0},
+                {INT_MAX - 16, RLIM_INFINITY, INT_MAX, 0},
+                {INT_MAX - 15, RLIM_INFINITY, 0, 0},
+                {RLIM_INFINITY, RLIM_INFINITY, 0, 0}};
+    const int before = count_files();
+    const int lowest = dup(0);
+
+    close(lowest);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        int listener;
+
+        begin_on_old_kernel(rows[i].soft, rows[i].hard);
+        listener = find_listener();
+        assert_int_equal(listener,
+                         rows[i].number != 0 ? rows[i].number : lowest);
+        assert_int_equal(fcntl(listener, F_GETFD), FD_CLOEXEC);
+        assert_int_equal(count_files(), before + 1);
+        assert_int_equal(AGENT.raised_to, rows[i].raised);
+        assert_int_equal(AGENT.files_limit.rlim_cur, rows[i].soft);
+        assert_int_equal(agent_end(state), 0);
+        assert_int_equal(count_files(), before);
+    }
+    AGENT.has_no_limit = true;
+    begin_on_old_kernel(300, 4096);
+    assert_int_equal(find_listener(), lowest);
+    assert_int_equal(atomic_load(&AGENT.raises), 0);
+    AGENT.has_no_limit = false;
+    assert_int_equal(agent_end(state), 0);
+    AGENT.cannot_raise = true;
+    begin_on_old_kernel(300, 4096);
+    assert_int_equal(find_listener(), lowest);
+    AGENT.cannot_raise = false;
+}
+
+/* A program may close what it does not know, and get the number itself. */
+TEST_WITH(NULL, end_on_old_kernel, a_number_that_the_program_took_is_its_own)
+{
+    int listener;
+    int pair[2];
+    int seen;
+
+    begin_on_old_kernel(300, 4096);
+    listener = find_listener();
+    close(listener);
+    seen = atomic_load(&AGENT.drained);
+    agent_await(&AGENT.drained, seen + 2);
+    assert_int_equal(find_listener(), listener); /* again */
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+    assert_int_equal(dup2(pair[0], listener), listener);
+    seen = atomic_load(&AGENT.drained);
+    agent_await(&AGENT.drained, seen + 2);
+    assert_int_equal(find_listener(), listener + 1);
+    agent_expect(agent_client("status\n"), "OK\nis fine");
+    assert_int_equal(dup2(pair[0], listener + 1), listener + 1);
+    assert_int_equal(agent_end(state), 0);
+    assert_int_equal(find_listener(), -1);
+    for (int i = 0; i < 2; i++) {
+        assert_true(fcntl(listener + i, F_GETFD) >= 0);
+        close(listener + i);
+        close(pair[i]);
+    }
+    begin_on_old_kernel(300, 4096);
+}
+
+TEST_WITH(NULL, end_on_old_kernel, a_child_has_no_listener)
+{
+    pid_t child;
+    int status;
+
+    (void)state;
+    begin_on_old_kernel(300, 4096);
+    assert_true(find_listener() >= 0);
+    child = fork();
+    if (child == 0) {
+        alarm(20);
+        profile_agent_after_fork_child(false);
+        _exit(find_listener() >= 0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_true(find_listener() >= 0);
+}
+
+int
+main(void)
+{
+    return tests_run(NULL, NULL);
+}
