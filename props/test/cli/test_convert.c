@@ -212,6 +212,34 @@ TEST(addresses_become_numbers_and_losses_are_counted)
 }
 
 /* Times and sizes on both sides of 32 bits. */
+/* The last name counts; a thread that was never named has none. */
+TEST(each_thread_has_its_own_name)
+{
+    static const char names[3][16] = {"first", "second, longer", "later"};
+    static const char *const want[] = {"later", "", "second, longer", ""};
+    struct sim_recording *recording;
+    struct cli_converted what;
+    char error[200];
+
+    spool_begin();
+    for (uint32_t i = 1; i < 4; i++)
+        spool_append(EMBED_THREAD, 0, i, (const uint64_t[]){42 + i}, 1);
+    for (uint32_t i = 0; i < 3; i++) {
+        uint64_t words[2];
+
+        memcpy(words, names[i], sizeof words);
+        spool_append(EMBED_NAME, 0, i == 1 ? 2 : 0, words, 2);
+    }
+    spool_append_alloc(1, 0xa000, 10, spool_append_stack(0x5010, 1));
+    assert_true(spool_convert(&what, error, sizeof error));
+    recording = spool_open_result();
+    assert_int_equal(sim_recording_totals(recording)->threads, 4);
+    for (uint32_t i = 0; i < 4; i++)
+        assert_string_equal(sim_recording_thread_name(recording, i), want[i]);
+    assert_int_equal(sim_recording_thread(recording, 3), 45);
+    sim_recording_close(recording);
+}
+
 TEST(large_numbers_are_kept_whole)
 {
     static const uint64_t values[] = {UINT32_MAX, UINT64_C(1) << 32,

@@ -130,6 +130,10 @@ says "says where" 'results[0]["verdict"] == "wrong-input"
     and "unknown event" in results[0]["text"]
     and results[1]["verdict"] == "broken"'
 reports "a file that is not there" 1 run "$dir/missing"
+reports "... behind one that is broken" 1 replay "$late" "$dir/missing"
+says "has not what the other one broke" 'results[0]["property"] == "H2"
+    and results[1]["verdict"] == "wrong-input" and "property" not in results[1]
+    and "about" not in results[1]'
 reports "an outcome that is expected" 0 run "$late"
 says "holds, and says what it breaks" 'v("'"$late"'") == "holds"
     and one("'"$late"'")["property"] == "H2"'

@@ -218,6 +218,27 @@ differs "the smaller failed" -e '/^part traces/,$!s/^seeds .*/seeds 1..4 step 1/
     -e '/^part traces/,$!s/^runs .*/runs 4/' \
     -e 's/^part traces/failure H2 seed 5 exit 2 scenario 0\n&/'
 
+# A shard that goes on from a result with a failure tells it, whichever part failed.
+for part in heaps traces; do
+    cp whole.result forged.result && echo end >>forged.result
+    forge forged.result -e "/^part $part/,/^runs/s/^seeds .*/seeds 1..8 step 1/" \
+        -e "/^part $part/,/^runs/s/^runs .*/runs 8/"
+    sed -i '$d' forged.result
+    if [ $part = heaps ]; then
+        sed -i 's/^part traces/failure H2 seed 9 exit 2 scenario 0\n&/' forged.result
+    else
+        echo "failure T1 seed 9 exit 3 scenario 0" >>forged.result
+    fi
+    echo end >>forged.result && forge forged.result -e ''
+    check --seeds 1..9 --shard 1/1 --result forged.result >out 2>>log
+    status=$?
+    want=2
+    [ $part = heaps ] || want=3
+    [ $status -eq $want ] && grep -q "^seed 9 of $part fails" out &&
+        ! grep -q 'is done\|holds$' out
+    count "a shard that goes on tells the failure of $part" $?
+done
+
 if [ $# -gt 1 ]; then # they take their time
     check --time 1 >one 2>>log
     check --time 1 >two 2>>log

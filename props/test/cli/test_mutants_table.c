@@ -1,0 +1,214 @@
+/*
+ * test_mutants_table.c -- `profsim mutants TABLE`: counts, scores and the exit
+ * code; a table that is not whole is refused. The checksum is that of cksum(1).
+ */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "captured.h"
+#include "folder.h"
+#include "mutants.h"
+#include "unit_test.h"
+
+static char path[64];
+
+#define NAMES "name,kind,verdict,by,runs\n"
+
+static void
+write_rows(const char *rows)
+{
+    FILE *file = fopen(path, "w");
+
+    assert_non_null(file);
+    fputs(rows, file);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* in: rows, with the names; count, as the last line says it; less: of its sum
+ */
+static void
+write_table(const char *rows, unsigned count, unsigned less, const char *end)
+{
+    char command[128];
+    unsigned long sum;
+    FILE *file;
+
+    write_rows(rows);
+    snprintf(command, sizeof command, "cksum <%s", path);
+    file = popen(command, "r");
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "%lu", &sum), 1);
+    assert_int_equal(pclose(file), 0);
+    file = fopen(path, "a");
+    assert_non_null(file);
+    fprintf(file, "end,%u,%lu%s", count, sum - less, end);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void
+expect_output(int exit_code, const char *want)
+{
+    char word[] = "mutants";
+    char *argv[] = {word, path, NULL};
+    struct captured captured;
+
+    assert_true(captured_run(&captured, cli_mutants, argv, -1, 60));
+    assert_string_equal(captured.text, want);
+    assert_int_equal(captured.exit_code, exit_code);
+    captured_free(&captured);
+}
+
+static void
+expect_refusal(unsigned line, const char *why)
+{
+    char want[256];
+
+    if (line == 0)
+        snprintf(want, sizeof want, "profsim: %s: %s\n", path, why);
+    else
+        snprintf(want, sizeof want, "profsim: %s:%u: %s\n", path, line, why);
+    expect_output(1, want);
+}
+
+#define TITLES "mutants  caught  no mistake  survive   score\n"
+
+TEST(mutants_are_counted_by_file_and_by_judge)
+{
+    write_table(NAMES "\"prof/b.c f: a, \"\"b\"\" -> c\",k,failed,\"t2 x\",1\n"
+                      "prof/a.c g: x -> y,k,crashed,t1 z,\n"
+                      "\"prof/a.c h: x\",\"k,k\",hangs,t1,7\n"
+                      "prof/a.c i,k,equivalent,,\n"
+                      "prof/a.c i,k,same object code,,\n"
+                      "prof/a.c i,k,survives,,\n"
+                      "prof/c.c i,k,equivalent,,\n",
+                7, 0, "\n");
+    expect_output(
+        2, "file                     " TITLES
+           "prof/a.c                       5       2           2        1     "
+           "66.6\n"
+           "prof/b.c                       1       1           0        0    "
+           "100.0\n"
+           "prof/c.c                       1       0           1        0\n\n"
+           "                         " TITLES
+           "all                            7       3           3        1     "
+           "75.0\n\n"
+           "first to notice           caught\n"
+           "t1                             2\n"
+           "t2                             1\n");
+    write_table(NAMES "prof/a.c,k,unmet,,\n", 1, 0, "\n");
+    expect_output(
+        2, "file                     " TITLES
+           "prof/a.c                       1       0           0        1      "
+           "0.0\n\n"
+           "                         " TITLES
+           "all                            1       0           0        1      "
+           "0.0\n\n"
+           "first to notice           caught\n");
+    write_table(NAMES "a,k,failed,t,\nb,k,equivalent,,\n", 2, 0, "\n");
+    expect_output(
+        0, "file                     " TITLES
+           "a                              1       1           0        0    "
+           "100.0\n"
+           "b                              1       0           1        0\n\n"
+           "                         " TITLES
+           "all                            2       1           1        0    "
+           "100.0\n\n"
+           "first to notice           caught\n"
+           "t                              1\n");
+}
+
+TEST(a_table_that_is_not_whole_is_refused)
+{
+    static const char damaged[] =
+        "the table is damaged: its last line is not 'end', its rows and its "
+        "checksum";
+    static const char row[] = NAMES "a,k,failed,t,\n";
+
+    write_table(row, 1, 1, "\n");
+    expect_refusal(3, damaged);
+    write_table(row, 2, 0, "\n");
+    expect_refusal(3, damaged);
+    write_table(row, 0, 0, "\n");
+    expect_refusal(3, damaged);
+    write_table(row, 1, 0, "");
+    expect_refusal(3, damaged);
+    write_table(row, 1, 0, ",\n");
+    expect_refusal(3, damaged);
+    write_rows(NAMES "a,k,failed,t,\na,k,failed,t,\n");
+    expect_refusal(3, damaged);
+    write_table(NAMES, 0, 0, "\n");
+    expect_refusal(2, "the table has no mutants");
+    write_rows("name,kinds\n");
+    expect_refusal(0, "this is no table of mutants");
+}
+
+TEST(a_row_that_is_none_is_refused_with_its_line)
+{
+    static const char *const rows[] = {
+        NAMES "a,k,failed,t,\na,k,failed,t\n",
+        NAMES "a,k,failed,t,\na,k,failed,t,,\n",
+        NAMES "a,k,failed,t,\na,k,failed,\"t,\n",
+        NAMES "a,k,failed,t,\n\"a\"b,k,failed,t,\n",
+        NAMES "a,k,failed,t,\n\n",
+    };
+    static const char *const verdicts[] = {"", "Failed", "fail", "faileds",
+                                           "none"};
+    char table[128];
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        write_table(rows[i], 2, 0, "\n");
+        expect_refusal(3, "not a row of five fields");
+    }
+    for (size_t i = 0; i < sizeof verdicts / sizeof *verdicts; i++) {
+        snprintf(table, sizeof table, NAMES "a,k,failed,t,\na,k,%s,t,\n",
+                 verdicts[i]);
+        write_table(table, 2, 0, "\n");
+        expect_refusal(3, "not a verdict on a mutant");
+    }
+}
+
+/* in: files, of a mutant each; bytes, of the name of the first */
+static void
+write_many(unsigned files, int bytes)
+{
+    static char table[1 << 14];
+    size_t at = (size_t)snprintf(table, sizeof table, NAMES);
+
+    for (unsigned i = 0; i < files; i++)
+        at +=
+            (size_t)snprintf(&table[at], sizeof table - at,
+                             "%0*u f,k,equivalent,,\n", i == 0 ? bytes : 3, i);
+    write_table(table, files, 0, "\n");
+}
+
+TEST(a_table_has_128_files_and_names_of_39_bytes)
+{
+    static const char too_many[] = "one name too many, or too long a name";
+    char word[] = "mutants";
+    char *argv[] = {word, path, NULL};
+    struct captured captured;
+
+    write_many(129, 3);
+    expect_refusal(130, too_many);
+    write_many(3, 40);
+    expect_refusal(2, too_many);
+    write_many(128, 39);
+    assert_true(captured_run(&captured, cli_mutants, argv, -1, 60));
+    assert_int_equal(captured.exit_code, 0);
+    assert_non_null(strstr(captured.text, "\n127 "));
+    captured_free(&captured);
+}
+
+static int
+make_path(void **state)
+{
+    (void)state;
+    return folder_with(path, sizeof path, "table");
+}
+
+int
+main(void)
+{
+    return tests_run(make_path, folder_clear);
+}
