@@ -108,6 +108,7 @@ check_limit(void (*body)(void *context, uint32_t thread),
     failure = run_with(body, after, limit + 1);
     assert_int_equal(failure.kind, SIM_FAIL_LIMIT);
     assert_string_equal(failure.text, text);
+    assert_int_equal(failure.other_site, 0);
     failure = run_with(body, after, limit); /* the run after it is another */
     assert_int_equal(failure.kind, SIM_FAIL_NONE);
 }

@@ -208,7 +208,7 @@ TEST(each_kind_of_choice_has_its_words)
     check_report(&fixtures_reported[FIXTURES_CHOICES], (struct chances){0, 60});
 }
 
-/* The 49 choices before the last do not matter: one run in four fails. */
+/* The 46 choices before the last do not matter: one run in four fails. */
 TEST(a_curve_of_many_choices_has_25_points)
 {
     check_report(&fixtures_reported[FIXTURES_LAST_CHOICE],

@@ -433,6 +433,17 @@ TEST(random_runs_in_between_are_the_same_each_time)
     expect_same(&again, &once);
 }
 
+/* Each process samples a quarter of its runs, in slices that double. */
+TEST(random_runs_of_several_processes_are_counted)
+{
+    const struct sim_exhaust_options options = {
+        .portfolio = true, .jobs = 2, .alone_ms = 1};
+    const struct sim_exhaust_result r =
+        exhaust(fixtures_seqlock(3, 2), options);
+
+    assert_true(r.sampled >= (r.runs - 3 * 256) / 8);
+}
+
 /* What the first question decides, depth-first search tries last. */
 TEST(a_random_run_finds_what_depth_comes_to_late)
 {

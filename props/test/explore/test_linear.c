@@ -203,6 +203,28 @@ TEST(twelve_overlapping_calls_are_judged_at_once)
     assert_true(answer.steps < 12 * 4096);
 }
 
+/* What does not fit is not forgotten: the history says so. */
+TEST(a_history_has_room_for_64_operations)
+{
+    struct sim_history h;
+
+    sim_history_init(&h);
+    for (uint32_t i = 0; i < SIM_HISTORY_MAX; i++) {
+        assert_int_equal(sim_history_call(&h, SWAP, i, i + 1), i);
+        assert_int_equal(h.operations[i].key, i);
+        assert_int_equal(h.operations[i].argument, i + 1);
+        assert_true(h.operations[i].pending);
+        sim_history_return(&h, i, 7);
+        assert_false(h.operations[i].pending);
+        assert_int_equal(h.operations[i].result, 7);
+    }
+    assert_false(h.overflowed);
+    assert_int_equal(sim_history_call(&h, SWAP, 0, 1), SIM_HISTORY_MAX);
+    sim_history_return(&h, SIM_HISTORY_MAX, 7);
+    assert_true(h.overflowed);
+    assert_int_equal(h.count, SIM_HISTORY_MAX);
+}
+
 /* ---- With the explorer ---- */
 
 TEST(relaxed_flags_have_a_history_that_no_order_explains)

@@ -1,0 +1,279 @@
+/*
+ * test_explore_reset.c -- nothing of one run is in the next one, and runs are
+ * as many as theory says.
+ *
+ * Calls the compiler's entry points itself.
+ */
+#include "explore.h"
+#include "tsan.h"
+
+#include <string.h>
+
+#include "unit_test.h"
+
+static uint32_t x;
+static uint32_t y;
+static uint32_t flag;
+static uint32_t a;
+static uint32_t b;
+static uint32_t c;
+static uint32_t seen; /* outcomes, a bit each */
+static uint32_t outcomes;
+
+static void
+reset(void *context)
+{
+    (void)context;
+    x = y = flag = a = b = c = 0;
+}
+
+#define BODY(name) static void name(void *context, uint32_t thread)
+#define UNUSED     (void)context, (void)thread
+
+static void
+note(void *context)
+{
+    (void)context;
+    seen |= 1U << (a * 4 + b * 2 + c);
+    outcomes++;
+}
+
+static struct sim_exhaust_result
+exhaust(const struct sim_kernel *kernel,
+        const struct sim_exhaust_options *options)
+{
+    struct sim_exhaust_result r;
+
+    seen = outcomes = 0;
+    sim_explore_exhaust(kernel, options, &r);
+    assert_int_equal(r.verdict, SIM_VERDICT_PASS);
+    return r;
+}
+
+/* ---- Locations ---- */
+
+BODY(store_and_raise)
+{
+    UNUSED;
+    __tsan_atomic32_store(&x, 1, __ATOMIC_RELAXED);
+    __tsan_atomic32_store(&flag, 1, __ATOMIC_RELEASE);
+}
+
+/* The plain write starts the history of x anew. */
+BODY(look_twice_and_reuse)
+{
+    UNUSED;
+    a = __tsan_atomic32_load(&x, __ATOMIC_RELAXED);
+    b = __tsan_atomic32_load(&x, __ATOMIC_RELAXED);
+    c = __tsan_atomic32_load(&flag, __ATOMIC_ACQUIRE);
+    if (c == 1) {
+        __tsan_write4(&x);
+        x = 5;
+    }
+}
+
+/* a, b and the flag are 000, 001, 010, 011, 110 or 111, once each. */
+TEST(an_old_value_is_that_before_this_run)
+{
+    const struct sim_kernel kernel = {
+        .name = "reuse",
+        .about = "x is memory again",
+        .setup = reset,
+        .finish = note,
+        .threads = {{"store", store_and_raise, NULL},
+                    {"look", look_twice_and_reuse, NULL}},
+        .threads_count = 2,
+    };
+
+    for (uint32_t by_schedules = 0; by_schedules < 2; by_schedules++) {
+        const struct sim_exhaust_options options = {.by_schedules =
+                                                        by_schedules != 0};
+        const struct sim_exhaust_result r = exhaust(&kernel, &options);
+
+        assert_int_equal(r.graphs, 6);
+        assert_int_equal(seen, 0xcf);
+    }
+}
+
+/* ---- Kernels one after the other ---- */
+
+BODY(add_three_times)
+{
+    UNUSED;
+    for (uint32_t i = 0; i < 3; i++)
+        (void)__tsan_atomic32_fetch_add(&x, 1, __ATOMIC_SEQ_CST);
+}
+
+BODY(add_locked)
+{
+    UNUSED;
+    sim_explore_lock(&y, 0);
+    (void)__tsan_atomic32_fetch_add(&x, 1, __ATOMIC_RELAXED);
+    sim_explore_unlock(&y);
+}
+
+BODY(mark_twice)
+{
+    UNUSED;
+    (void)sim_explore_mark();
+    (void)sim_explore_mark();
+}
+
+BODY(swap_flags)
+{
+    uint32_t *mine = thread == 0 ? &x : &y;
+    uint32_t *other = thread == 0 ? &y : &x;
+
+    (void)context;
+    __tsan_atomic32_store(mine, 1, __ATOMIC_RELAXED);
+    *(thread == 0 ? &a : &b) = __tsan_atomic32_load(other, __ATOMIC_RELAXED);
+}
+
+BODY(sleep_once)
+{
+    UNUSED;
+    sim_explore_wait(&flag, 0);
+}
+
+BODY(raise_and_wake)
+{
+    UNUSED;
+    __tsan_atomic32_store(&flag, 1, __ATOMIC_RELAXED);
+    sim_explore_wake(&flag);
+}
+
+struct counted {
+    const char *name;
+    void (*body)(void *context, uint32_t thread);
+    void (*other)(void *context, uint32_t thread);
+    uint32_t graphs;
+};
+
+static const struct counted counted[] = {
+    {"orders of 3 and 3 additions", add_three_times, add_three_times, 20},
+    {"orders of two holders", add_locked, add_locked, 2},
+    {"orders of 2 and 2 marks", mark_twice, mark_twice, 6},
+    {"store buffering", swap_flags, swap_flags, 4},
+    {"awake, or asleep before either", sleep_once, raise_and_wake, 3},
+};
+
+enum { COUNTED = sizeof counted / sizeof *counted };
+
+static struct sim_kernel
+kernel_of(const struct counted *k)
+{
+    return (struct sim_kernel){
+        .name = k->name,
+        .about = k->name,
+        .setup = reset,
+        .threads = {{"one", k->body, NULL}, {"other", k->other, NULL}},
+        .threads_count = 2,
+    };
+}
+
+static uint64_t
+sum_of(const struct counted *k)
+{
+    const struct sim_kernel kernel = kernel_of(k);
+    const struct sim_exhaust_result r =
+        exhaust(&kernel, &(struct sim_exhaust_options){0});
+
+    if (k != &counted[COUNTED - 1] && r.graphs != k->graphs)
+        fail_msg("%s: %u graphs, not %u", k->name, (unsigned)r.graphs,
+                 (unsigned)k->graphs);
+    return r.graphs_sum;
+}
+
+TEST(a_kernel_has_its_graphs_whatever_was_explored_before)
+{
+    uint64_t sums[COUNTED];
+
+    for (uint32_t i = 0; i < COUNTED; i++)
+        sums[i] = sum_of(&counted[i]);
+    for (uint32_t i = 0; i < COUNTED; i++) {
+        for (uint32_t j = 0; j < COUNTED; j++) {
+            (void)sum_of(&counted[i]);
+            assert_int_equal(sum_of(&counted[j]), sums[j]);
+        }
+    }
+}
+
+/* Guided runs learn how long threads are, in one search alone. */
+TEST(a_seed_gives_the_same_runs_whatever_was_sampled_before)
+{
+    static const struct counted lopsided[] = {
+        {"long and short", add_three_times, raise_and_wake, 1},
+        {"short and long", raise_and_wake, add_three_times, 1},
+    };
+
+    for (enum sim_strategy s = SIM_STRATEGY_RANDOM; s < SIM_STRATEGY_COUNT;
+         s++) {
+        const struct sim_sample_options options = {
+            .run = {.strategy = s}, .runs = 5, .seed = 7};
+        uint64_t sums[2];
+
+        for (uint32_t i = 0; i < 2; i++) {
+            const struct sim_kernel before = kernel_of(&lopsided[i]);
+            const struct sim_kernel kernel = kernel_of(&counted[0]);
+            struct sim_exhaust_result r;
+
+            sim_explore_sample(&before, &options, &r);
+            sim_explore_sample(&kernel, &options, &r);
+            assert_int_equal(r.runs, 5);
+            sums[i] = r.graphs_sum;
+        }
+        assert_int_equal(sums[0], sums[1]);
+    }
+}
+
+/* ---- Runs ---- */
+
+/* Nothing blocks, so that each run completes a graph of its own. */
+TEST(a_run_a_graph_is_enough_where_nothing_waits)
+{
+    for (uint32_t i = 0; i < COUNTED; i++) {
+        const struct sim_kernel kernel = kernel_of(&counted[i]);
+        struct sim_exhaust_result r;
+
+        if (counted[i].body == add_locked || counted[i].body == sleep_once)
+            continue;
+        r = exhaust(&kernel, &(struct sim_exhaust_options){0});
+        assert_int_equal(r.runs, r.graphs);
+    }
+}
+
+BODY(two_steps)
+{
+    uint32_t *mine = thread == 0 ? &x : &y;
+
+    (void)context;
+    __tsan_atomic32_store(mine, 1, __ATOMIC_RELAXED);
+    __tsan_atomic32_store(mine, 2, __ATOMIC_RELAXED);
+}
+
+/*
+ * Schedules of AA and BB by preemptions: AABB, BBAA take none, ABBA, BAAB one,
+ * ABAB, BABA two.
+ */
+TEST(a_bound_lets_through_the_schedules_with_so_many_preemptions)
+{
+    const struct counted steps = {"two steps each", two_steps, two_steps, 1};
+    const struct sim_kernel kernel = kernel_of(&steps);
+
+    for (uint32_t bound = 0; bound <= 3; bound++) {
+        const struct sim_exhaust_options options = {
+            .run = {.bounded = true, .preemptions_max = bound},
+            .by_schedules = true,
+            .no_pruning = true,
+        };
+
+        assert_int_equal(exhaust(&kernel, &options).runs,
+                         bound < 2 ? 2 + 2 * bound : 6);
+    }
+}
+
+int
+main(void)
+{
+    return tests_run(NULL, NULL);
+}
