@@ -2,12 +2,14 @@
  * test_convert.c -- from a spool to a recording: numbers for addresses, and no
  * trust in a log that a program in trouble may have written over.
  */
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "recfile.h"
 #include "spool_case.h"
 #include "rng.h"
 #include "unit_test.h"
@@ -94,6 +96,98 @@ TEST(a_resize_keeps_its_object)
     assert_int_equal(what.events, count);
     assert_int_equal(what.dropped, 0);
     sim_recording_close(recording);
+}
+
+/* A name is its thread's alone, and the last that it had. */
+TEST(a_thread_without_a_name_has_none)
+{
+    static const char *const names[] = {"", "first", "", "last", ""};
+    struct sim_recording *recording;
+    struct cli_converted what;
+    char error[200];
+
+    spool_begin();
+    for (uint32_t i = 1; i < 5; i++) {
+        const uint64_t number[] = {77 + i};
+
+        spool_append(EMBED_THREAD, 0, i, number, 1);
+    }
+    for (uint32_t i = 0; i < 5; i++) {
+        uint64_t words[2] = {0};
+
+        if (names[i][0] == '\0')
+            continue;
+        memcpy(words, "earlier", 7);
+        spool_append(EMBED_NAME, 0, i, words, 2);
+        memset(words, 0, sizeof words);
+        memcpy(words, names[i], strlen(names[i]));
+        spool_append(EMBED_NAME, 0, i, words, 2);
+    }
+    if (!spool_convert(&what, error, sizeof error))
+        fail_msg("%s", error);
+    recording = spool_open_result();
+    for (uint32_t i = 0; i < 5; i++) {
+        assert_int_equal(sim_recording_thread(recording, i), 77 + i);
+        assert_string_equal(sim_recording_thread_name(recording, i), names[i]);
+    }
+    sim_recording_close(recording);
+}
+
+/* ---- a log that grows ---- */
+
+static uint64_t grows_to; /* when the tables are written; 0: it does not */
+
+void __real_cli_recfile_thread(struct cli_recfile *file, uint64_t number,
+                               const char *name);
+void __wrap_cli_recfile_thread(struct cli_recfile *file, uint64_t number,
+                               const char *name);
+
+void
+__wrap_cli_recfile_thread(struct cli_recfile *file, uint64_t number,
+                          const char *name)
+{
+    if (grows_to != 0) {
+        FILE *const log = fopen(spool_path_of("spool"), "r+b");
+
+        assert_non_null(log);
+        assert_int_equal(fseek(log,
+                               offsetof(struct embed_spool_header, used_bytes),
+                               SEEK_SET),
+                         0);
+        assert_int_equal(fwrite(&grows_to, sizeof grows_to, 1, log), 1);
+        assert_int_equal(fclose(log), 0);
+        grows_to = 0;
+    }
+    __real_cli_recfile_thread(file, number, name);
+}
+
+static void
+expect_events(uint64_t events)
+{
+    struct cli_converted what;
+    char error[200];
+
+    if (!spool_convert(&what, error, sizeof error))
+        fail_msg("%s", error);
+    assert_int_equal(what.events, events);
+}
+
+/* A process that still runs logs on; the recording is of one moment. */
+TEST(what_is_logged_meanwhile_is_left_out)
+{
+    uint64_t before;
+    uint64_t after;
+
+    spool_begin();
+    spool_append_alloc(1, 0xa000, 10, spool_append_stack(0x5010, 3));
+    before = atomic_load(&spool_header()->used_bytes);
+    spool_append_alloc(2, 0xb000, 20, spool_append_stack(0x9010, 2));
+    after = atomic_exchange(&spool_header()->used_bytes, before);
+    grows_to = after;
+    expect_events(1);
+    assert_int_equal(grows_to, 0);
+    atomic_store(&spool_header()->used_bytes, after);
+    expect_events(2);
 }
 
 /* Words as they are: a short record has no other head. */
