@@ -12,7 +12,7 @@
 enum { RULES = 1, RATE, FREQUENCY, FORMAT, VERIFY };
 
 static const struct cli_option table[] = {
-    {RULES, 0, "rules", "NAME", "whose sampling (all)"},
+    {RULES, 0, "rules", "NAME", "rule sets (all)"},
     {RATE, 0, "rate", "NS", "the block rate, in ns (1000000)"},
     {FREQUENCY, 0, "ghz", "F", "ticks of the clock in a ns (1)"},
     {FORMAT, 0, "format", "F",

@@ -49,7 +49,8 @@ enum { OPTION_ONLY = 1, OPTION_TIME, OPTION_LIST };
 static const struct cli_option option_table[] = {
     {OPTION_ONLY, 'o', "only", "CHECK", "this check alone; may be repeated"},
     {OPTION_TIME, 't', "time", "SECONDS", "for each check (60)"},
-    {OPTION_LIST, 'l', "list", NULL, "name the checks, and what they say"},
+    {OPTION_LIST, 'l', "list", NULL,
+     "list the checks, with the sentence each tests"},
     CLI_REPORT_OPTIONS,
     {0}};
 

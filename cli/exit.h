@@ -23,13 +23,13 @@ enum cli_exit {
 /* The codes as `--help` prints them: of a command that judges, of another. */
 #define CLI_EXIT_HELP                                           \
     "exit code:\n"                                              \
-    "  0  it holds\n"                                           \
+    "  0  everything asked for holds\n"                         \
     "  1  usage, bad input, or output that cannot be written\n" \
     "  2  a property is broken\n"                               \
     "  3  a run crashed\n"                                      \
     "  4  a run does not end, or makes no progress\n"           \
-    "  5  the same run did different things\n"                  \
-    "  6  nothing failed, but not all that was asked was tried\n"
+    "  5  a repeated run differed\n"                            \
+    "  6  nothing failed, but not everything asked for was tried\n"
 #define CLI_EXIT_HELP_PLAIN \
     "exit code: 0; 1 usage, bad input, or output that cannot be written\n"
 

@@ -324,7 +324,7 @@ explain(const struct sim_scenario *scenario, props_set asked)
 static const struct cli_syntax syntax = {
     .command = "explain",
     .words = "[OPTION...] FILE.sim",
-    .about = "Tell a scenario event by event: the cycle, what is published "
+    .about = "Show a scenario event by event: the cycle, what is published "
              "and pending,\nwhat a snapshot shows and which heap it must "
              "equal; and which events a\nfailure needs.\n",
     .options = cli_subject_tone_options,

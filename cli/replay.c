@@ -144,7 +144,7 @@ static const struct cli_option replay_table[] = {
 static const struct cli_syntax replay_syntax = {
     .command = "replay",
     .words = "[OPTION...] FILE...",
-    .about = "Run scenarios, and say what they break, if anything.\n",
+    .about = "Run scenarios, and report what they break, if anything.\n",
     .options = replay_table,
     .exits = CLI_EXIT_HELP,
 };
@@ -249,7 +249,7 @@ write_smaller(const struct props_failure *failure,
 static const struct cli_syntax shrink_syntax = {
     .command = "shrink",
     .words = "[OPTION...] FILE.sim > SMALLER.sim",
-    .about = "Leave out every event that the failure does not need.\n",
+    .about = "Remove every event that the failure does not need.\n",
     .options = cli_subject_options,
 };
 

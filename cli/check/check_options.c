@@ -30,7 +30,7 @@ enum {
 
 static const struct cli_option table[] = {
     {SEEDS, 0, "seeds", "A..B",
-     "which worlds, one for each seed (1..100000; with\n--time A.., from a "
+     "the worlds, one per seed (1..100000; with\n--time A.., from a "
      "seed that is drawn and printed)"},
     {SECONDS, 0, "time", "S", "stop after S seconds"},
     {JOBS, 0, "jobs", "N", "processes (one for each processor)"},
@@ -42,10 +42,10 @@ static const struct cli_option table[] = {
      "judge this profiler instead: a shared object, or a .c\nfile, that "
      "defines a subject (subject.h)"},
     {SAVE, 0, "save", "DIR",
-     "where failures are kept, and replayed first\n(" FAILURES_DIR
+     "where failures are saved, and replayed first\n(" FAILURES_DIR
      "; of a subject " SUBJECT_FAILURES_DIR "/NAME)"},
     {CORPUS, 0, "corpus", "DIR",
-     "exchange them with campaigns on other machines\nthrough this folder"},
+     "exchange failures with campaigns on other machines\nthrough this folder"},
     {PAIRS, 0, "pairs", NULL,
      "say which two coverage goals no run has met together"},
     CLI_REPORT_PAGE_OPTION,

@@ -42,7 +42,7 @@ static const struct cli_option table[] = {
     {JOBS, 0, "jobs", "N", "in N processes (1)"},
     {TIME, 0, "time", "S", "at most S seconds for each kernel"},
     {CHECKPOINT, 0, "checkpoint", "FILE",
-     "keep the state of the search there, and go on from it"},
+     "save the state of the search there, and resume from it"},
     {SHARD, 0, "shard", CLI_SHARD_WORDS, CLI_SHARD_HELP},
     {RESULT, 0, "result", "FILE",
      "write the shard's result there; until it ends, a\ncheckpoint lies "

@@ -342,7 +342,7 @@ static const struct cli_syntax syntax = {
     .words = "[OPTION...] [TABLE]\n"
              "       profsim mutants --memory-order [OPTION...] [KERNEL]",
     .about =
-        "Show what 'make mutants FULL=1' has found out about every line "
+        "Show what 'make mutants FULL=1' found out about every line "
         "of the\nlibrary, file by file (reports/mutation.csv). A "
         "mutant that\nsurvives is a failure. A weaker order that no kernel "
         "notices is only\nlisted, because it need not be wrong.\n",

@@ -53,9 +53,9 @@ struct options {
 
 static const struct cli_option table[] = {
     {OUTPUT, 'o', "output", "FOLDER", "of the profiles (profsim-profile)"},
-    {HEAP, 0, "heap", "BYTES", "a sample per so many bytes; 0: none (524288)"},
+    {HEAP, 0, "heap", "BYTES", "mean bytes per sample; 0: none (524288)"},
     {MUTEX, 0, "mutex", "N", "one contended unlock in N; 0: none (1)"},
-    {BLOCK, 0, "block", "NS", "a wait per so many ns of waiting; 0: none (0)"},
+    {BLOCK, 0, "block", "NS", "mean ns of waiting per sample; 0: none (0)"},
     {CPU, 0, "cpu", "HZ", "samples per second of CPU; 0: none (0)"},
     {EVERY, 0, "every", "S", "write files each S seconds, not only at exit"},
     {NO_AGENT, 0, "no-agent", NULL,

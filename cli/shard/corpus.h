@@ -3,8 +3,8 @@
  * machines exchange inputs and failures (docs/scale.md). A file is named by its
  * content: the XXH3 hash as 32 hex digits, and a suffix.
  *
- *      local folder  --> shared folder     what it lacks, under its hash
- *                    <-- what has the hash that its name says
+ *      local folder  --> shared folder     files it lacks, named by their hash
+ *                    <-- files whose name is their hash
  *
  * Anybody may write to the shared folder. So only regular files of at most
  * CLI_CORPUS_BYTES are read, no link is followed, and a file whose name is not

@@ -19,7 +19,7 @@
 enum { SAVE = 1 };
 
 static const struct cli_option table[] = {
-    {SAVE, 0, "save", "DIR", "where failures are kept (profsim-failures)"},
+    {SAVE, 0, "save", "DIR", "where failures are saved (profsim-failures)"},
     CLI_REPORT_OPTIONS,
     {0},
 };

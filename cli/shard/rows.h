@@ -20,8 +20,8 @@
 #include "shard.h"
 
 #define CLI_ROWS_FIRST "profsim result 1 rows"
-#define CLI_ROWS_HELP                                          \
-    "write its rows there, as they come, and go on from it;\n" \
+#define CLI_ROWS_HELP                                           \
+    "write its rows there, as they come, and resume from it;\n" \
     "DIR/ names it by the shard"
 
 enum {

@@ -14,10 +14,10 @@
  * it is always free again soon.
  *
  * The thread has a descriptor table of its own (close_range() with
- * CLOSE_RANGE_UNSHARE, Linux 5.9). So the program keeps its numbers, and may
- * close descriptors that it did not open. On an older kernel the agent's
- * listener is in the program's table, as high as possible, and is identified by
- * its inode before it is used.
+ * CLOSE_RANGE_UNSHARE, Linux 5.9). So the program gets the same numbers,
+ * and may close descriptors that it did not open. On an older kernel the
+ * agent's listener is in the program's table, as high as possible, and is
+ * identified by its inode before it is used.
  *
  * The thread always blocks all signals: a signal sent to the process is meant
  * for the program. So it is woken by a futex, which a handler or an exit can

@@ -1,5 +1,5 @@
 /*
- * table.c -- see table.h. The table is open: an entry lies in the first free
+ * table.c -- see table.h. Open addressing: an entry lies in the first free
  * slot from its home on, and removing one moves up what comes after it.
  *
  * The lock's word names the thread that holds it. So a handler that forks knows

@@ -25,8 +25,9 @@ struct sim_shrink {
     bool (*still_fails)(void *context, const uint32_t *values, uint32_t count);
     void *context;
     /*
-     * Optional: the choices that the last still_fails() recorded. With it,
-     * clamped values are corrected and kinds stay exact after deletions.
+     * Optional: the choices that the last still_fails() recorded. From it
+     * the shrinker takes the values that the run really used, and the kinds of
+     * the choices left after a deletion.
      */
     const struct sim_choices *ran;
     /*

@@ -356,8 +356,8 @@ enum sim_verdict sim_explore_sample(const struct sim_kernel *kernel,
 /* ---- Shards ---- */
 
 /*
- * Such loads in wait loops are found while searching, and change the lists, so
- * all shards of one search must know the same ones.
+ * List the loads of wait loops that the search has found. They change the lists
+ * of choices, so all shards of one search must know the same ones.
  *
  * out:     offsets[0 .. returned), in the program, ascending
  */

@@ -2,8 +2,8 @@
  * seq_cst.c -- may a read or a store go there, for all seq_cst operations?
  *
  * C11 requires one order of all seq_cst accesses and fences. RC11 says when
- *     there is one: a relation between them, psc, has no cycle. Here e, e' are
- *     seq_cst accesses, f, f' seq_cst fences:
+ * there is one: a relation between them, psc, has no cycle. Here e, e' are
+ * seq_cst accesses, f, f' seq_cst fences:
  *
  *   psc_base  from e, or from f and what happens after it, by scb, to e', or to
  *             what happens before f' and f'

@@ -3,8 +3,8 @@
  *
  * Each step asks which processor acts, lists what is possible there and in the
  * whole world, and chooses from the list. The dullest step comes first in each
- * list: a thread comes, a task runs, yields, returns. The heap's part of such a
- * world is drawn as in any other (generate.c).
+ * list: a thread starts, a task runs, yields, returns. The heap's part of such
+ * a world is drawn as in any other (generate.c).
  */
 #include "choice_labels.h"
 

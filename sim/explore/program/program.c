@@ -67,8 +67,8 @@ sim_program_kernel(void)
 }
 
 /*
- * The buffer of standard output must not lie in the heap, which is as it was at
- * the begin of each run: it may have been made by the program before the first.
+ * Each run resets the heap, so the buffer of standard output must not be in it:
+ * the program may have allocated that buffer before the first run.
  */
 static void
 move_output(void)
