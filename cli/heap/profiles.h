@@ -1,12 +1,13 @@
 /*
  * profiles.h -- the profile files of `profsim run --out DIR`.
  *
- *      heap allocs block mutex, of a recording peak and exit, too:
+ *      heap, allocs, block, mutex; of a recording also peak and exit; of a
+ *      scenario whose processors take tasks also goroutine, threadcreate
+ *      and profile, each as
  *          .pb.gz         profile.proto
  *          .txt           debug text
  *      heap.symbolized    for google-pprof
- *      of a scenario whose processors take tasks goroutine, threadcreate and
- *      profile, too, goroutine-stacks.txt and trace.out
+ *      goroutine-stacks.txt and trace.out, where processors take tasks
  *
  * Each file appears whole or not at all, and its content depends only on the
  * run.

@@ -8,7 +8,7 @@
  *            skipped         not tried, not applicable ...; says which
  *            system-out      counts
  *
- * A verdict that passes and is not plain "holds" or "caught" stands in the
+ * A verdict that passes and is not just "holds" or "caught" is part of the
  * name: "seqlock (bounded: to 2 preemptions)".
  */
 #include <inttypes.h>

@@ -80,8 +80,8 @@ next_cycle_word(uint32_t word)
     return next == PROF_CYCLE_WRAP << 1 ? 0 : next;
 }
 
-/* Does the next cycle begin at once? In a running world it begins to wait for
- * calls in flight, and stages may rotate with it. */
+/* Is advancing the cycle only a change of its number? In a running world it
+ * also starts a grace period, and PROF_HEAP_STAGES may rotate. */
 static inline bool
 advances_at_once(const struct prof *prof)
 {

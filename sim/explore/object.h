@@ -65,7 +65,7 @@ void sim_object_forget(uintptr_t address, size_t bytes);
  * it only when the object admits it. Each operation ends with
  * sim_object_done(), or goes to sleep.
  *
- * in:      looks: is it known to be only a look (reduce.h)?
+ * in:      looks: is it known to change nothing (reduce.h)?
  * returns: false if the time was over first
  */
 void sim_object_point(struct object *o, bool looks, uintptr_t site);

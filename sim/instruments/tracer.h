@@ -24,8 +24,8 @@ struct tracer {
     struct prof_trace_stamp left[SIM_SCHEDULED_MAX + 1];
 };
 
-/* Start and stop it on a processor: when that is wanted, and when it is on
- * or off already. Check what it returns. */
+/* Start or stop the tracer on a processor, as requested, and also when it is
+ * already on or off. Check what it returns. */
 void sim_tracer_start(struct tracer *tracer, uint32_t proc);
 void sim_tracer_stop(struct tracer *tracer, uint32_t proc, uint32_t stack);
 void sim_tracer_start_in_vain(struct tracer *tracer, uint32_t proc);

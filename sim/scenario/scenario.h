@@ -6,8 +6,7 @@
  * Theory. A scenario holds no choices: its events are everything that happens
  * in a world, so it always runs the same, even when generators change. It is
  * read from a file (sim_scenario_read), or built from a configuration and an
- * event
- * list such as a shrunk failure (sim_scenario_build); both give the same
+ * event list such as a shrunk failure (sim_scenario_build); both give the same
  * structure, and printing is the inverse of reading:
  *
  *      parse(print(s)) = s          print(parse(print(s))) = print(s)

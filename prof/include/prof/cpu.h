@@ -93,7 +93,6 @@ PROF_NODISCARD enum prof_status prof_cpu_stop(struct prof_cpu *cpu);
  *          not written
  * returns: PROF_OK, PROF_ERR_ACTIVE (it is still being taken), PROF_ERR_MEMORY,
  *          or the sink's status
- *          or the sink's status
  */
 PROF_NODISCARD enum prof_status prof_cpu_write(struct prof_cpu *cpu,
                                                const struct prof_output *output,

@@ -33,8 +33,9 @@ struct prof_flight; /* a flight recorder; opaque */
 #define PROF_FLIGHT_GENERATIONS_MAX 64U
 
 struct prof_flight_config {
-    /* Of each generation. Each processor that has written holds a buffer: allow
-     * at least 4 * procs_max, or a generation seems to be filling at once. */
+    /* For each generation. Each processor that has written holds a buffer:
+     * allow at least 4 * procs_max, or a generation seems to be filling at
+     * once. */
     struct prof_trace_config trace;
     /* Kept at once, including the one being written and the one being read;
      * PROF_FLIGHT_GENERATIONS_MIN .. _MAX. */

@@ -58,7 +58,7 @@ typedef bool sim_can_take(void *context);
 /*
  * Before the running thread's next operation on the object: wait for its turn.
  *
- * in:      looks: is it known to be only a look?
+ * in:      looks: is it known to change nothing?
  *          can_take: may it come right after what was just done? NULL: always
  */
 void sim_order_ask(struct order *order, bool looks, sim_can_take *can_take,
