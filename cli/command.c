@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "nearest.h"
-#include "scenario.h"
 
 bool
 cli_property(const char *word, props_set *set)
@@ -27,8 +26,8 @@ cli_rules(const char *name)
     const struct prof_rules *rules = prof_rules_find(name);
     struct sim_nearest nearest = {.wrong = name, .wrong_bytes = strlen(name)};
 
-    for (size_t i = 0; sim_rules_words[i] != NULL; i++)
-        sim_nearest_try(&nearest, sim_rules_words[i]);
+    for (size_t i = 0; prof_rules_all[i] != NULL; i++)
+        sim_nearest_try(&nearest, prof_rules_all[i]->name);
     if (rules == NULL)
         cli_unknown("rule set", &nearest, "'profsim list' names them");
     return rules;

@@ -1,6 +1,5 @@
 /* list.c -- `profsim list`: every name that other commands take. */
 #include <stdio.h>
-#include <string.h>
 
 #include "command.h"
 #include "event.h"
@@ -8,7 +7,6 @@
 #include "faults.h"
 #include "options.h"
 #include "pairs.h"
-#include "scenario.h"
 
 static const struct cli_syntax syntax = {
     .command = "list",
@@ -67,12 +65,15 @@ cli_list(int argc, char **argv)
         printf("  %-4s %s\n", props_property_id((enum props_property)i),
                props_property_sentence((enum props_property)i));
     puts("\nrules");
-    for (size_t i = 0; sim_rules_words[i] != NULL; i++)
-        printf("  %s%s\n", sim_rules_words[i],
-               i == 0 ? " (default)"
-               : strcmp(sim_rules_words[i], "go1.6-late") == 0
-                   ? " (known bad: golang/go#19311)"
-                   : "");
+    for (size_t i = 0; prof_rules_all[i] != NULL; i++) {
+        const struct prof_rules *rules = prof_rules_all[i];
+
+        printf("  %s%s\n", rules->name,
+               rules == &prof_rules_exact        ? " (default)"
+               : rules == &prof_rules_go1_6_late ? " (known bad: "
+                                                   "golang/go#19311)"
+                                                 : "");
+    }
     puts("\nevents of scenario files");
     for (int i = 0; i < SIM_EV_COUNT; i++)
         printf("  %s\n", sim_event_word((enum sim_event_kind)i));

@@ -187,7 +187,7 @@ done >"$dir/all.c"
 gcc -std=c11 -I"$tree/include" -fsyntax-only -aux-info "$dir/declared" "$dir/all.c" &&
     grep -F "$tree/include/prof/" "$dir/declared" | grep -v ' static ' |
     sed -n 's/^[^(]*[ *]\(prof_[a-z0-9_]*\) (.*/\1/p' >"$dir/names"
-sed -n 's/^extern const struct prof_rules \(.*\);.*/\1/p' \
+sed -n 's/^extern const struct prof_rules \(\*const \)*\(prof_rules_[a-z0-9_]*\).*/\2/p' \
     "$tree/include/prof/rules.h" >>"$dir/names"
 LC_ALL=C sort -u "$dir/names" | diff - "$dir/shown" >"$dir/said" 2>&1
 count "it shows what the headers declare, and nothing else" $?
@@ -220,7 +220,7 @@ holds "mandoc has nothing to say about the manual pages" \
     mandoc -T lint -W warning $pages
 [ "$(grep -l "^.Os \"profsim $version\"\$" $pages | wc -l)" -eq 2 ]
 count "they state the version" $?
-sed '/^prof_rules_[eg]/d' "$dir/shown" | while read -r function; do
+sed '/^prof_rules_[aeg]/d' "$dir/shown" | while read -r function; do
     grep -q "^\.Fn $function\( ,\)*$" "$tree/share/man/man3/prof.3" ||
         echo "$function"
 done >"$dir/said"

@@ -75,6 +75,11 @@ const struct prof_rules prof_rules_go1_17 = {
     .rate_overflow_is_off = true,
 };
 
+const struct prof_rules *const prof_rules_all[] = {
+    &prof_rules_exact,  &prof_rules_go1_5,  &prof_rules_go1_6_late,
+    &prof_rules_go1_10, &prof_rules_go1_17, NULL,
+};
+
 static bool
 same_text(const char *a, const char *b)
 {
@@ -88,14 +93,9 @@ same_text(const char *a, const char *b)
 const struct prof_rules *
 prof_rules_find(const char *name)
 {
-    static const struct prof_rules *const presets[] = {
-        &prof_rules_exact,  &prof_rules_go1_5,  &prof_rules_go1_6_late,
-        &prof_rules_go1_10, &prof_rules_go1_17,
-    };
-
-    for (size_t i = 0; i < sizeof presets / sizeof *presets; i++) {
-        if (same_text(presets[i]->name, name))
-            return presets[i];
+    for (size_t i = 0; prof_rules_all[i] != NULL; i++) {
+        if (same_text(prof_rules_all[i]->name, name))
+            return prof_rules_all[i];
     }
     return NULL;
 }

@@ -139,9 +139,6 @@ struct sim_scenario *sim_scenario_parse(const char *text, size_t bytes,
                                         const char *name,
                                         struct sim_error *error);
 
-/* The names of all presets of rules; NULL at the end. */
-extern const char *const sim_rules_words[];
-
 /* What a scenario is built from. Everything is borrowed during the call. */
 struct sim_scenario_source {
     const struct sim_config *config;

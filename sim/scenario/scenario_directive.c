@@ -11,21 +11,18 @@
 #include "instrument_trace.h"
 #include "memory.h"
 
-const char *const sim_rules_words[] = {"exact",  "go1.5",  "go1.6-late",
-                                       "go1.10", "go1.17", NULL};
-
 static bool
 parse_rules(struct sim_parser *p, struct sim_word word)
 {
     struct sim_nearest nearest = {.wrong = word.text,
                                   .wrong_bytes = word.bytes};
 
-    for (size_t i = 0; sim_rules_words[i] != NULL; i++) {
-        if (sim_word_is(word, sim_rules_words[i])) {
-            p->s->config.rules = prof_rules_find(sim_rules_words[i]);
+    for (size_t i = 0; prof_rules_all[i] != NULL; i++) {
+        if (sim_word_is(word, prof_rules_all[i]->name)) {
+            p->s->config.rules = prof_rules_all[i];
             return true;
         }
-        sim_nearest_try(&nearest, sim_rules_words[i]);
+        sim_nearest_try(&nearest, prof_rules_all[i]->name);
     }
     return sim_parse_unknown(p, "rules", &nearest);
 }

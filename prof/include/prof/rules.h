@@ -98,6 +98,9 @@ extern const struct prof_rules prof_rules_go1_6_late; /* known bad */
 extern const struct prof_rules prof_rules_go1_10;
 extern const struct prof_rules prof_rules_go1_17;
 
+/* Every preset; NULL at the end. */
+extern const struct prof_rules *const prof_rules_all[];
+
 /*
  * in:      name, as in `name` above: "exact", "go1.5", "go1.6-late", ...
  * returns: the preset, NULL if there is none of that name

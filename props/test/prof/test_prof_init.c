@@ -288,8 +288,11 @@ TEST(every_rule_set_is_found_by_its_name_and_no_other)
     };
     static const char *const none[] = {"", "exac", "exactly", "go1.1", "EXACT"};
 
-    for (size_t i = 0; i < COUNT_OF(sets); i++)
+    for (size_t i = 0; i < COUNT_OF(sets); i++) {
         assert_ptr_equal(prof_rules_find(sets[i]->name), sets[i]);
+        assert_ptr_equal(prof_rules_all[i], sets[i]);
+    }
+    assert_null(prof_rules_all[COUNT_OF(sets)]);
     for (size_t i = 0; i < COUNT_OF(none); i++)
         assert_null(prof_rules_find(none[i]));
 }
