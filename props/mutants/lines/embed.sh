@@ -16,7 +16,7 @@ test_stack_memory test_cfi test_frames test_unwind test_unwind_ends
 test_profile_table test_profile_threads test_profile_agent
 test_profile_descriptors test_profile_worlds test_profile_start
 test_profile_rights test_profile_dump test_profile_losses test_profile_cpu
-test_recorder test_recorder_calls'
+test_sampled_hooks test_recorder test_recorder_calls'
 scripts='test_profile test_barred'
 libraries='libprofsim-record.so libprof-malloc.so'
 headers='-iquote embed/profile -iquote embed -Iprof/include'

@@ -88,10 +88,14 @@ is_mapped(void *place)
     return mincore(place, 1, &there) == 0;
 }
 
+static uint64_t forked_at; /* at most */
+
 /* returns: 0 if all is as it must be, else which is not */
 static int
 go_on_inside(uint8_t *log)
 {
+    if (embed_forked_ticks < forked_at || embed_forked_ticks > embed_ticks())
+        return 4;
     if (!embed_self.orphan || embed_state->log != log || reclaimed != 1)
         return 1;
     memset(log, 1, LOG_BYTES); /* what the interrupted call still writes */
@@ -109,7 +113,9 @@ static int
 go_on_outside(uint8_t *log)
 {
     return embed_self.orphan || embed_state->log != NULL || is_mapped(log) ||
-                   atomic_load(&embed_state->phase) != EMBED_FRESH
+                   atomic_load(&embed_state->phase) != EMBED_FRESH ||
+                   atomic_load(&embed_awaited) != 0 ||
+                   embed_forked_ticks < forked_at
                ? 1
                : 0;
 }
@@ -124,10 +130,13 @@ expect_child_of(pid_t (*fork_it)(void), bool inside, int (*go_on)(uint8_t *log))
     int status;
 
     embed_inside = inside;
+    forked_at = embed_ticks();
+    atomic_store(&embed_awaited, 2); /* of other threads */
     child = fork_it();
     if (child == 0)
         _exit(go_on(log));
     embed_inside = false;
+    assert_int_equal(atomic_load(&embed_awaited), 2);
     assert_true(child > 0);
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFEXITED(status));
@@ -162,6 +171,24 @@ TEST(children_of_a_confined_process_are_counted)
 TEST(a_child_inside_goes_on_beside_the_log_and_leaves_nothing)
 {
     expect_child(true, go_on_inside);
+}
+
+/* A handler forks while the log begins. */
+TEST(a_child_does_not_go_on_beginning)
+{
+    pid_t child;
+    int status;
+
+    (void)state;
+    atomic_store(&embed_state->phase, EMBED_STARTING);
+    embed_inside = true;
+    child = _Fork();
+    if (child == 0)
+        _exit(atomic_load(&embed_state->phase) != EMBED_OFF);
+    embed_inside = false;
+    atomic_store(&embed_state->phase, EMBED_ON);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
 }
 
 /* Before the first start there is nothing to leave. */

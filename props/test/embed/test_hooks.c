@@ -305,6 +305,21 @@ TEST(a_resize_is_told_of_both_places)
     assert_int_equal(told_bytes, 0);
 }
 
+TEST(inside_the_recorder_malloc_is_the_real_one)
+{
+    void *volatile block;
+
+    (void)state;
+    embed_inside = true;
+    watch();
+    block = malloc(10);
+    expect("Aa"); /* who is told knows */
+    watch();
+    free(block);
+    expect("fF");
+    embed_inside = false;
+}
+
 /* A product that is no number, and an alignment that is none. */
 TEST(what_cannot_be_asked_for_is_not_told)
 {

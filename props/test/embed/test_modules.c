@@ -140,6 +140,7 @@ make_module(size_t module, const char *name)
 
     memset(image_of(module), 0, PAGE);
     memcpy(head.e_ident, ELFMAG, SELFMAG);
+    head.e_ident[EI_CLASS] = ELFCLASS64;
     memcpy(image_of(module), &head, sizeof head);
     *segment(module, 0) = (ElfW(Phdr)){.p_type = PT_PHDR, .p_flags = PF_X};
     *segment(module, 1) = (ElfW(Phdr)){
@@ -269,7 +270,6 @@ TEST_WITH(set_out, NULL, a_module_is_logged_once_in_an_epoch)
     assert_int_equal(records_count, 4);
 }
 
-/* Each again with each new stack. */
 TEST_WITH(set_out, NULL, more_modules_than_are_known_are_logged)
 {
     (void)state;

@@ -2,6 +2,8 @@
 #include "agent_stubs.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -16,7 +18,8 @@
 
 #define AGENT agent_stubs
 
-struct agent_stubs agent_stubs = {.clock_ns = 1000};
+struct agent_stubs agent_stubs = {.clock_ns = 1000, .client_user = AGENT_USER};
+_Thread_local int agent_wakes;
 
 struct profile profile = {
     .config = {.has_agent = true, .every_s = AGENT_STEP_S}};
@@ -48,6 +51,12 @@ __wrap_syscall(long number, ...)
     for (int i = 0; i < 6; i++)
         words[i] = va_arg(list, long);
     va_end(list);
+    if (number == SYS_futex && (int)words[1] == FUTEX_WAKE_PRIVATE) {
+        assert_int_equal((int)words[2], INT_MAX);
+        agent_wakes++;
+    } else if (number == SYS_futex) {
+        assert_int_equal((int)words[1], FUTEX_WAIT_PRIVATE);
+    }
     if (number == SYS_close_range && atomic_load(&AGENT.is_old_kernel))
         return -1;
     if (number == SYS_tgkill) {
@@ -128,16 +137,20 @@ enum prof_status
 profile_dump(enum profile_kind kind, const struct prof_sink *sink)
 {
     char text[] = "profile ?";
+    enum prof_status status;
 
     text[8] = (char)('0' + kind);
     if (kind == PROFILE_MUTEX)
         return PROF_ERR_MEMORY;
-    if (sink->write(sink->context, text, 9) != PROF_OK)
-        return PROF_ERR_SINK;
-    if (kind != PROFILE_CPU)
-        return PROF_OK;
-    atomic_fetch_add(&AGENT.clock_ns, 10000000001);
-    return sink->write(sink->context, text, 9);
+    status = sink->write(sink->context, text, 9);
+    assert_int_equal(status, PROF_OK);
+    if (kind == PROFILE_CPU) {
+        atomic_fetch_add(&AGENT.clock_ns, 10000000001);
+        status = sink->write(sink->context, text, 9);
+        assert_int_equal(status, PROF_ERR_SINK);
+    }
+    atomic_fetch_or(&AGENT.written, 1u << kind);
+    return status;
 }
 
 void
@@ -149,8 +162,14 @@ profile_status_print(char *to, size_t bytes)
 void
 prof_cpu_drain(struct prof_cpu *cpu)
 {
+    sigset_t mask;
+
     (void)cpu;
     atomic_store(&AGENT.agent_number, gettid());
+    pthread_sigmask(SIG_SETMASK, NULL, &mask);
+    atomic_store(&AGENT.masked, sigismember(&mask, SIGUSR1) &&
+                                    sigismember(&mask, SIGPROF) &&
+                                    sigismember(&mask, SIGCHLD));
     atomic_fetch_add(&AGENT.drained, 1);
 }
 
@@ -185,6 +204,78 @@ agent_end(void **state)
     (void)state;
     profile_agent_stop();
     return profile_agent_is_running() ? -1 : 0;
+}
+
+int __real_getsockopt(int socket, int level, int option, void *to,
+                      socklen_t *bytes);
+int __real_setsockopt(int socket, int level, int option, const void *from,
+                      socklen_t bytes);
+ssize_t __real_send(int socket, const void *from, size_t bytes, int flags);
+
+uid_t __wrap_getuid(void);
+uid_t
+__wrap_getuid(void)
+{
+    return AGENT_USER;
+}
+
+uid_t __wrap_geteuid(void);
+uid_t
+__wrap_geteuid(void)
+{
+    return AGENT_EFFECTIVE;
+}
+
+/* The agent's alone: this file's own calls are of the library. */
+int __wrap_getsockopt(int socket, int level, int option, void *to,
+                      socklen_t *bytes);
+int
+__wrap_getsockopt(int socket, int level, int option, void *to, socklen_t *bytes)
+{
+    const int user = atomic_load(&AGENT.client_user);
+    struct ucred *const who = to;
+
+    if (option != SO_PEERCRED)
+        return __real_getsockopt(socket, level, option, to, bytes);
+    assert_int_equal(level, SOL_SOCKET);
+    assert_int_equal(*bytes, sizeof *who);
+    *who = (struct ucred){.uid = user < 0 ? AGENT_USER : (uid_t)user};
+    return user < 0 ? -1 : 0;
+}
+
+int __wrap_setsockopt(int socket, int level, int option, const void *from,
+                      socklen_t bytes);
+int
+__wrap_setsockopt(int socket, int level, int option, const void *from,
+                  socklen_t bytes)
+{
+    /* The test may have to wait for a processor. */
+    const struct timeval longer = {.tv_sec = 100};
+    const struct timeval *const patience = from;
+
+    (void)socket;
+    assert_int_equal(level, SOL_SOCKET);
+    assert_true(option == SO_RCVTIMEO || option == SO_SNDTIMEO);
+    assert_int_equal(bytes, sizeof *patience);
+    if (patience->tv_sec == 1 && patience->tv_usec == 0)
+        atomic_fetch_add(&AGENT.patience_set, option == SO_RCVTIMEO ? 1 : 100);
+    return __real_setsockopt(socket, level, option, &longer, sizeof longer);
+}
+
+/* A few bytes at a time. */
+ssize_t __wrap_send(int socket, const void *from, size_t bytes, int flags);
+ssize_t
+__wrap_send(int socket, const void *from, size_t bytes, int flags)
+{
+    if ((flags & MSG_NOSIGNAL) == 0)
+        return __real_send(socket, from, bytes, flags);
+    assert_true(bytes > 0);
+    if (atomic_load(&AGENT.interrupted) > 0) {
+        atomic_fetch_sub(&AGENT.interrupted, 1);
+        errno = EINTR;
+        return -1;
+    }
+    return __real_send(socket, from, bytes < 5 ? bytes : 5, flags);
 }
 
 /* ---- clients ---- */

@@ -30,7 +30,18 @@ struct agent_stubs {
     bool has_no_limit, cannot_raise;
     rlim_t raised_to;
     _Atomic int raises;
+    _Atomic int client_user;  /* who is at the other end; -1: nobody knows */
+    _Atomic int interrupted;  /* times that sending is */
+    _Atomic int patience_set; /* times, of one second */
+    _Atomic uint32_t written; /* bit set, of kinds whose profile was */
+    _Atomic int masked;       /* signals of the agent's thread, all: 1 */
 };
+
+/* Those of the program, none of which is root. */
+enum { AGENT_USER = 1001, AGENT_EFFECTIVE = 1002 };
+
+/* How often this thread has woken others. */
+extern _Thread_local int agent_wakes;
 
 extern struct agent_stubs agent_stubs;
 

@@ -146,6 +146,82 @@ TEST_WITH(agent_begin, agent_end, clients_are_answered)
     agent_await(&AGENT.drained, before + 1);
 }
 
+TEST_WITH(agent_begin, agent_end, a_client_is_served_with_patience)
+{
+    (void)state;
+    atomic_store(&AGENT.patience_set, 0);
+    atomic_store(&AGENT.interrupted, 3);
+    agent_expect(agent_client("status\n"), "OK\nis fine");
+    assert_int_equal(atomic_load(&AGENT.interrupted), 0);
+    assert_int_equal(atomic_load(&AGENT.patience_set), 101);
+    atomic_store(&AGENT.written, 0);
+    agent_expect(agent_client("heap\n"), "OK\nprofile 0");
+    agent_expect(agent_client("cpu\n"), "OK\nprofile 4");
+    assert_int_equal(atomic_load(&AGENT.written),
+                     1u << PROFILE_HEAP | 1u << PROFILE_CPU);
+}
+
+/* The owner, by either number, and root. */
+TEST_WITH(agent_begin, agent_end, others_get_no_reply)
+{
+    static const struct {
+        int user;
+        const char *answer;
+    } rows[] = {{0, "OK\nis fine"},
+                {AGENT_USER, "OK\nis fine"},
+                {AGENT_EFFECTIVE, "OK\nis fine"},
+                {1, ""},
+                {1003, ""},
+                {-1, ""}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        atomic_store(&AGENT.client_user, rows[i].user);
+        agent_expect(agent_client("status\n"), rows[i].answer);
+    }
+    atomic_store(&AGENT.client_user, AGENT_USER);
+}
+
+/* A signal for the process is meant for the program. */
+TEST_WITH(agent_begin, agent_end, the_agents_thread_blocks_signals)
+{
+    sigset_t mask;
+
+    assert_true(atomic_load(&AGENT.masked));
+    pthread_sigmask(SIG_SETMASK, NULL, &mask);
+    for (int number = 1; number < 32; number++)
+        assert_int_equal(sigismember(&mask, number), 0);
+}
+
+TEST_WITH(agent_begin, agent_end, who_asks_wakes_the_agent)
+{
+    const int before = agent_wakes;
+
+    (void)state;
+    agent_ask();
+    assert_int_equal(agent_wakes, before + 1);
+    agent_await(&AGENT.dumps, 1);
+}
+
+TEST_WITH(agent_begin, agent_end, without_a_clock_there_are_no_files)
+{
+    int seen;
+
+    assert_int_equal(agent_end(state), 0);
+    profile.config.every_s = 0;
+    assert_int_equal(agent_begin(state), 0);
+    atomic_fetch_add(&AGENT.clock_ns, INT64_C(1000000000000000000));
+    seen = atomic_load(&AGENT.drained);
+    agent_await(&AGENT.drained, seen + 2);
+    assert_int_equal(atomic_load(&AGENT.dumps), 0);
+    agent_ask();
+    agent_await(&AGENT.dumps, 1);
+    seen = atomic_load(&AGENT.drained);
+    agent_await(&AGENT.drained, seen + 2);
+    assert_int_equal(atomic_load(&AGENT.dumps), 1);
+    profile.config.every_s = AGENT_STEP_S;
+}
+
 /* ---- forks and other signals ---- */
 
 TEST(a_program_that_takes_the_signal_keeps_it)

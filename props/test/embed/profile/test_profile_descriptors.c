@@ -109,6 +109,69 @@ TEST_WITH(NULL, end_on_old_kernel, the_agents_descriptors_are_high)
     AGENT.cannot_raise = false;
 }
 
+/* A daemon closes its input: 0 is a number as any. */
+TEST_WITH(NULL, end_on_old_kernel, the_lowest_number_is_a_number)
+{
+    const int input = dup(0);
+
+    close(0);
+    begin_on_old_kernel(300, 4096);
+    assert_int_equal(find_listener(), 300);
+    agent_expect(agent_client("status\n"), "OK\nis fine");
+    assert_true(fcntl(0, F_GETFD) < 0);
+    assert_int_equal(agent_end(state), 0);
+    begin_on_old_kernel(16, 16); /* there is no better one */
+    assert_int_equal(find_listener(), 0);
+    agent_expect(agent_client("status\n"), "OK\nis fine");
+    assert_int_equal(find_listener(), 0);
+    assert_int_equal(agent_end(state), 0);
+    assert_true(fcntl(0, F_GETFD) < 0);
+    assert_int_equal(dup2(input, 0), 0);
+    close(input);
+    begin_on_old_kernel(300, 4096);
+}
+
+/* Another has its name: it tries again. */
+TEST_WITH(NULL, end_on_old_kernel, without_a_name_nothing_is_left_open)
+{
+    const int before = count_files();
+    int listener;
+    int other;
+    int seen;
+
+    begin_on_old_kernel(300, 4096);
+    listener = find_listener();
+    other = dup(listener); /* keeps its name */
+    close(listener);
+    seen = atomic_load(&AGENT.drained);
+    agent_await(&AGENT.drained, seen + 3);
+    assert_int_equal(count_files(), before + 1);
+    close(other);
+    seen = atomic_load(&AGENT.drained);
+    agent_await(&AGENT.drained, seen + 2);
+    assert_int_equal(find_listener(), listener);
+    agent_expect(agent_client("status\n"), "OK\nis fine");
+}
+
+/* On a newer one they are none of the program's, nor the other way round. */
+TEST_WITH(agent_begin, agent_end, a_thread_with_a_table_of_its_own_has_no_more)
+{
+    char byte;
+    int ends[2];
+
+    if (find_listener() >= 0)
+        skip(); /* this kernel is old */
+    assert_int_equal(agent_end(state), 0);
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(agent_begin(state), 0);
+    assert_int_equal(find_listener(), -1);
+    close(ends[1]);
+    alarm(20);
+    assert_int_equal(read(ends[0], &byte, 1), 0); /* nobody else holds it */
+    alarm(0);
+    close(ends[0]);
+}
+
 /* A program may close what it does not know, and get the number itself. */
 TEST_WITH(NULL, end_on_old_kernel, a_number_that_the_program_took_is_its_own)
 {
