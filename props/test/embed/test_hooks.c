@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "hooks.h"
+#include "real_malloc.h"
 #include "unit_test.h"
 
 /* What happened while it is watched: a letter each, a small one if told. */
@@ -89,41 +90,7 @@ embed_locks_resolve(void)
 
 /* ---- the real functions ---- */
 
-void *__libc_malloc(size_t bytes);
-void *__libc_calloc(size_t count, size_t each_bytes);
-void *__libc_realloc(void *old, size_t bytes);
-void *__libc_memalign(size_t alignment, size_t bytes);
-void __libc_free(void *address);
-
 static bool is_refused;
-
-static void *
-real_malloc(size_t bytes)
-{
-    note('A');
-    return __libc_malloc(bytes);
-}
-
-static void *
-real_calloc(size_t count, size_t each_bytes)
-{
-    note('A');
-    return __libc_calloc(count, each_bytes);
-}
-
-static void *
-real_realloc(void *old, size_t bytes)
-{
-    note('R');
-    return __libc_realloc(old, bytes);
-}
-
-static void *
-real_memalign(size_t alignment, size_t bytes)
-{
-    note('A');
-    return __libc_memalign(alignment, bytes);
-}
 
 static void *
 real_valloc(size_t bytes)
@@ -142,13 +109,6 @@ real_posix_memalign(void **to, size_t alignment, size_t bytes)
     }
     *to = block;
     return 0;
-}
-
-static void
-real_free(void *address)
-{
-    note('F');
-    __libc_free(address);
 }
 
 static bool is_hidden; /* nothing is known yet */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "hooks.h"
+#include "embed/real_malloc.h"
 #include "told.h"
 #include "unit_test.h"
 
@@ -72,47 +73,6 @@ embed_on_early(void)
 void
 embed_locks_resolve(void)
 {
-}
-
-void *__libc_malloc(size_t bytes);
-void *__libc_calloc(size_t count, size_t each_bytes);
-void *__libc_realloc(void *old, size_t bytes);
-void *__libc_memalign(size_t alignment, size_t bytes);
-void __libc_free(void *address);
-
-static void *
-real_malloc(size_t bytes)
-{
-    note('A');
-    return __libc_malloc(bytes);
-}
-
-static void *
-real_calloc(size_t count, size_t each_bytes)
-{
-    note('A');
-    return __libc_calloc(count, each_bytes);
-}
-
-static void *
-real_realloc(void *old, size_t bytes)
-{
-    note('R');
-    return __libc_realloc(old, bytes);
-}
-
-static void *
-real_memalign(size_t alignment, size_t bytes)
-{
-    note('A');
-    return __libc_memalign(alignment, bytes);
-}
-
-static void
-real_free(void *address)
-{
-    note('F');
-    __libc_free(address);
 }
 
 void
