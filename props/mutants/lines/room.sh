@@ -39,7 +39,7 @@ explore)
         fixtures/explore/user/*/*.c)
     costs=props/mutants/lines/costs-explore.txt
     tests='test_explore_gcc test_explore_cases_gcc test_explore_sched_gcc
-    test_explore_checkpoint test_explore_reset
+    test_explore_checkpoint test_explore_reset test_explore_time
     test_explore_faults test_explore_limits test_explore_model test_explore_parts
     test_explore_report test_explore_search test_explore_worker
     test_explore_shards test_explore_sleep test_explore_command test_linear_gcc'

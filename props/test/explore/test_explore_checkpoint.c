@@ -93,6 +93,21 @@ TEST(a_piece_that_is_not_written_is_said)
     remove(file);
 }
 
+/* A process that has shown where it is goes on when the file is written. */
+TEST(several_processes_go_on_when_they_are_saved)
+{
+    const struct sim_exhaust_options options = {
+        .checkpoint = file, .checkpoint_ms = 1, .jobs = 2, .alone_ms = 1};
+    struct sim_exhaust_result r;
+
+    alarm(120); /* seconds, of which it takes none */
+    sim_explore_exhaust(fixtures_seqlock(3, 2), &options, &r);
+    alarm(0);
+    assert_int_equal(r.verdict, SIM_VERDICT_PASS);
+    assert_int_equal(r.graphs, 9801);
+    assert_int_not_equal(access(file, F_OK), 0);
+}
+
 /* ---- Wait loops ---- */
 
 TEST(the_loops_that_a_search_has_found_are_listed)

@@ -1,31 +1,14 @@
 /*
  * test_explore_parts.c -- the parts of a search, each alone: questions, the
- * frontier, the estimate and the clock.
+ * frontier and the estimate.
  */
-#include "control.h"
-#include "engine.h"
+#include "estimate.h"
+#include "explore.h"
+#include "frontier.h"
 
 #include <string.h>
-#include <time.h>
 
 #include "unit_test.h"
-
-/* ---- A clock that stands still ---- */
-
-static uint64_t clock_us; /* 0: the real one */
-
-int __real_clock_gettime(clockid_t id, struct timespec *time);
-int __wrap_clock_gettime(clockid_t id, struct timespec *time);
-
-int
-__wrap_clock_gettime(clockid_t id, struct timespec *time)
-{
-    if (clock_us == 0)
-        return __real_clock_gettime(id, time);
-    time->tv_sec = (time_t)(clock_us / 1000000);
-    time->tv_nsec = (long)(clock_us % 1000000) * 1000;
-    return 0;
-}
 
 /* ---- Questions ---- */
 
@@ -377,116 +360,6 @@ TEST(an_estimate_needs_four_stretches)
     sim_estimate_add(&e, 40, 0.4);
     assert_true(sim_estimate_left(&e, &error) > 59.9);
     assert_true(error < 1e-6);
-}
-
-/* ---- Time ---- */
-
-struct told {
-    struct sim_progress last;
-    uint32_t times;
-};
-
-static void
-note_progress(void *context, const struct sim_progress *p)
-{
-    struct told *told = context;
-
-    told->last = *p;
-    told->times++;
-}
-
-static void
-begin_control(struct sim_control *c, struct sim_search *s,
-              const struct sim_exhaust_options *options)
-{
-    static struct sim_exhaust_result result;
-
-    memset(s, 0, sizeof *s);
-    s->options = options;
-    s->result = &result;
-    clock_us = 5000000;
-    sim_control_begin(c, s);
-}
-
-TEST(a_search_is_looked_at_after_50_ms_and_then_five_times_a_second)
-{
-    struct told told = {.times = 0};
-    const struct sim_exhaust_options options = {
-        .time_ms = 400, .progress = note_progress, .progress_context = &told};
-    struct sim_control c;
-    struct sim_search s;
-
-    begin_control(&c, &s, &options);
-    clock_us = 5049999;
-    sim_control_look(&c, 1, 1, 0.1);
-    assert_int_equal(told.times, 0);
-    assert_false(c.hand_out);
-    clock_us = 5050000;
-    sim_control_look(&c, 20, 10, 0.25);
-    assert_int_equal(told.times, 1);
-    assert_true(c.hand_out);
-    assert_int_equal(told.last.runs, 20);
-    assert_int_equal(told.last.graphs, 10);
-    assert_int_equal(told.last.took_ms, 50);
-    assert_true(told.last.share > 0.24 && told.last.share < 0.26);
-    assert_int_equal(c.look_us, 5250000);
-    clock_us = 5250000;
-    sim_control_look(&c, 30, 15, 0.3);
-    assert_int_equal(c.look_us, 5400000); /* its time is over then */
-    clock_us = 5399999;
-    sim_control_look(&c, 40, 15, 0.3);
-    assert_false(c.late);
-    assert_int_equal(told.times, 2);
-    clock_us = 5400000;
-    sim_control_look(&c, 40, 15, 0.3);
-    assert_true(c.late);
-    assert_int_equal(told.times, 3);
-    clock_us = 0;
-    sim_frontier_free(&c.frontier);
-}
-
-TEST(a_search_that_has_no_end_is_never_late)
-{
-    const struct sim_exhaust_options options = {.alone_ms = 1};
-    struct sim_control c;
-    struct sim_search s;
-
-    begin_control(&c, &s, &options);
-    assert_int_equal(c.look_us, 5001000);
-    clock_us = UINT64_C(1) << 50;
-    sim_control_look(&c, 1, 1, 0.1);
-    assert_false(c.late);
-    assert_true(c.hand_out);
-    assert_int_equal(c.look_us, (UINT64_C(1) << 50) + 200000);
-    clock_us = 0;
-    sim_frontier_free(&c.frontier);
-}
-
-/* Writing takes a 20th of the time, at most. */
-TEST(a_file_is_due_every_five_seconds_or_later_if_it_is_large)
-{
-    struct sim_exhaust_options options = {.checkpoint = NULL};
-    struct sim_control c;
-    struct sim_search s;
-
-    begin_control(&c, &s, &options);
-    clock_us = 100000000;
-    assert_false(sim_control_file_is_due(&c)); /* there is none */
-    options.checkpoint = "/nowhere";
-    begin_control(&c, &s, &options);
-    clock_us = 9999999;
-    assert_false(sim_control_file_is_due(&c));
-    clock_us = 10000000;
-    assert_true(sim_control_file_is_due(&c));
-    sim_control_saved(&c, 9900000); /* it took 0.1 s */
-    assert_int_equal(c.save_us, 15000000);
-    sim_control_saved(&c, 9000000); /* a second */
-    assert_int_equal(c.save_us, 30000000);
-    options.checkpoint_ms = 1;
-    begin_control(&c, &s, &options);
-    assert_int_equal(c.save_us, 5001000);
-    clock_us = 0;
-    sim_frontier_free(&c.frontier);
 }
 
 int

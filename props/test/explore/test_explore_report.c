@@ -232,6 +232,12 @@ TEST(what_a_failure_does_not_depend_on_is_left_out)
     check_report(&fixtures_reported[FIXTURES_LOCKED], (struct chances){20, 80});
 }
 
+/* Of three threads, each needs what the one before it did first. */
+TEST(what_a_failure_depends_on_is_followed_through_threads)
+{
+    check_report(&fixtures_reported[FIXTURES_CHAIN], (struct chances){1, 60});
+}
+
 int
 main(void)
 {

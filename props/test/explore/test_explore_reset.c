@@ -95,6 +95,50 @@ TEST(an_old_value_is_that_before_this_run)
     }
 }
 
+/* ---- Threads that a fork ends ---- */
+
+static void
+look_in_child(void)
+{
+    a = __tsan_atomic32_load(&x, __ATOMIC_RELAXED);
+    b = __tsan_atomic32_load(&x, __ATOMIC_RELAXED);
+}
+
+BODY(fork_and_look)
+{
+    UNUSED;
+    sim_explore_fork(look_in_child);
+}
+
+BODY(store_thrice)
+{
+    UNUSED;
+    for (uint32_t i = 1; i <= 3; i++)
+        __tsan_atomic32_store(&x, i & 1, __ATOMIC_RELAXED);
+}
+
+/* Whichever of the threads forks, no other one goes on in the child. */
+TEST(nobody_but_the_child_goes_on_after_a_fork)
+{
+    for (uint32_t forks = 0; forks < 3; forks++) {
+        struct sim_kernel kernel = {
+            .name = "fork",
+            .about = "x stands still",
+            .setup = reset,
+            .finish = note,
+            .threads = {{"store", store_thrice, NULL},
+                        {"store", store_thrice, NULL},
+                        {"store", store_thrice, NULL}},
+            .threads_count = 3,
+        };
+
+        kernel.threads[forks] =
+            (struct sim_thread){"fork", fork_and_look, NULL};
+        exhaust(&kernel, &(struct sim_exhaust_options){0});
+        assert_int_equal(seen, 1U << 0 | 1U << 6); /* 0 and 0, 1 and 1 */
+    }
+}
+
 /* ---- Kernels one after the other ---- */
 
 BODY(add_three_times)

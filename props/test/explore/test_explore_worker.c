@@ -5,16 +5,35 @@
 #include "textbook.h"
 #include "worker.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "unit_test.h"
 
 /* ---- Messages ---- */
+
+static void
+interrupted(int number)
+{
+    (void)number;
+}
+
+/* A signal cuts calls of write short, or ends them. */
+static void
+interrupt_often(void)
+{
+    const struct sigaction action = {.sa_handler = interrupted};
+    const struct itimerval timer = {{0, 200}, {0, 200}};
+
+    sigaction(SIGALRM, &action, NULL);
+    setitimer(ITIMER_REAL, &timer, NULL);
+}
 
 /* More than a socket holds: it is written and read in pieces. */
 TEST(a_long_message_arrives_whole)
@@ -33,6 +52,7 @@ TEST(a_long_message_arrives_whole)
     assert_true(child >= 0);
     if (child == 0) {
         close(ends[0]);
+        interrupt_often();
         _exit(!sim_message_send(ends[1], SIM_MESSAGE_SHARED, 7, data, BYTES));
     }
     close(ends[1]);
@@ -265,6 +285,11 @@ TEST(a_worker_gives_back_what_it_has_no_runs_for)
         share = now;
         if (type == SIM_MESSAGE_GIVEN)
             assert_int_equal(count_of(&w, SIM_COUNT_RUNS) - runs, 100);
+        if (runs == 0) { /* of the whole: what it says, and what it left */
+            assert_true(share_of(&w) > 0.001);
+            assert_true(now > share_of(&w) - 1e-6);
+            assert_true(now < share_of(&w) + 1e-6);
+        }
         runs = count_of(&w, SIM_COUNT_RUNS);
     }
     assert_true(share == 1);
