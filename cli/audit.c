@@ -218,8 +218,8 @@ list_rules(void)
                subjects_rules_mistakes[i]->source);
 }
 
-/* Of several rule sets those that do not take the rate are left out, with a
- * line that says so; that none is left is an error. */
+/* If there are several rule sets, those that do not accept the rate are left
+ * out, with a message; if none is left, that is an error. */
 static bool
 check_rate(struct options *options)
 {

@@ -120,7 +120,7 @@ is_same_block(const struct stream_event *a, const struct stream_event *b)
     return a->process == b->process && a->address == b->address;
 }
 
-/* Of each address allocs and frees take turns; a child's first free may be of
+/* For each address, allocs and frees alternate; a child's first free may be of
  * a block that it inherited. */
 static void
 judge_lives(struct judging *judging)

@@ -75,7 +75,8 @@ struct embed_bytes {
  *
  * out:     *row
  * in:      header, the module's .eh_frame_hdr, inside `module`
- *          pc, in a function; of a frame that called, its return address - 1
+ *          pc, in a function; for a frame that has called another one, its
+ *          return address - 1
  * returns: false if the tables do not have it, or are of an unusual layout
  */
 bool embed_cfi_find(struct embed_row *row, const uint8_t *header,

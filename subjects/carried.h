@@ -7,11 +7,11 @@
  *      points      .         .     .
  *      blocks  [   16    ][ 3 ][  ...
  *
- * The state is where the next point lies. Its law is kept in pieces, each with
- * a running value that covers all ticks to come: a point reached with chance c
- * adds c * first to the running value where a piece begins, and takes away what
- * is left of it where the piece ends. So a tick costs a few additions, and the
- * law moves on without a table.
+ * The state is the position of the next point. Its distribution is stored in
+ * pieces, each with a running value that covers all future ticks: a point
+ * reached with probability c adds c * first to the running value where a piece
+ * begins, and subtracts what is left of it where the piece ends. So a tick
+ * costs a few additions, and the distribution moves on without a table.
  *
  * Beside each chance c = P(state) there is b = E[Y; state], where Y is the
  * estimate so far less its mean. The variance follows from both.

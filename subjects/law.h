@@ -1,5 +1,6 @@
 /*
- * law.h -- the laws and estimates that several rule sets have in common.
+ * law.h -- the distributions and estimates that several rule sets have in
+ * common.
  *
  * The mean of all is `rate`, R below. x is size / R.
  */

@@ -1,8 +1,8 @@
 /*
  * machine.h -- a rule set at work: one thread, numbers from a seed.
  *
- * It shares with the enumerations only the description of a rule set. How the
- * countdown runs is written here a second time, as the tools do it.
+ * It shares with the enumerations only the description of a rule set. The
+ * countdown is implemented a second time here, as the tools do it.
  */
 #ifndef SUBJECTS_MACHINE_H
 #define SUBJECTS_MACHINE_H

@@ -5,13 +5,12 @@
  *                      allocations of these sizes, in order; a point is
  *                      uniform in its block of R bytes
  *
- * Every allocation stands for R bytes for each point that lies in it, so for
- * its size on average, whatever was allocated before: a byte has the point of
- * its block with a chance of 1/R. Sizes from R up are always sampled and touch
- * no block.
+ * Every allocation counts R bytes for each point in it, so its size on average,
+ * whatever was allocated before: a byte has the point of its block with
+ * probability 1/R. Sizes from R up are always sampled and touch no block.
  *
  * Why it varies less than independent samples. If b of the R bytes of a block
- * are live, R bytes are reported with chance b/R: variance b (R - b).
+ * are live, R bytes are reported with probability b/R: variance b (R - b).
  * Independent samples have b R. So blocks that are mostly live, or mostly dead,
  * cost nothing, and mixed ones cost no more than before. Classes keep the two
  * apart: in most programs an object's lifetime depends on its size.

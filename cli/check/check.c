@@ -46,8 +46,8 @@ run_campaign(const struct cli_check_options *options,
     return CLI_OK;
 }
 
-/* Heaps alone, then what processors take and a tracer follows, with a heap and
- * without: as far as properties ask for them. */
+/* Heaps alone, then worlds where processors take tasks and a tracer follows,
+ * with a heap and without: as far as properties ask for them. */
 static enum cli_exit
 run_campaigns(const struct cli_check_options *options,
               struct cli_search *search)

@@ -3,7 +3,7 @@
  * --subject are compiled against the library, at no cost; this is the same
  * library behind the table that other subjects fill in, judged as they are.
  *
- * As its user is told, each record stands for 1 / (1 - exp(-S/R)) objects; a
+ * As shown to its user, each record counts for 1 / (1 - exp(-S/R)) objects; a
  * reader rounds after adding them up.
  */
 #include <math.h>

@@ -1,6 +1,6 @@
 /*
- * calls.c -- see calls.h. Call number i is frame number i of the recording: a
- * function that was inlined is followed by the one that it is part of.
+ * calls.c -- see calls.h. Call number i is frame number i of the recording; an
+ * inlined function is followed by the one that contains it.
  */
 #include "calls.h"
 

@@ -1,6 +1,6 @@
 /*
  * demangle.c -- see demangle.h. By libiberty, into a buffer: a few bytes of a
- * forged name can stand for gigabytes, so printing ends when the buffer is
+ * forged name can expand to gigabytes, so printing ends when the buffer is
  * full.
  */
 #include "demangle.h"

@@ -2,8 +2,8 @@
  * profiles_scenario.c -- the profiles of a scenario, as they are after its last
  * event, and its traces, read to their end.
  *
- * The scenario is run a second time here, without a judge: the first run showed
- * whether it can be run, in a process whose crash harms nobody.
+ * The scenario is run a second time here, without a judge. The first run, in a
+ * process of its own, has shown that this does not crash.
  */
 #include <inttypes.h>
 #include <stdio.h>

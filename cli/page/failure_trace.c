@@ -1,8 +1,8 @@
 /*
  * failure_trace.c -- see failure_trace.h.
  *
- * Both lists are in the order in which things happened, as the judge of traces
- * puts them. The page lays them side by side and marks what differs.
+ * Both lists are in chronological order, as the judge of traces puts them. The
+ * page shows them side by side and marks the differences.
  */
 #include "failure_trace.h"
 

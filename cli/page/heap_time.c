@@ -1,7 +1,7 @@
 /*
  * heap_time.c -- see heap_time.h.
  *
- * An object of S bytes is sampled with the chance p = 1 - exp(-S / R) and then
+ * An object of S bytes is sampled with probability p = 1 - exp(-S / R) and then
  * counts S / p, so its part in the variance of the sum is S^2 (1 - p) / p.
  */
 #include "heap_time.h"

@@ -1,8 +1,8 @@
 /*
  * agent_client.c -- see agent_client.h; embed/profile/agent.c is the other end.
  *
- * Anybody may take a free name of an abstract socket, so the client checks who
- * answers: it must be the process that was asked for.
+ * Anybody may take a free name of an abstract socket, so the client checks
+ * which process answers.
  */
 #include "agent_client.h"
 

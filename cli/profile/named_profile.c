@@ -1,8 +1,8 @@
 /*
  * named_profile.c -- see named_profile.h.
  *
- * Fields of a message may stand in any order, and repeated ones anywhere. So
- * everything is copied as it is, except two kinds of messages: a location gets
+ * Fields of a message may be in any order, and repeated ones anywhere. So
+ * everything is copied unchanged, except two kinds of messages: a location gets
  * a line, and a mapping the flag that it has names. The functions and strings
  * that the lines refer to come at the end of the file.
  */

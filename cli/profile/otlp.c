@@ -2,8 +2,8 @@
  * otlp.c -- see otlp.h.
  *
  * ProfilesData has one dictionary, whose tables begin with a zero entry, and a
- * Profile for each value of the pprof file. The format wants one sample for
- * each stack, so the sizes of its blocks are added up.
+ * Profile for each value of the pprof file. The format requires one sample per
+ * stack, so the samples of a stack's sizes are added up.
  */
 #include "otlp.h"
 

@@ -1,8 +1,8 @@
 /*
  * profile_top.c -- see profile_top.h.
  *
- * A heap profile has a sample for each stack and size. Lines are of stacks, so
- * the samples of one are added up first.
+ * A heap profile has a sample for each stack and size. A line shows a stack, so
+ * its samples are added up first.
  */
 #include "profile_top.h"
 

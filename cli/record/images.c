@@ -167,9 +167,10 @@ convert(const struct cli_images *images, const struct cli_image *image,
 }
 
 /*
- * A process that saves images: what the symbol reader makes of a damaged file,
- * or of too little memory, must not cost us the other images. It goes on to the
- * first that fails, and writes a byte for each; another one saves the rest.
+ * A process that saves images: a fault of the symbol reader on a damaged file,
+ * or a lack of memory, must not cost us the other images. The process continues
+ * to the first that fails, and writes a byte for each; another one saves the
+ * rest.
  */
 struct saver {
     const struct cli_images *images;

@@ -3,7 +3,7 @@
  *
  * The log begins a new epoch whenever a module is unloaded, and then names the
  * modules of its stacks again. A module that is the same as before is one
- * module; one that lies where another was gets a layer of its own.
+ * module; one at the address of another gets its own layer.
  */
 #include "conversion.h"
 

@@ -7,7 +7,7 @@
  *
  * The command keeps its stdio, its arguments and its exit status; messages go
  * to stderr after it has ended. ^C while it runs is left to the command; this
- * process stays, to save what it has done.
+ * process stays, to save the recordings.
  */
 #include "record.h"
 

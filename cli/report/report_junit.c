@@ -8,8 +8,8 @@
  *            skipped         not tried, not applicable ...; says which
  *            system-out      counts
  *
- * A verdict that passes and is not just "holds" or "caught" is part of the
- * name: "seqlock (bounded: to 2 preemptions)".
+ * If a verdict passes but is not just "holds" or "caught", the name includes
+ * it: "seqlock (bounded: to 2 preemptions)".
  */
 #include <inttypes.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /*
- * trace.c -- see trace.h. Files are foreign: reading one gives a verdict
- * whatever it holds. A file that does not begin like a trace is not read to its
- * end, so a device without an end gets its verdict too.
+ * trace.c -- see trace.h. Files are untrusted: reading one gives a verdict
+ * whatever it contains. A file that does not begin like a trace is not read to
+ * its end, so a device without an end gets a verdict, too.
  */
 #include "trace.h"
 

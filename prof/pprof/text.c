@@ -68,8 +68,9 @@ at_least_0(uint64_t value)
 }
 
 /*
- * The first line. Readers take it for a profile without allocations if both
- * byte totals are equal, or that of allocations is 0: then one byte is added.
+ * Write the first line. If both byte totals are equal, or that of allocations
+ * is 0, readers take it for a profile without allocations. Then one byte is
+ * added.
  */
 static void
 put_heap_header(struct out *out, struct heap_totals totals, int64_t rate_bytes)

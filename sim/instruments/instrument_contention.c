@@ -2,8 +2,8 @@
  * instrument_contention.c -- the block and the mutex profile as an instrument
  * of a world.
  *
- * Whether a profile is on is read when a wait begins, and how much to record
- * when it ends: that is when a runtime reads its clock.
+ * When a wait begins, it is read whether the profile is on; when it ends, how
+ * much to record: these are the moments at which a runtime reads its clock.
  *
  * Invariant
  *   I1  between calls the snapshot buffer is guard bytes, except for the first

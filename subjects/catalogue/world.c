@@ -2,8 +2,8 @@
  * world.c -- see world.h.
  *
  * The explorer sees one access for each operation of the allocator, and one for
- * each event told: their orders are what it varies. The books behind them are
- * kept UNSEEN, so they add no orders and hide no race of the profiler's.
+ * each reported event, and varies their order. The judge's own records are kept
+ * UNSEEN, so they add no orders and hide no race of the profiler's.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* recursive locks */

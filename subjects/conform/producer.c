@@ -1,12 +1,11 @@
 /*
- * producer.c -- a plain producer of otel_memory probes, to be preloaded: the
- * smallest that conforms. CONFORM_FAULT names one fault of fault.def, or
- * several separated by commas, that it has; "reference" stands for the three of
- * the published reference producer; "crossings" is no fault: weights count
- * intervals.
+ * producer.c -- a simple producer of otel_memory probes, to be preloaded: the
+ * smallest that conforms. CONFORM_FAULT names the faults of fault.def that it
+ * has, separated by commas. "reference" means the three of the published
+ * reference producer; "crossings" is not a fault: weights then count intervals.
  *
  * A byte sampler with a mean gap of 512 KiB: each thread counts down to the
- * next sampled byte. Sampled blocks that are open stand in one table.
+ * next sampled byte. Open sampled blocks are kept in one table.
  */
 #define _SDT_HAS_SEMAPHORES 1
 #include <dlfcn.h>

@@ -21,8 +21,8 @@
  *      aligned   aligned to 2,048 bytes
  *      calloc    zeroed
  *      siblings  each part by a thread of its own, one after the other
- *      fork      the child does the same as its parent after it, which waits
- * for it; the child dumps to DUMP.child
+ *      fork      the child does the same as its parent after it, while the
+ *                parent waits; the child dumps to DUMP.child
  */
 #include <dlfcn.h>
 #include <pthread.h>

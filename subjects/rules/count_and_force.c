@@ -3,10 +3,11 @@
  * every I-th allocation, and all large ones.
  *
  *   draw      1 + (a number modulo 2 I - 1), mean I
- *   rule      counts allocations, whatever their size; 100,000 bytes and more
- *             are sampled always, and use up a count
+ *   rule      counts allocations, whatever their size; those of 100,000 bytes
+ *             and more are always sampled, and use up a count
  *   start     the countdown begins at 1: the first allocation of every thread
- * is sampled estimate  I objects, or 1 for a large one
+ *             is sampled
+ *   estimate  I objects, or 1 for a large one
  *
  * The rate is a count here, I = 100, whatever R is.
  */

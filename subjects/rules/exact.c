@@ -1,15 +1,15 @@
 /*
  * exact.c -- this project's own sampler (docs/sampling.md, "The heap sampler").
  *
- *   draw      1 + U + R V: U below R, taken with chance e^(-U/R), V the length
- *             of a run of chances 1/e
+ *   draw      1 + U + R V: U below R, accepted with probability e^(-U/R), V the
+ *             number of successes of probability 1/e
  *   rule      the allocation that brings the sum to it is sampled
  *   estimate  S / (1 - e^(-x)), the rate being part of the record
  *
  * P(gap > n) = e^(-n/R) for whole n, exactly; here the gap is drawn by a
- * logarithm instead, which gives the same law except for the last of 53 bits.
- * "max-rate" credits each sample with max(S, R), as async-profiler does. The
- * rule sets below it are mistakes that were put right, with the same draw.
+ * logarithm instead, which gives the same distribution except for the last of
+ * 53 bits. "max-rate" credits each sample with max(S, R), as async-profiler
+ * does. The rule sets below it are mistakes since fixed, with the same draw.
  */
 #include "law.h"
 #include "rule_sets.h"

@@ -1,20 +1,20 @@
 /*
- * go.c -- the heap sampler of four eras of Go (runtime/malloc.go).
+ * go.c -- the heap sampler of several releases of Go (runtime/malloc.go).
  *
- *   go1.5     gap uniform below 2R, less what was overshot, at least 0; sizes
- *             from R up are sampled always and leave the gap alone
- *   go1.10    gap = 1 + floor(-ln 2 R log2(q / 2^26)), q of 26 bits, log2 by 33
- *             corners and lines; sizes from R up are sampled always, and yet
- *             scaled as if by chance (golang/go#26618)
- *   go1.17    the same, but large sizes are sampled by chance, too: a size of
- *             the gap or more
+ *   go1.5     gap uniform below 2R, less the overshoot, at least 0; sizes from
+ *             R up are always sampled and leave the gap unchanged
+ *   go1.10    gap = 1 + floor(-ln 2 R log2(q / 2^26)), q of 26 bits, log2 by
+ *             linear interpolation between 33 values; sizes from R up are
+ *             always sampled, yet scaled like the others (golang/go#26618)
+ *   go1.17    the same, but large sizes are sampled at random, too: a size of
+ *             at least the gap
  *   go1.23    the same; what is counted is the whole slot, with the header that
  *             objects of more than 512 bytes with pointers have since 1.22
  *   go1.24    the countdown is signed, and a size is sampled if it brings it
  *             *below* 0: a size above the gap. So P(sampled) right after a
- * sample is 1 - e^(-(S-1)/R). A change of the rate is noticed by the next
- *             allocation, which is sampled whatever it is, and scaled as if by
- *             chance.
+ *             sample is 1 - e^(-(S-1)/R). A change of the rate is noticed by
+ *             the next allocation, which is always sampled, yet scaled like
+ *             the others.
  *
  * The size class is counted. Means are at most 117440512 (0x7000000). The
  * reader scales everything by 1 / (1 - e^(-x)), with the rate at the time of

@@ -6,7 +6,7 @@
  *             G + 1
  *   estimate  by the reader, per site, of the mean size: S / (1 - e^(-x))
  *
- * P(sampled) = 1 - e^(-k/R), as exactly as 26 bits can say it.
+ * P(sampled) = 1 - e^(-k/R), as exactly as 26 bits allow.
  */
 #include "law.h"
 #include "rule_sets.h"

@@ -3,8 +3,8 @@
  *
  *   draw      floor(E) + 1, E exponential of mean R: geometric, mean R + 0.5
  *   rule      S >= R: weight S, and the countdown is not touched. Else every
- *             point that is reached counts; the overshoot is carried
- *   estimate  R a point
+ *             point that is reached counts; the overshoot is carried over
+ *   estimate  R per point
  *
  * R (1 - e^(-1/R)) of the truth below R: 0.9999 at 4096, 0.94 at 8.
  */

@@ -2,13 +2,13 @@
  * jfr.c -- jdk.ObjectAllocationSample (jfrObjectAllocationSample.cpp).
  *
  *   rule      tried when a thread gets a new buffer, for the object that did
- * not fit, and for each object outside a buffer, if a buffer's worth was
- *             allocated since the last event
+ *             not fit; and for each object outside a buffer, if a buffer's
+ *             worth was allocated since the last event
  *   estimate  the thread's bytes since its last event
  *   start     the first try only sets the base
  *
  * The sum of the weights is exact from the first event to the last; an object
- * is credited with whatever came before it. The rate stands for the buffer's
+ * is credited with everything that came before it. The rate is the buffer's
  * size, which the JVM adapts; no event is throttled away here. An object that
  * does not fit goes outside if more than a 64th of the buffer would be wasted.
  */

@@ -3,13 +3,13 @@
  *
  *   draw      floor(-R ln(s / (2^31 - 1))), within 8 and 20 R
  *   rule      every point that is reached counts; whole rates of overshoot
- * count one each without a draw; the rest is carried estimate  libdatadog: R a
- * point; otel: S / (1 - e^(-x)) an allocation
+ *             count one each without a draw; the rest is carried over
+ *   estimate  libdatadog: R per point; otel: S / (1 - e^(-x)) per allocation
  *
  * The smallest gap of 8 matters where R is small: 0.7433 at S = R = 8 (the
  * setter refuses less than 65,536). The largest, which one draw in 5 10^8
- * reaches, is left out of the law. realloc counts nothing; a block aligned to
- * more than 1,024 has its sample thrown away.
+ * reaches, is left out of the distribution. realloc counts nothing; a block
+ * aligned to more than 1,024 has its sample discarded.
  */
 #include <math.h>
 

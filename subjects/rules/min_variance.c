@@ -1,9 +1,9 @@
 /*
- * min_variance.c -- exact, and with live bytes that vary less (strata.h).
+ * min_variance.c -- exact, but live bytes vary less (strata.h).
  *
  *   draw      a number below R, for each block of R bytes of a size class
  *   rule      an allocation with a point in it is sampled; from R up always
- *   estimate  R a point; S from R up
+ *   estimate  R per point; S from R up
  */
 #include "law.h"
 #include "rule_sets.h"

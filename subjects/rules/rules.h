@@ -1,11 +1,11 @@
 /*
- * rules.h -- the sampling rules of other people's heap profilers, as data and
- * functions small enough to enumerate.
+ * rules.h -- the sampling rules of other heap profilers, as data and functions
+ * small enough to enumerate.
  *
  * Every rule set counts something down, its *ticks* (mostly bytes), from a
- * *threshold* that is drawn at random. What differs is the law of the
- * threshold, what an allocation takes off it, what happens to the overshoot,
- * and how many bytes a sample is said to stand for.
+ * *threshold* that is drawn at random. Rule sets differ in the distribution of
+ * the threshold, what an allocation subtracts from it, what happens to the
+ * overshoot, and how many bytes a sample represents.
  *
  *      ticks    3      4         2     6           3
  *             |---|----.|------|--|-.-.-.--|------|----

@@ -2,12 +2,14 @@
  * seastar.c -- the sampler of Seastar (include/seastar/util/sampler.hh).
  *
  *   draw      floor(E), E exponential of mean R: how many bytes may still pass
- *   rule      c -= S; sampled if c < 0. Then, if S > R, c += S, as if nothing
- * had been; else draws are added until c >= 0 estimate  max(S, R)
+ *   rule      c -= S; sampled if c < 0. Then, if S > R, c += S, which undoes
+ *             the step; else draws are added until c >= 0
+ *   estimate  max(S, R)
  *
  * S <= R: P = 1 - e^(-x) and weight R, 0.6321 at S = R. Whether a larger block
- * is sampled depends on the state alone, and a sampled one leaves the state as
- * it was: after the first one all are sampled, until a small block draws anew.
+ * is sampled depends on the state alone, and a sampled one leaves the state
+ * unchanged: after the first one all are sampled, until a small block draws
+ * again.
  */
 #include "law.h"
 #include "rule_sets.h"

@@ -7,7 +7,7 @@
  *   estimate  the sum
  *   live      objects are 1 / (1 - e^(-x)), cut
  *
- * The total is exact by construction. By class it is not: every byte goes to
+ * The total is exact by construction. By size it is not: every byte goes to
  * the object that happens to end the interval.
  */
 #include <math.h>

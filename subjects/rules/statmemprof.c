@@ -3,15 +3,15 @@
  *
  *   draw      y of 32 bits: floor(1 + L(y) / ln(1 - lambda)), L a polynomial of
  *             ln((y + 0.5) / 2^32) in single precision, off by 7e-4 at most
- *   rule      lambda a word; every point that is reached counts, overshoot is
- *             carried
+ *   rule      lambda per word; every point that is reached counts, overshoot
+ *             is carried over
  *   counted   words, with the one of the header
- *   estimate  1 / lambda words a point
+ *   estimate  1 / lambda words per point
  *
  * lambda is 8 / R here. It is right for words with header, so estimates are
- * (k+1)/k for k payload words: 1.5 for 16 bytes. The law below is the geometric
- * one that the draw is meant to follow; test/subjects/test_rules.c counts how
- * far the draw's mean is from it.
+ * (k+1)/k for k payload words: 1.5 for 16 bytes. The distribution below is the
+ * geometric one that the draw is meant to follow; test/subjects/test_rules.c
+ * counts how far the draw's mean is from it.
  */
 #include <math.h>
 #include <string.h>

@@ -2,8 +2,8 @@
  * tcmalloc.c -- google/tcmalloc (tcmalloc/sampler.cc).
  *
  *   draw      f = max(1, floor(E)), E of 26 bits
- *   rule      an allocation of k bytes takes k + 1 off, so that zero sizes have
- *             a chance; the one that brings the sum to f is sampled
+ *   rule      an allocation of k bytes subtracts k + 1, so that size 0 can be
+ *             sampled; the one that brings the sum to f is sampled
  *   estimate  W = R + sum - f ticks; W / (k + 1) objects of k bytes
  *
  * f is one less than a geometric number, so an object of k bytes right after a

@@ -3,11 +3,11 @@
  *
  *   draw      a number below 2R, 0 made 1
  *   rule      the allocation that brings the sum to it is sampled, and the
- *             countdown begins anew
- *   estimate  by the reader, S / (1 - e^(-x)): the formula of another law
+ *             countdown begins again
+ *   estimate  by the reader, S / (1 - e^(-x)): the formula of a different rule
  *
- * The reader's cut towards zero is left out: with many samples it does not
- * show.
+ * The reader rounds towards zero; that is left out, as it does not matter with
+ * many samples.
  */
 #include "law.h"
 #include "rule_sets.h"

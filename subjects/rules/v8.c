@@ -6,10 +6,10 @@
  *   start     the first countdown of a run is R itself
  *   estimate  by node and size: count / (1 - e^(-x)), rounded to objects
  *
- * floor() without the one that makes it geometric: P(sampled) right after a
+ * floor() lacks the + 1 that would make it geometric: P(sampled) right after a
  * sample is 1 - e^(-(S+1)/R). "v8-samples" is the list of samples, in which
- * each is scaled and rounded alone: 2 objects for one of S = R (1.26 times),
- * one for one of 1.1 R (0.67 times), however many there are.
+ * each is scaled and rounded separately: one of S = R counts 2 objects (1.26
+ * times), one of 1.1 R counts 1 (0.67 times), however many there are.
  */
 #include <math.h>
 

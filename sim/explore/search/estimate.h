@@ -34,7 +34,7 @@ void sim_estimate_add(struct sim_estimate *e, double runs, double share);
 
 /*
  * out:     *error, one standard error, in runs
- * returns: runs left; with *error, 0 as long as nothing can be said
+ * returns: runs left; with *error, 0 while there is not enough data
  */
 double sim_estimate_left(const struct sim_estimate *e, double *error);
 

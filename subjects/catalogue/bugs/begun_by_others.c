@@ -1,6 +1,6 @@
 /*
- * begun_by_others.c -- K33, pprof-nodejs#384: a profile can be had because
- * somebody else switched the sampler on; the wrapper's own state is null.
+ * begun_by_others.c -- K33, pprof-nodejs#384: a profile is available because
+ * other code switched the sampler on; the wrapper's own state is null.
  */
 #include <stdlib.h>
 

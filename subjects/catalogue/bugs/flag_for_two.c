@@ -1,6 +1,6 @@
 /*
- * flag_for_two.c -- K40, dd-trace-rb#6252: the flag that says that a sample is
- * being taken also stands for work that was put off; samples are skipped then.
+ * flag_for_two.c -- K40, dd-trace-rb#6252: the flag for "a sample is being
+ * taken" is also set for postponed work; samples are skipped then.
  */
 #include "world.h"
 

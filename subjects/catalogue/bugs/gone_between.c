@@ -1,6 +1,7 @@
 /*
  * gone_between.c -- K6, jemalloc 4.0.1: realloc records the free of the old
- * block before the allocation of the new one; the site of both goes in between.
+ * block before the allocation of the new one; in between, the site of both may
+ * disappear.
  */
 #include "counted_sites.h"
 

@@ -1,7 +1,7 @@
 /*
- * job_twice.c -- K41, dd-trace-rb#6242: work that was put off is assumed to be
- * done once for each time it was asked for; done again, it finds no data, and
- * stops the profiler.
+ * job_twice.c -- K41, dd-trace-rb#6242: postponed work is assumed to be done
+ * once for each request; when it is done again, it finds no data, and stops the
+ * profiler.
  */
 #include "world.h"
 
