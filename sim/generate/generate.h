@@ -131,8 +131,8 @@ bool sim_quiet_next(const struct sim_world *world, struct sim_event *event);
 /*
  * Find a processor on which the collector can act now.
  *
- * out:     *event: its processor, which a world without processors ignores; or
- *          another event, which must happen first
+ * out:     *event, with the processor set (a world without processors ignores
+ *          it); or a whole event, which must happen first
  * returns: true if it can happen
  */
 bool sim_collector_place(const struct sim_world *world,
