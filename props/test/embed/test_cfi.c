@@ -120,6 +120,18 @@ TEST(rules_are_restored)
     assert_rule(&row.fp, EMBED_RULE_SAME, 0);
 }
 
+/* Four at a time. */
+TEST(states_are_remembered_to_a_limit)
+{
+    run(0, BYTES(0x0e, 1, 0x0a, 0x0e, 2, 0x0a, 0x0e, 3, 0x0a, 0x0e, 4, 0x0a,
+                 0x0e, 5, 0x0b, 0x0b));
+    assert_cfa(SP, 3);
+    run(0, BYTES(0x0a, 0x0a, 0x0a, 0x0a, 0x0a));
+    assert_false(known);
+    run(0, BYTES(0x0a, 0x0b, 0x0b));
+    assert_false(known);
+}
+
 TEST(what_is_not_followed_is_skipped)
 {
     run(0, BYTES(0x80 | 12, 9, 0x05, 13, 1, 0x10, 14, 2, 1, 1, 0x16, 15, 1, 1,
@@ -201,15 +213,21 @@ TEST(operations_are_those_of_dwarf)
     assert_value(1, BYTES(0x0e, 1, 0, 0, 0, 0, 0, 0, 0));
     assert_value(300, BYTES(0x10, 0xac, 2));
     assert_value((uintptr_t)-2, BYTES(0x11, 0x7e));
-    assert_value(10, BYTES(0x35, 0x12, 0x22));     /* dup, plus */
-    assert_value(5, BYTES(0x35, 0x36, 0x13));      /* drop */
-    assert_value(8, BYTES(0x3c, 0x3a, 0x1a));      /* and */
-    assert_value(2, BYTES(0x3c, 0x3a, 0x1c));      /* minus */
-    assert_value(120, BYTES(0x3c, 0x3a, 0x1e));    /* mul */
-    assert_value(14, BYTES(0x3c, 0x3a, 0x21));     /* or */
-    assert_value(17, BYTES(0x3c, 0x23, 5));        /* plus_uconst */
-    assert_value(48, BYTES(0x3c, 0x32, 0x24));     /* shl */
-    assert_value(3, BYTES(0x3c, 0x32, 0x25));      /* shr */
+    assert_value(10, BYTES(0x35, 0x12, 0x22));  /* dup, plus */
+    assert_value(5, BYTES(0x35, 0x36, 0x13));   /* drop */
+    assert_value(8, BYTES(0x3c, 0x3a, 0x1a));   /* and */
+    assert_value(2, BYTES(0x3c, 0x3a, 0x1c));   /* minus */
+    assert_value(120, BYTES(0x3c, 0x3a, 0x1e)); /* mul */
+    assert_value(14, BYTES(0x3c, 0x3a, 0x21));  /* or */
+    assert_value(17, BYTES(0x3c, 0x23, 5));     /* plus_uconst */
+    assert_value(48, BYTES(0x3c, 0x32, 0x24));  /* shl */
+    assert_value(3, BYTES(0x3c, 0x32, 0x25));   /* shr */
+    assert_value(UINTPTR_MAX / 2 + 1, BYTES(0x31, 0x08, 63, 0x24));
+    assert_value(0, BYTES(0x31, 0x08, 64, 0x24)); /* all of it */
+    assert_value(1, BYTES(0x09, 255, 0x08, 63, 0x25));
+    assert_value(0, BYTES(0x09, 255, 0x08, 64, 0x25));
+    assert_value(36, BYTES(0x30, 0x31, 0x32, 0x33, 0x34, 0x35, 0x36, 0x22, 0x22,
+                           0x22, 0x22, 0x22, 0x22, 0x08, 15, 0x22));
     assert_value(1, BYTES(0x33, 0x33, 0x29));      /* eq */
     assert_value(1, BYTES(0x33, 0x33, 0x2a));      /* ge */
     assert_value(0, BYTES(0x32, 0x33, 0x2a));      /* ge */
@@ -233,8 +251,106 @@ TEST(expressions_that_cannot_be_evaluated_are_refused)
     assert_false(evaluate(&value, BYTES(0x13, 0x12))); /* none to double */
     assert_false(evaluate(&value, BYTES(0x28, 0, 0))); /* a jump */
     assert_false(evaluate(&value, BYTES(0x0a, 1)));    /* cut */
+    assert_false(evaluate(&value, BYTES(0x2f, 0, 0))); /* a jump */
+    assert_false(evaluate(&value, BYTES(0x50)));       /* a register's name */
+    assert_false(evaluate(&value, BYTES(0x13, 0x96))); /* nothing is left */
+    assert_false(evaluate(&value, BYTES(0x13, 0x31, 0x22)));
     assert_false(evaluate(&value, BYTES(0x30, 0x30, 0x30, 0x30, 0x30, 0x30,
                                         0x30, 0x30))); /* too deep */
+}
+
+/* ---- stepping ---- */
+
+static struct embed_registers at;
+
+/* From registers that are all different. */
+static bool
+step(struct embed_rule cfa, struct embed_rule pc)
+{
+    at = (struct embed_registers){.pc = 1,
+                                  .sp = (uintptr_t)memory,
+                                  .fp = (uintptr_t)memory + 8,
+                                  .base = (uintptr_t)memory + 16,
+                                  .scratch = (uintptr_t)memory + 24};
+    row.cfa = cfa;
+    row.pc = pc;
+    return embed_cfi_step(&at, &row, read_memory, NULL);
+}
+
+static void
+assert_untouched(void)
+{
+    assert_int_equal(at.pc, 1);
+    assert_int_equal(at.sp, (uintptr_t)memory);
+    assert_int_equal(at.fp, (uintptr_t)memory + 8);
+    assert_int_equal(at.base, (uintptr_t)memory + 16);
+    assert_int_equal(at.scratch, (uintptr_t)memory + 24);
+}
+
+TEST(a_step_leads_to_the_caller)
+{
+    static const uint8_t deref[] = {0x76, 0, 0x06}; /* at rbp */
+    static const uint32_t bases[] = {SP, FP, BASE, EMBED_REGISTER_SCRATCH};
+    const struct embed_rule sp = {.kind = EMBED_RULE_PLUS, .number = SP};
+    const struct embed_rule same = {.kind = EMBED_RULE_SAME};
+    const struct embed_rule stored = {.kind = EMBED_RULE_AT, .offset = 16};
+    const struct embed_rule lost = {.kind = EMBED_RULE_UNKNOWN};
+    const struct embed_rule said = {
+        .kind = EMBED_RULE_EXPRESSION, .number = 3, .expression = deref};
+    const struct embed_rule where = {
+        .kind = EMBED_RULE_AT_EXPRESSION, .number = 2, .expression = deref};
+    struct embed_rule rule = sp;
+
+    row = first;
+    for (uint32_t i = 0; i < 4; i++) {
+        rule.number = bases[i];
+        rule.offset = 5;
+        assert_true(step(rule, same));
+        assert_int_equal(at.sp, (uintptr_t)memory + 8 * i + 5);
+        assert_int_equal(at.pc, 1);
+        assert_int_equal(at.fp, (uintptr_t)memory + 8);
+        assert_int_equal(at.base, (uintptr_t)memory + 16);
+        assert_int_equal(at.scratch, 0);
+    }
+    assert_true(step(sp, stored));
+    assert_int_equal(at.pc, 300);
+    assert_true(step(sp, said));
+    assert_int_equal(at.pc, 200);
+    assert_true(step(sp, where));
+    assert_int_equal(at.pc, 200);
+    assert_true(step(said, sp));
+    assert_int_equal(at.sp, 200);
+    assert_int_equal(at.pc, 200);
+    row.fp = stored;
+    row.base = lost;
+    assert_true(step(sp, same));
+    assert_int_equal(at.fp, 300);
+    assert_int_equal(at.base, 0);
+    row.fp = (struct embed_rule){.kind = EMBED_RULE_AT, .offset = 64};
+    assert_true(step(sp, same));
+    assert_int_equal(at.fp, 0);
+}
+
+TEST(where_nobody_called_registers_stay)
+{
+    static const uint8_t drop[] = {0x13};
+    const struct embed_rule sp = {.kind = EMBED_RULE_PLUS, .number = SP};
+    const struct embed_rule refused[] = {
+        {.kind = EMBED_RULE_UNDEFINED},
+        {.kind = EMBED_RULE_UNKNOWN},
+        {.kind = EMBED_RULE_AT, .offset = 64},
+        {.kind = EMBED_RULE_EXPRESSION, .number = 1, .expression = drop},
+        {.kind = EMBED_RULE_AT_EXPRESSION, .number = 1, .expression = drop}};
+
+    row = first;
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        assert_false(step(sp, refused[i]));
+        assert_untouched();
+    }
+    assert_false(step((struct embed_rule){.number = 0}, sp)); /* rax */
+    assert_untouched();
+    assert_false(step(refused[3], sp));
+    assert_untouched();
 }
 
 /* ---- packing ---- */
@@ -246,7 +362,7 @@ assert_packed(uint64_t cfa, int64_t cfa_offset, uint64_t fp, int64_t fp_words,
     const uint64_t packed = embed_row_pack(&row);
 
     assert_true(known);
-    assert_int_not_equal(packed, 0);
+    assert_int_equal(packed & 1, 1);
     assert_false(EMBED_PACKED_LAST(packed));
     assert_int_equal(EMBED_PACKED_CFA(packed), cfa);
     assert_int_equal(embed_packed_number(packed, 16, 24), cfa_offset);
@@ -284,128 +400,6 @@ TEST(unusual_rows_are_not)
     run(0, BYTES(0));
     row.is_signal = true;
     assert_int_equal(embed_row_pack(&row), 0);
-}
-
-/* ---- tables ---- */
-
-enum { TABLE = 200, ENTRY = 12 + 8 };
-
-/* A module: header, a common entry, and the entry of 64 bytes of code that
- * begins 1000 bytes behind the header. */
-static uint8_t table[TABLE];
-
-static void
-put_u32(uint32_t at, uint32_t value)
-{
-    memcpy(&table[at], &value, sizeof value);
-}
-
-static void
-make_table(void **state)
-{
-    static const uint8_t common[] = {
-        0, 0, 0, 0, 1, 'z', 'R', 0, 1, 0x78, 16, 1, 0x1b, 0x0c, 7, 8, 0x90, 1};
-    static const uint8_t code[] = {0, 0x41, 0x0e, 16, 0x86, 2};
-
-    (void)state;
-    memset(table, 0, sizeof table);
-    memcpy(table, (const uint8_t[]){1, 0x1b, 3, 0x3b}, 4);
-    put_u32(8, 1);
-    put_u32(12, 1000);
-    put_u32(16, ENTRY + 4 + sizeof common);
-    put_u32(ENTRY, sizeof common);
-    memcpy(&table[ENTRY + 4], common, sizeof common);
-    put_u32(ENTRY + 22, 12 + sizeof code);
-    put_u32(ENTRY + 26, 26);
-    put_u32(ENTRY + 30, 1000 - (ENTRY + 30));
-    put_u32(ENTRY + 34, 64);
-    memcpy(&table[ENTRY + 38], code, sizeof code);
-}
-
-static bool
-find(uintptr_t offset)
-{
-    const struct embed_bytes module = {table, table + sizeof table};
-
-    known = embed_cfi_find(&row, table, module, (uintptr_t)table + offset);
-    return known;
-}
-
-TEST(a_pc_finds_its_entry)
-{
-    make_table(state);
-    assert_true(find(1000));
-    assert_cfa(SP, 8);
-    assert_rule(&row.pc, EMBED_RULE_AT, -8);
-    assert_true(find(1001));
-    assert_cfa(SP, 16);
-    assert_rule(&row.fp, EMBED_RULE_AT, -16);
-    assert_false(row.is_signal);
-    assert_true(find(1063));
-    assert_false(find(1064));
-    assert_false(find(999));
-    assert_false(find(0));
-}
-
-/* Another version or return address register, an unknown letter, a pointer of
- * another kind, an entry that is empty, in 64 bits, or longer than the module.
- */
-TEST(a_table_of_another_kind_is_refused)
-{
-    static const struct {
-        uint32_t at;
-        uint8_t value;
-        bool is_found;
-    } rows[] = {{0, 2, false},
-                {1, 0x3b, false},
-                {2, 0x0b, false},
-                {3, 0x1b, false},
-                {ENTRY + 4, 1, false}, /* no common entry */
-                {ENTRY + 8, 0, false}, /* version */
-                {ENTRY + 8, 2, false},
-                {ENTRY + 8, 3, true},
-                {ENTRY + 8, 4, false},
-                {ENTRY + 9, 'y', false}, /* letters */
-                {ENTRY + 10, 'X', false},
-                {ENTRY + 10, 'S', false}, /* the pointers are absolute then */
-                {ENTRY + 10, 'L', false},
-                {ENTRY + 14, 15, false}, /* return address */
-                {ENTRY + 14, 17, false},
-                {ENTRY + 15, 0, false}, /* the letters' block is too short */
-                {ENTRY + 15, 200, false},
-                {ENTRY + 16, 0x9b, false}, /* indirect */
-                {ENTRY + 16, 0x3b, false}, /* from elsewhere */
-                {ENTRY + 16, 0x1e, false},
-                {ENTRY + 22, 0, false},
-                {ENTRY + 22, 255, false}};
-
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        make_table(state);
-        table[rows[i].at] = rows[i].value;
-        if (find(1001) != rows[i].is_found)
-            fail_msg("byte %u is %u", rows[i].at, rows[i].value);
-    }
-    make_table(state);
-    put_u32(ENTRY + 22, UINT32_MAX);
-    assert_false(find(1001));
-}
-
-/* Each byte changed to each of 256: found or not, nothing outside is read. */
-TEST(damaged_tables_are_survived)
-{
-    for (uint32_t at = 0; at < ENTRY + 44; at++)
-        for (uint32_t value = 0; value < 256; value++) {
-            make_table(state);
-            table[at] = (uint8_t)value;
-            (void)find(1000 + value % 64);
-        }
-    for (uint32_t cut = 0; cut < ENTRY + 44; cut++) {
-        const struct embed_bytes module = {table, table + cut};
-
-        make_table(state);
-        assert_false(
-            embed_cfi_find(&row, table, module, (uintptr_t)table + 1001));
-    }
 }
 
 int
