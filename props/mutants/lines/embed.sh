@@ -12,8 +12,8 @@ from=out/gcc
 to=out/mutate-embed
 tests='test_log test_log_worlds test_fork_log test_hooks test_exec_hooks
 test_lock_hooks test_spool test_modules test_start test_thread_names
-test_stack_memory test_cfi test_frames test_unwind test_unwind_ends
-test_profile_table test_profile_threads test_profile_agent
+test_stack_memory test_cfi test_cfi_table test_frames test_unwind
+test_unwind_ends test_profile_table test_profile_threads test_profile_agent
 test_profile_descriptors test_profile_worlds test_profile_start
 test_profile_rights test_profile_dump test_profile_losses test_profile_cpu
 test_sampled_hooks test_recorder test_recorder_calls'
@@ -61,8 +61,8 @@ for test in $tests; do
 done >$to/programs
 for script in $scripts; do
     judge_script $from/props/$script.ok "$mutated"
-    sed -i "s,^exec ,export PROFSIM_RECORDER=$to/libprofsim-record.so \\
-    PROFSIM_PROFILER=$to/libprof-malloc.so\n&," $to/commands/$script
+    sed -i "s,^exec ,export PROFSIM_RECORDER=$PWD/$to/libprofsim-record.so \\
+    PROFSIM_PROFILER=$PWD/$to/libprof-malloc.so\n&," $to/commands/${script#test_}
 done >>$to/programs
 out/mutate/run --every "$every" --only embed/ --slow 60000 "$PWD/$to" $to/results.part
 props/mutants/lines/score.sh embed $to 95

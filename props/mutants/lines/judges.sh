@@ -12,7 +12,8 @@ judge_test() { # TEST
 
 # Write the script that runs what makes OK, changed by SED, and print its name.
 judge_script() { # OK SED
-    judge=$to/commands/$(basename "${1%.ok}")
+    judge=$(basename "${1%.ok}")
+    judge=$to/commands/${judge#test_} # test_... has tests of cmocka
     printf '#!/bin/sh\nexec %s\n' "$(ninja -t commands -s "$1" |
         sed -n "s,^{ *timeout [0-9]* \(.*\) > ${1%.ok}.*,\1,p" |
         sed "$2")" >"$judge"
