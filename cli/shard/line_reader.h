@@ -1,6 +1,6 @@
 /*
- * line_reader.h -- a small text file that anybody may have written, line by
- * line: each complaint names the file and the line.
+ * line_reader.h -- reads a small untrusted text file line by line; each
+ * complaint names the file and the line.
  */
 #ifndef CLI_LINE_READER_H
 #define CLI_LINE_READER_H

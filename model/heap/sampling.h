@@ -30,8 +30,8 @@ model_u128 model_residues(struct model_draws draws, uint64_t rate,
                           uint64_t most);
 
 /*
- * The sum over one draw of each number, for events of one length under one
- * rate. For an exact rate the draws are taken in whole rounds of `rate`.
+ * What events of one length under one rate add up to if each number is drawn
+ * once. Under exact rules the draws are taken in whole rounds of `rate`.
  */
 struct model_sums {
     model_u128 draws;     /* events offered */

@@ -24,8 +24,9 @@
  *   I5  If an event was dropped because there was no buffer, so are all events
  *       of higher stamps: `closed` is read and set while the stamp is odd.
  *   I6  A session's stacks are numbered and its events written between the
- *       start and the stop of that session: on a processor by the stopped
- *       world, on none by `events_lock`, which start and stop take, too.
+ *       start and the stop of that session. For events of a processor the
+ *       stopped world ensures that; for events of none it is `events_lock`,
+ *       which start and stop take, too.
  *
  * Why the decision to drop is made inside the stamp: a processor that still has
  * room in its buffer must not go on after another one has lost an event, or a

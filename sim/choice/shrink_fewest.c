@@ -4,7 +4,7 @@
  * Greedy passes can end on five context switches where two stale reads would
  * do, because no single step leads from one to the other. Runs are cheap, so
  * try all lists with one non-zero answer, then all with two, and so on, as long
- * as the budget lasts: the first failing list has the fewest, and is known to.
+ * as the budget lasts: then the first failing list is known to have the fewest.
  *
  *      0 0 0 0 0          one run shows which questions there are
  *      1 0 0 0  0 1 0 0   every position, every value: lists with one

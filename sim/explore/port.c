@@ -1,8 +1,8 @@
 /*
  * port.c -- the core's platform inside an explored run.
  *
- * Linked as an object before libprof.a when its instrumented source is
- * explored. A lock is a lock of the explorer, a panic a failed check, the
+ * To explore the library's instrumented source, link this object before
+ * libprof.a. A lock is then a lock of the explorer, a panic a failed check, the
  * barrier on all threads a full fence wherever each thread stands.
  *
  * The clock stands still: a time that depends on the interleaving would be part

@@ -15,7 +15,7 @@
  *
  * With one line, n processors, fixed work w and hand-over h, each round of a
  * processor takes w + h, or n h where they wait: min(n / (w + h), 1 / h) a
- * second. With exponential times it is the repairman of n machines. The tests
+ * second. With exponential times it is the machine repairman model. The tests
  * compare with both.
  */
 #include "cores.h"

@@ -1,7 +1,7 @@
 /*
  * old_buffers.c -- K27, openj9#6024: allocations from a thread's buffer do not
  * check whether sampling is on, and buffers that exist when it is switched on
- * are not told.
+ * stay unsampled.
  */
 #include "world.h"
 
