@@ -51,8 +51,9 @@ void cli_symbols_added(struct cli_symbols *symbols);
 /*
  * Name a return address: the function and line of the call before it.
  *
- * out: *symbol; without a symbol the function is `module+0xoffset`, the offset
- *      in the file, of the function's first byte if unwind tables tell it
+ * out: *symbol; without a symbol the function is `module+0xoffset`, with the
+ *      offset in the file; if unwind tables know the function's first byte, the
+ *      offset of that
  */
 void cli_symbols_find(struct cli_symbols *symbols, uint64_t pc,
                       struct cli_symbol *symbol);

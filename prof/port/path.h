@@ -26,7 +26,7 @@ struct prof_path {
 int prof_path_find(struct prof_path *found, const char *path);
 
 /*
- * in:      folder, what it is like; thing, in it
+ * in:      folder, status of the folder; thing, status of a file in it
  * returns: true if only the caller or root can have put the thing there
  */
 bool prof_path_trusts(const struct stat *folder, const struct stat *thing);

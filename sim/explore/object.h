@@ -98,7 +98,8 @@ void sim_object_settle(const struct object *o);
 
 /*
  * Sleep on `o` until woken, then take `lock` again in the same step (or no
- * lock, if NULL). Going to sleep has been recorded; `changed` says as what.
+ * lock, if NULL). Going to sleep has been recorded; if `changed`, as a change
+ * of `o`.
  *
  * returns: false if the time was over first
  */
