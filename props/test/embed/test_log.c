@@ -45,6 +45,7 @@ int __wrap_clock_gettime(clockid_t which, struct timespec *to);
 int
 __wrap_clock_gettime(clockid_t which, struct timespec *to)
 {
+    assert_true(which == CLOCK_MONOTONIC || which == CLOCK_MONOTONIC_COARSE);
     clock_ns += which == CLOCK_MONOTONIC_COARSE ? 0 : 7;
     *to = (struct timespec){.tv_sec = 1, .tv_nsec = (long)clock_ns};
     return 0;
@@ -315,6 +316,37 @@ TEST(a_full_disk_ends_the_log_as_a_limit_does)
         log_within(LOG_BYTES, disk);
         expect_prefix(disk, EMBED_DROP_DISK);
     }
+}
+
+/* Past three quarters of its table a stack is written each time. */
+TEST(stacks_are_known_as_long_as_there_is_room)
+{
+    enum { KNOWN = (1 << 19) / 4 * 3, BYTES = 32 << 20 };
+    struct embed_stack stack = {.depth = 1};
+    uint64_t first;
+    uint64_t last = 0;
+
+    (void)state;
+    embed_state = pages(sizeof *embed_state);
+    embed_state->log = pages(BYTES);
+    embed_state->limit_bytes = embed_state->reserved_bytes = BYTES;
+    embed_state->used_bytes = first = EMBED_SPOOL_FIRST;
+    for (uint64_t i = 0; i < KNOWN + 2; i++) {
+        stack.hash = i * UINT64_C(0x9e3779b97f4a7c15);
+        stack.pcs[0] = i;
+        last = embed_log_stack(&stack);
+        assert_int_equal(last, first + i * 24);
+    }
+    assert_int_not_equal(embed_log_stack(&stack), last);
+    stack.hash = (KNOWN - 1) * UINT64_C(0x9e3779b97f4a7c15);
+    stack.pcs[0] = KNOWN - 1;
+    assert_int_equal(embed_log_stack(&stack), first + (KNOWN - 1) * 24);
+    stack.hash = 0;
+    stack.pcs[0] = 0;
+    assert_int_equal(embed_log_stack(&stack), first);
+    munmap(embed_state->log, BYTES);
+    munmap(embed_state, sizeof *embed_state);
+    embed_state = NULL;
 }
 
 /* Woken for nothing, it sleeps again; who may have left others wakes one. */

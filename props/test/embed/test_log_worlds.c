@@ -224,9 +224,11 @@ execute(void)
 static void
 name_threads(void)
 {
+    const uint32_t length = 1 + sim_rng_below(rng, 15);
+
     memset(model->name, 0, sizeof model->name);
-    for (uint32_t i = 0; i < 1 + sim_rng_below(rng, 15); i++)
-        model->name[i] = (char)('a' + sim_rng_below(rng, 26));
+    for (uint32_t i = 0; i < length; i++)
+        model->name[i] = (char)(1 + sim_rng_below(rng, 255));
     prctl(PR_SET_NAME, model->name);
     atomic_fetch_add(&embed_names, 1);
     model->names++;
@@ -265,8 +267,11 @@ call_rarely(void)
 {
     switch (sim_rng_below(rng, 5)) {
     case 0:
-        log_model_unload(model, &log_world.now);
+        log_world.is_barred = sim_rng_below(rng, 4) == 0;
+        if (!log_world.is_barred)
+            log_model_unload(model, &log_world.now);
         embed_on_unload();
+        log_world.is_barred = false;
         break;
     case 1:
         execute();

@@ -204,6 +204,19 @@ TEST_WITH(set_out, clear, another_folder_is_not_written_to)
     assert_int_equal(SYS.opened, 0);
 }
 
+/* A daemon closes its input: 0 is a number as any. */
+TEST_WITH(set_out, clear, the_lowest_number_is_a_number)
+{
+    const int input = dup(0);
+
+    (void)state;
+    close(0);
+    expect_spool(MIB);
+    assert_int_equal(embed_header()->command_bytes, 5);
+    assert_int_equal(dup2(input, 0), 0);
+    close(input);
+}
+
 TEST_WITH(set_out, clear, a_file_of_the_same_name_is_left_alone)
 {
     const int file = open(spool_path(), O_RDWR | O_CREAT | O_EXCL, 0600);
@@ -347,6 +360,8 @@ TEST_WITH(set_out, clear, room_is_made_in_steps)
                 {4 * MIB - PAGE, 4 * MIB, 8 * MIB - PAGE},
                 {4 * MIB, 4 * MIB + 8, 8 * MIB},
                 {8 * MIB, 8 * MIB + 8, 12 * MIB},
+                {8 * MIB, 8 * MIB + PAGE, 12 * MIB + PAGE},
+                {64 * KIB, 64 * KIB + PAGE, 132 * KIB},
                 {15 * MIB, 15 * MIB + 8, 19 * MIB},
                 {18 * MIB, 18 * MIB + 8, 20 * MIB}, /* the limit */
                 {19 * MIB, 20 * MIB, 20 * MIB},

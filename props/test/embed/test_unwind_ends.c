@@ -171,6 +171,64 @@ TEST(a_rule_holds_until_an_unload)
     assert_int_equal(step_and_count(&from), 0);
 }
 
+/* A frame as a hook has it: its caller's, and where it returns to. */
+static void
+take(struct embed_stack *stack, const uintptr_t *frame)
+{
+    memset(stack, 0, sizeof *stack);
+    embed_stack_take(stack, frame, &own);
+}
+
+/* Each by frame pointers; the stack that the thread is on is its own. */
+TEST(a_stack_is_taken_as_the_program_keeps_it)
+{
+    static struct embed_stack stack, other;
+    static uintptr_t elsewhere[8];
+    uintptr_t frames[8] = {0};
+    const uintptr_t pc = here();
+
+    (void)state;
+    frames[0] = (uintptr_t)&frames[2];
+    frames[1] = pc;
+    frames[2] = (uintptr_t)&frames[4];
+    frames[3] = pc + 1;
+    frames[4] = 0;
+    frames[5] = pc + 2;
+    embed_by_frames = true;
+    embed_depth_max = 3;
+    take(&stack, frames);
+    assert_int_equal(stack.depth, 3);
+    for (uintptr_t i = 0; i < 3; i++)
+        assert_int_equal(stack.pcs[i], pc + i);
+    frames[5] = 0;
+    take(&other, frames);
+    assert_int_equal(other.depth, 2);
+    assert_int_not_equal(other.hash, stack.hash);
+    frames[5] = pc + 3;
+    take(&other, frames);
+    assert_int_equal(other.depth, 3);
+    assert_int_not_equal(other.hash, stack.hash);
+    frames[5] = pc + 2;
+    take(&other, frames);
+    assert_int_equal(other.hash, stack.hash);
+    embed_depth_max = 2;
+    take(&other, frames);
+    assert_int_equal(other.depth, 2);
+    /* On another stack unwind tables are asked. */
+    elsewhere[1] = pc;
+    looked_up = 0;
+    embed_unwind_forget();
+    take(&other, elsewhere);
+    assert_int_equal(other.pcs[0], pc);
+    assert_int_equal(looked_up, 1);
+    embed_by_frames = false;
+    looked_up = 0;
+    embed_unwind_forget();
+    take(&other, frames);
+    assert_int_equal(other.pcs[0], pc);
+    assert_true(looked_up > 0);
+}
+
 /* All that there are, twice: the first time their threads do not live to give
  * them back. */
 TEST(buffers_of_threads_that_are_gone_are_taken_back)
