@@ -76,6 +76,21 @@ for want in fixtures/explore/user/*.txt; do
     check "the report of ${want%.txt}.c" diff "$want" "$work/report"
 done
 
+# Shards find the graphs of the whole, each once; where threads sleep, one does all.
+graphs_of() { # FILE WORD...
+    "$profsim" explore "fixtures/explore/user/$@" |
+        sed -n 's,.* runs *\([0-9]*\) graphs.*,\1,p'
+}
+for file in condvar.c ticket.c; do
+    sum=0
+    for shard in 1/3 2/3 3/3; do
+        sum=$((sum + $(graphs_of $file --shard $shard)))
+    done
+    check "shards of $file" [ $sum = "$(graphs_of $file)" ]
+done
+check "a thread that sleeps is one shard's" [ \
+    "$(graphs_of condvar.c --shard 2/3)" = 0 ]
+
 # The command that a failure prints shows the same failure, with flags, too.
 cat >"$work/flag.c" <<'END'
 #include <pthread.h>

@@ -5,6 +5,7 @@
 #include "estimate.h"
 #include "explore.h"
 #include "frontier.h"
+#include "visited.h"
 
 #include <string.h>
 
@@ -360,6 +361,70 @@ TEST(an_estimate_needs_four_stretches)
     sim_estimate_add(&e, 40, 0.4);
     assert_true(sim_estimate_left(&e, &error) > 59.9);
     assert_true(error < 1e-6);
+}
+
+/* ---- The set of states ---- */
+
+enum { KEYS = 20000 };
+
+/* Some differ in one half only. */
+static void
+key_of(uint64_t i, uint64_t key[2])
+{
+    key[0] = sim_mix64(i / 3 + 1);
+    key[1] = sim_mix64(i % 3 * 7 + i / 3 % 64);
+}
+
+static void
+sum_keys(void *context, const uint64_t key[2])
+{
+    *(uint64_t *)context += key[0] * 3 + key[1];
+}
+
+static void
+check_set(struct sim_visited *set)
+{
+    uint64_t want = 0;
+    uint64_t sum = 0;
+    uint64_t key[2];
+
+    for (uint64_t i = 0; i < KEYS; i++) {
+        key_of(i, key);
+        want += key[0] * 3 + key[1];
+        assert_false(sim_visited_contains(set, key));
+        assert_false(sim_visited_insert(set, key));
+        assert_true(sim_visited_contains(set, key));
+        assert_int_equal(sim_visited_count(set), i + 1);
+    }
+    for (uint64_t i = 0; i < KEYS; i++) {
+        key_of(i, key);
+        assert_true(sim_visited_insert(set, key));
+    }
+    assert_int_equal(sim_visited_count(set), KEYS);
+    sim_visited_each(set, sum_keys, &sum);
+    assert_int_equal(sum, want);
+    assert_false(set->full);
+    key_of(KEYS, key); /* one more than it may have */
+    assert_false(sim_visited_insert(set, key));
+    assert_true(set->full);
+    assert_false(sim_visited_contains(set, key));
+    sim_visited_clear(set);
+    assert_int_equal(sim_visited_count(set), 0);
+    assert_false(set->full);
+    key_of(0, key);
+    assert_false(sim_visited_contains(set, key));
+    assert_false(sim_visited_insert(set, key));
+    sim_visited_close(set);
+}
+
+TEST(a_set_has_what_was_put_into_it_and_no_more_than_it_may)
+{
+    struct sim_visited set;
+
+    assert_true(sim_visited_init(&set, KEYS));
+    check_set(&set);
+    assert_true(sim_visited_init_shared(&set, KEYS));
+    check_set(&set);
 }
 
 int
