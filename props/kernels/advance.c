@@ -65,6 +65,7 @@ const struct sim_kernel props_kernel_advance_alloc = {
     .threads = {{"mutator", alloc_once, NULL},
                 {"collector", advance_twice, NULL}},
     .threads_count = 2,
+    .barriers = true,
 };
 
 /* ---- The program frees, and is overtaken ---- */
@@ -100,6 +101,7 @@ const struct sim_kernel props_kernel_advance_explicit = {
     .threads = {{"mutator", free_explicit_once, NULL},
                 {"collector", advance_twice, NULL}},
     .threads_count = 2,
+    .barriers = true,
 };
 
 /* ---- Two control calls, one of which advances ---- */
@@ -120,6 +122,7 @@ const struct sim_kernel props_kernel_advance_busy = {
     .threads = {{"collector", advance_once, NULL},
                 {"reader", kernel_look, NULL}},
     .threads_count = 2,
+    .barriers = true,
 };
 
 /* ---- A free comes a cycle later, as of a collector ---- */
@@ -156,6 +159,7 @@ const struct sim_kernel props_kernel_advance_free = {
     .threads = {{"mutator", alloc_then_free, NULL},
                 {"collector", advance_and_look, NULL}},
     .threads_count = 2,
+    .barriers = true,
 };
 
 /* ---- A signal handler records on the processor it interrupts ---- */
@@ -186,6 +190,7 @@ const struct sim_kernel props_kernel_advance_in_signal = {
     .threads = {{"mutator", alloc_once, alloc_in_signal},
                 {"collector", advance_twice, NULL}},
     .threads_count = 2,
+    .barriers = true,
 };
 
 /* ---- A signal handler records in the middle of a publication ---- */
@@ -237,6 +242,7 @@ const struct sim_kernel props_kernel_flush_signal = {
     .finish = one_or_two,
     .threads = {{"collector", alloc_and_advance, life_in_signal}},
     .threads_count = 1,
+    .barriers = true,
 };
 
 /* ---- A thread stalls between reading the cycle and adding ---- */
@@ -257,6 +263,7 @@ const struct sim_kernel props_kernel_advance_stalled = {
     .threads = {{"mutator", alloc_once, NULL},
                 {"collector", advance_four_times, NULL}},
     .threads_count = 2,
+    .barriers = true,
 };
 
 /* ---- A world of one processor ---- */
@@ -308,4 +315,5 @@ const struct sim_kernel props_kernel_advance_one = {
     .threads = {{"mutator", free_and_alloc, NULL},
                 {"collector", advance_sweep_and_look, NULL}},
     .threads_count = 2,
+    .barriers = true,
 };

@@ -104,4 +104,5 @@ const struct sim_kernel props_kernel_carry_late = {
     .threads = {{"mutator", allocate, NULL},
                 {"collector", advance_and_sweep, NULL}},
     .threads_count = 2,
+    .barriers = true,
 };

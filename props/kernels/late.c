@@ -56,6 +56,7 @@ const struct sim_kernel props_kernel_late_free = {
     .threads = {{"sweeper", sweep_born, NULL},
                 {"collector", advance_and_flush, NULL}},
     .threads_count = 2,
+    .barriers = true,
 };
 
 /* ---- ... also if one thread advances while another one publishes ---- */
@@ -87,6 +88,7 @@ const struct sim_kernel props_kernel_late_flush = {
                 {"collector", advance_only, NULL},
                 {"publisher", flush_only, NULL}},
     .threads_count = 3,
+    .barriers = true,
 };
 
 /* ---- ... and that of a late allocation after a sweep that is quick ---- */
@@ -149,6 +151,7 @@ const struct sim_kernel props_kernel_late_alloc = {
     .threads = {{"mutator", allocate, NULL},
                 {"collector", advance_and_sweep, NULL}},
     .threads_count = 2,
+    .barriers = true,
 };
 
 /* ---- A refused next_cycle: frees wait with the allocations ---- */
@@ -220,6 +223,7 @@ const struct sim_kernel props_kernel_refused = {
     .threads = {{"collection", collect, NULL},
                 {"collector", look_advance_look, NULL}},
     .threads_count = 2,
+    .barriers = true,
 };
 
 /* ---- ... and also if it is a flush that refuses it ---- */
@@ -259,6 +263,7 @@ const struct sim_kernel props_kernel_refused_by_flush = {
     .threads = {{"collection", allocate_collect_sweep, NULL},
                 {"publisher", flush_only, NULL}},
     .threads_count = 2,
+    .barriers = true,
 };
 
 /* ---- The first snapshot meets the sweep of a refused cycle ---- */
@@ -298,4 +303,5 @@ const struct sim_kernel props_kernel_first_sweep = {
     .threads = {{"collection", allocate_and_collect, NULL},
                 {"reader", kernel_look, NULL}},
     .threads_count = 2,
+    .barriers = true,
 };

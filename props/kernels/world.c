@@ -119,6 +119,7 @@ const struct sim_kernel props_kernel_everything = {
                 {"collector", one_advance, NULL},
                 {"reader", kernel_look, NULL}},
     .threads_count = 3,
+    .barriers = true,
 };
 
 /* ---- ... and in a running world ---- */
@@ -168,4 +169,5 @@ const struct sim_kernel props_kernel_everything_running = {
                 {"collector", one_advance_running, NULL},
                 {"reader", kernel_look, NULL}},
     .threads_count = 3,
+    .barriers = true,
 };

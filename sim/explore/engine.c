@@ -82,6 +82,8 @@ sim_engine_event(uint64_t kind, uint64_t detail)
 
     sim_engine_hash(stamp | (uint64_t)e->current << 32 | kind << 40, detail,
                     true);
+    if (t->has_turn)
+        sim_turn_record();
 }
 
 void

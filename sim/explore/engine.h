@@ -95,17 +95,22 @@ struct thread {
     uint32_t waits_for_thread;
     bool (*can_take)(void *context);
     void *can_take_context;
-    bool blocks;        /* it is no choice to wait while it cannot take */
-    bool orders;        /* its operation is one on an object (order.c) */
-    bool looks;         /* ... and waits for one that changes something */
-    uint32_t question;  /* its latest read's */
-    uint32_t offered;   /* ... and that about what it waited for */
-    struct asked asked; /* of its operation on an object; order.c */
-    bool needs;         /* the same, while it is recorded */
+    bool blocks;         /* it is no choice to wait while it cannot take */
+    bool orders;         /* its operation is one on an object (order.c) */
+    bool looks;          /* ... and waits for one that changes something */
+    uint32_t question;   /* its latest read's */
+    uint32_t offered;    /* ... and that about what it waited for */
+    struct asked asked;  /* of its operation on an object; order.c */
+    struct asked turn;   /* of its operation, among barriers */
+    bool has_turn;       /* ... which is to be recorded */
+    bool is_barrier;     /* its operation is one itself */
+    bool is_told;        /* barriers came since its last operation; */
+    struct clock untold; /* what that depended on before the first of them */
+    bool needs;          /* the same, while it is recorded */
     bool shuts;
     uint64_t read_name;     /* of the place in the code; see futile.c */
     struct chain *awaits;   /* blocked: nothing there is of use */
-    struct offer offers[2]; /* done, and still to be offered */
+    struct offer offers[3]; /* done, and still to be offered */
     uint32_t offers_count;
     uint32_t offered_stamp; /* of the one that is offered */
     bool released;          /* ... and nothing will come */
@@ -163,6 +168,7 @@ struct engine {
     bool first;       /* the first scheduling question is still to be asked */
     bool reduced;     /* see reduce.c */
     bool irreducible; /* the run met what cannot be reduced */
+    bool turns;       /* each operation has its turn among barriers */
     bool logged;      /* its accesses are compared; see repeat.c */
     bool cut;         /* the run ends for what is known from runs */
     bool learned;     /* a new site of a wait loop: begin again */
@@ -194,6 +200,7 @@ struct engine {
     uint64_t marks;
     struct order marks_order;
     struct order creations; /* of threads */
+    struct order barriers;  /* on all threads */
     uint64_t object_clock;  /* changes of objects so far */
     uint32_t locations_count;
     uint32_t cells_count;
@@ -385,6 +392,11 @@ sim_trace_add(enum sim_op op, uintptr_t site)
 {
     return sim_engine.trace != NULL ? sim_trace_add_event(op, site) : NULL;
 }
+
+/* order.c: a thread's turn among barriers */
+void sim_turn_ask(void);
+void sim_turn_record(void);
+void sim_turn_forget_told(void);
 
 /* fence.c */
 void sim_atomic_fence(int order, uintptr_t site);

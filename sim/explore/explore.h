@@ -53,6 +53,8 @@ struct sim_kernel {
     void (*invariant)(void *context); /* after each event; may fail; or NULL */
     struct sim_thread threads[SIM_THREADS_MAX];
     uint32_t threads_count;
+    bool barriers; /* a thread calls sim_explore_barrier(); if it does
+                    * without this, the search goes by schedules */
 };
 
 /* ---- What a kernel may call ---- */

@@ -38,31 +38,25 @@ barrier_arrive(uint32_t i)
     struct engine *e = &sim_engine;
     struct thread *t = &e->threads[i];
 
+    if (i != e->current && !t->is_told) {
+        t->untold = t->causal;
+        sim_clock_join(&t->untold, &t->now);
+        t->is_told = true;
+    }
     /* An event of the other thread: it covers the plain accesses before. */
     if (i != e->current)
         t->now.at[i]++;
     sim_clock_join(&t->now, &t->pending);
 }
 
-void
-sim_explore_barrier(void)
+/* Full fences on all threads. */
+static void
+barrier_fences(void)
 {
-    const uintptr_t site = (uintptr_t)__builtin_return_address(0);
     struct engine *e = &sim_engine;
     struct thread *me = sim_self();
     struct clock told;
-    uint64_t where = 0;
 
-    if (!e->active)
-        return;
-    sim_reduce_refuse();
-    sim_engine_point(site);
-    sim_trace_add(SIM_OP_BARRIER, site);
-    for (uint32_t i = 0; i < e->threads_count; i++) {
-        if (i != e->current)
-            where = sim_mix64(where * 31 + e->threads[i].now.at[i]);
-    }
-    sim_engine_event(EVENT_BARRIER, where);
     for (uint32_t i = 0; i < e->threads_count; i++)
         barrier_arrive(i);
     told = me->now;
@@ -74,7 +68,44 @@ sim_explore_barrier(void)
         t->release = t->now;
     }
     me->release = me->now;
+}
+
+/* Its turn: each operation of another thread comes before it or after. */
+static void
+barrier_point(uintptr_t site)
+{
+    struct thread *me = sim_self();
+
+    if (!sim_engine.kernel->barriers)
+        sim_reduce_refuse();
+    if (sim_engine.reduced)
+        sim_shard_sleeps(); /* two lists may lead to one graph */
+    me->is_barrier = true;
+    sim_engine_point(site);
+    sim_order_ask(&sim_engine.barriers, false, NULL, NULL);
+    sim_turn_forget_told();
+    me->is_barrier = false;
+}
+
+void
+sim_explore_barrier(void)
+{
+    const uintptr_t site = (uintptr_t)__builtin_return_address(0);
+    struct engine *e = &sim_engine;
+    uint64_t where = 0;
+
+    if (!e->active)
+        return;
+    barrier_point(site);
+    sim_trace_add(SIM_OP_BARRIER, site);
+    for (uint32_t i = 0; i < e->threads_count; i++) {
+        if (i != e->current)
+            where = sim_mix64(where * 31 + e->threads[i].now.at[i]);
+    }
+    sim_engine_event(EVENT_BARRIER, where);
+    barrier_fences();
     /* No node for psc (seq_cst.c): every event happens before it or after it,
      * so coherence alone forbids each cycle through it. */
     sim_engine_after_event();
+    sim_order_done(&e->barriers, true);
 }

@@ -109,6 +109,8 @@ sim_lock_take(const void *lock, uint32_t rank, uintptr_t site)
         sim_engine_point(site);
     else
         sim_engine_block(site);
+    while (l->holder != SIM_THREADS_MAX) /* taken while it waited its turn */
+        sim_engine_block(site);
     sim_self()->wants = NULL;
     sim_order_ask(&l->order, false, is_free, l);
     take(l, site);

@@ -275,14 +275,17 @@ sim_engine_signal_point(void)
 {
     struct engine *e = &sim_engine;
     struct thread *t = sim_self();
+    const bool is_barrier = t->is_barrier;
 
     if (t->signals_left == 0 ||
         sim_engine_ask(2, SIM_FAULT, (uint16_t)e->current) == 0)
         return;
     t->signals_left--;
     /* Part of the state: between which plain accesses it struck. */
+    t->is_barrier = false;
     sim_engine_event(EVENT_SIGNAL, t->plain_count);
     e->kernel->threads[e->current].signal(e->kernel->context, e->current);
+    t->is_barrier = is_barrier;
 }
 
 void
@@ -301,14 +304,19 @@ sim_engine_point(uintptr_t site)
     t->steps++;
     if (e->options.strategy != SIM_STRATEGY_RANDOM)
         sim_sched_step();
-    if (t->signals_left != 0)
+    if (t->signals_left != 0) {
         sim_engine_signal_point();
+        sim_engine_settle(); /* what the handler has done */
+    }
     t->next_site = site;
     if (e->starting)
         start_over();
     else
         sim_engine_go(pick((e->ready >> e->current & 1) != 0));
     t->last_site = site;
+    t->has_turn = false;
+    if (e->turns)
+        sim_turn_ask();
 }
 
 /* The current thread cannot run until somebody makes it ready. */
@@ -334,6 +342,8 @@ sim_engine_yield(uintptr_t site)
         start_over();
     else
         sim_engine_go(pick(false));
+    if (sim_engine.turns)
+        sim_turn_ask();
 }
 
 /* The last thread has ended. Another run may have come to the same graph. */

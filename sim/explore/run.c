@@ -101,6 +101,7 @@ sim_engine_thread_reset(uint32_t i)
     t->awaits = NULL;
     t->offers_count = 0;
     t->released = false;
+    t->has_turn = t->is_barrier = t->is_told = false;
     t->read_name = 0;
     memset(&t->causal, 0, sizeof t->causal);
     t->steps_before = t->steps > t->steps_before ? t->steps : t->steps_before;
@@ -281,7 +282,9 @@ run_reset(struct sim_choices *choices, struct sim_run *run)
     e->marks = 0;
     memset(&e->marks_order, 0, sizeof e->marks_order);
     memset(&e->creations, 0, sizeof e->creations);
+    memset(&e->barriers, 0, sizeof e->barriers);
     e->reduced = e->options.reduced;
+    e->turns = e->reduced && e->kernel->barriers;
     e->irreducible = false;
     e->shard.owned = e->shard.foreign = false;
     e->cut = false;

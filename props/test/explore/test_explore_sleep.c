@@ -1,6 +1,7 @@
 /*
- * test_explore_sleep.c -- random programs that sleep, wake, lock and try, graph
- * by graph and schedule by schedule: the same graphs, the same verdict.
+ * test_explore_sleep.c -- random programs that sleep, wake, lock, try and call
+ * barriers, and one with a signal handler, graph by graph and schedule by
+ * schedule: the same graphs, the same verdict.
  *
  *      test_explore_sleep            800 programs
  *      test_explore_sleep 20000      so many
@@ -15,12 +16,25 @@
 
 enum { THREADS_MAX = 3, STEPS_MAX = 4, PLACES = 2 };
 
-enum op { LOAD, STORE, CAS, WAIT, WAKE_ONE, WAKE_ALL, LOCKED, TRY, OPS_COUNT };
+enum op {
+    LOAD,
+    STORE,
+    CAS,
+    WAIT,
+    WAKE_ONE,
+    WAKE_ALL,
+    LOCKED,
+    TRY,
+    BARRIER,
+    BARRIER_LOCKED,
+    OPS_COUNT
+};
 
 struct step {
     enum op op;
     uint32_t location;
     uint32_t value;
+    bool relaxed;
 };
 
 static struct {
@@ -48,10 +62,12 @@ do_step(const struct step *s)
 
     switch (s->op) {
     case LOAD:
-        __tsan_atomic32_load(location, __ATOMIC_ACQUIRE);
+        __tsan_atomic32_load(location,
+                             s->relaxed ? __ATOMIC_RELAXED : __ATOMIC_ACQUIRE);
         break;
     case STORE:
-        __tsan_atomic32_store(location, s->value, __ATOMIC_RELEASE);
+        __tsan_atomic32_store(location, s->value,
+                              s->relaxed ? __ATOMIC_RELAXED : __ATOMIC_RELEASE);
         break;
     case CAS:
         __tsan_atomic32_compare_exchange_strong(location, &expected,
@@ -78,6 +94,14 @@ do_step(const struct step *s)
         __tsan_atomic32_store(location, s->value, __ATOMIC_RELAXED);
         sim_explore_unlock(&lock);
         break;
+    case BARRIER:
+        sim_explore_barrier();
+        break;
+    case BARRIER_LOCKED:
+        sim_explore_lock(&lock, 0);
+        sim_explore_barrier();
+        sim_explore_unlock(&lock);
+        break;
     case OPS_COUNT:
         break;
     }
@@ -99,7 +123,8 @@ explore(bool by_schedules)
     struct sim_kernel kernel = {.name = "random",
                                 .about = "any",
                                 .setup = setup,
-                                .threads_count = program.threads};
+                                .threads_count = program.threads,
+                                .barriers = true};
     struct sim_exhaust_result r;
 
     for (uint32_t t = 0; t < program.threads; t++)
@@ -124,6 +149,7 @@ draw_program(struct sim_rng *rng)
                         : (enum op)sim_rng_below(rng, OPS_COUNT);
             s->location = sim_rng_below(rng, 4) == 0;
             s->value = sim_rng_below(rng, 2);
+            s->relaxed = sim_rng_below(rng, 2) == 0;
         }
     }
 }
@@ -132,16 +158,16 @@ static void
 fail_program(uint32_t number, const struct sim_exhaust_result *a,
              const struct sim_exhaust_result *b)
 {
-    static const char *const names[] = {"load",      "store",    "cas",
-                                        "wait",      "wake one", "wake all",
-                                        "lock+load", "try+store"};
+    static const char *const names[] = {
+        "load",     "store",     "cas",       "wait",    "wake one",
+        "wake all", "lock+load", "try+store", "barrier", "lock+barrier"};
 
     for (uint32_t t = 0; t < program.threads; t++) {
         for (uint32_t i = 0; i < program.length; i++) {
             const struct step *s = &program.steps[t][i];
 
-            print_message("T%u: %s %u, %u\n", t, names[s->op], s->location,
-                          s->value);
+            print_message("T%u: %s%s %u, %u\n", t, names[s->op],
+                          s->relaxed ? " relaxed" : "", s->location, s->value);
         }
     }
     fail_msg("program %u: %llu graphs, %s, graph by graph; by schedules %llu, "
@@ -180,6 +206,90 @@ TEST(sleeping_programs_have_the_same_graphs_either_way)
                   programs);
     assert_in_range(failing, programs / 10, programs - programs / 10);
     assert_true(runs < 2 * graphs);
+}
+
+/* ---- Signals ---- */
+
+static void
+store_flag(void *context, uint32_t thread)
+{
+    (void)context;
+    (void)thread;
+    __tsan_atomic32_store(&memory[0], 1, __ATOMIC_RELAXED);
+}
+
+static void
+load_answer(void *context, uint32_t thread)
+{
+    (void)context;
+    (void)thread;
+    __tsan_atomic32_load(&memory[1], __ATOMIC_RELAXED);
+}
+
+static void
+answer_flag(void *context, uint32_t thread)
+{
+    (void)context;
+    (void)thread;
+    __tsan_atomic32_store(&memory[1],
+                          __tsan_atomic32_load(&memory[0], __ATOMIC_RELAXED),
+                          __ATOMIC_RELAXED);
+}
+
+static void
+call_barrier(void *context, uint32_t thread)
+{
+    (void)context;
+    (void)thread;
+    sim_explore_barrier();
+}
+
+static void
+expect_same_graphs(const struct sim_kernel *kernel)
+{
+    struct sim_exhaust_options options = {.keep_going = false};
+    struct sim_exhaust_result by_graphs;
+    struct sim_exhaust_result by_schedules;
+
+    sim_explore_exhaust(kernel, &options, &by_graphs);
+    options.by_schedules = true;
+    sim_explore_exhaust(kernel, &options, &by_schedules);
+    assert_int_equal(by_graphs.states, 0);
+    assert_int_equal(by_graphs.graphs, by_schedules.graphs);
+    assert_true(by_graphs.graphs_sum == by_schedules.graphs_sum);
+}
+
+/* The handler runs right before the load, and that may see the answer. */
+TEST(a_thread_may_see_the_answer_to_what_its_signal_handler_did)
+{
+    const struct sim_kernel kernel = {
+        .name = "signal",
+        .about = "any",
+        .setup = setup,
+        .threads = {{"answer", answer_flag, NULL},
+                    {"load", load_answer, store_flag}},
+        .threads_count = 2,
+    };
+
+    (void)state;
+    expect_same_graphs(&kernel);
+}
+
+/* ... right before a barrier, and another thread's comes in between. */
+TEST(what_a_signal_handler_does_has_its_turn_among_barriers)
+{
+    const struct sim_kernel kernel = {
+        .name = "signal",
+        .about = "any",
+        .setup = setup,
+        .threads = {{"one", call_barrier, store_flag},
+                    {"other", call_barrier, NULL}},
+        .threads_count = 2,
+        .barriers = true,
+    };
+
+    (void)state;
+    expect_same_graphs(&kernel);
 }
 
 int

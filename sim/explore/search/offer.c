@@ -11,6 +11,8 @@
  */
 #include "engine.h"
 
+#include <string.h>
+
 void
 sim_offer_later(struct chain *chain, bool changed)
 {
@@ -64,8 +66,8 @@ sim_offer_settle(void)
     while (t->offers_count > 0) {
         const struct offer offer = t->offers[0];
 
-        t->offers[0] = t->offers[1];
         t->offers_count--;
+        memmove(t->offers, t->offers + 1, t->offers_count * sizeof offer);
         t->offered_stamp = offer.stamp;
         sim_reduce_offer(offer.chain, !offer.changed);
         if (offer.changed) {

@@ -66,6 +66,56 @@ sim_order_done(struct order *order, bool changed)
     sim_order_offer(order, changed);
 }
 
+/* ---- Barriers on all threads ---- */
+
+/*
+ * In a kernel with barriers each operation of a thread looks at them: it comes
+ * after all that were made, or waits for a certain thread's next one. Its turn
+ * comes before what else it asks. If it waits then, only those run whom it
+ * depends on, so their barriers come before it in any case.
+ */
+void
+sim_turn_ask(void)
+{
+    struct thread *t = sim_self();
+    struct lock *wants = t->wants;
+
+    if (t->has_turn || t->is_barrier || t->probing || sim_engine.last_round)
+        return;
+    t->wants = NULL; /* it waits for something else now */
+    sim_order_ask(&sim_engine.barriers, true, NULL, NULL);
+    t->wants = wants;
+    t->turn = t->asked;
+    t->has_turn = true;
+}
+
+/* What barriers told the thread is no reason why they cannot come later. */
+void
+sim_turn_forget_told(void)
+{
+    struct thread *t = sim_self();
+
+    if (t->is_told)
+        t->before = t->untold;
+    t->is_told = false;
+}
+
+/* The operation has its event; what it reads is still to be recorded. */
+void
+sim_turn_record(void)
+{
+    struct thread *t = sim_self();
+    const uint32_t question = t->question;
+    const uint32_t offered = t->offered;
+
+    t->has_turn = false;
+    sim_turn_forget_told();
+    sim_order_record(&sim_engine.barriers, t->turn, false);
+    sim_order_offer(&sim_engine.barriers, false);
+    t->question = question;
+    t->offered = offered;
+}
+
 /* An operation that has no place here: the search begins again without. */
 void
 sim_reduce_refuse(void)

@@ -25,8 +25,8 @@
  *
  * Writes do not wait: a store gets its position in modification order when it
  * is made (memory.c). Locking, sleeping and waking work in a similar way
- * (order.c). Kernels with operations that act on all threads, or with a check
- * after each event, are explored by schedules instead (engine.c).
+ * (order.c). Kernels in which a thread forks, or with a check after each event,
+ * are explored by schedules instead (engine.c).
  */
 #include "engine.h"
 #include "frontier.h"
