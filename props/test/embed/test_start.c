@@ -425,14 +425,11 @@ TEST(what_cannot_begin_is_off)
 
 static const struct memory {
     uint64_t limit, wanted, got; /* 0: no log */
-} memories[] = {{0, 512 * MIB, 512 * MIB},
-                {RLIM_INFINITY, 512 * MIB, 512 * MIB},
-                {255 * MIB, MIB, 0},
-                {256 * MIB, 512 * MIB, 8 * MIB},
-                {256 * MIB, 8 * MIB, 8 * MIB},
-                {256 * MIB, 7 * MIB, 7 * MIB},
-                {1024 * MIB, 512 * MIB, 56 * MIB},
-                {1024 * MIB, 56 * MIB + 1, 56 * MIB}};
+} memories[] = {
+    {0, 512 * MIB, 512 * MIB},         {RLIM_INFINITY, 512 * MIB, 512 * MIB},
+    {256 * MIB - 16, MIB, 0},          {256 * MIB, 512 * MIB, 8 * MIB},
+    {256 * MIB, 8 * MIB, 8 * MIB},     {256 * MIB, 7 * MIB, 7 * MIB},
+    {1024 * MIB, 512 * MIB, 56 * MIB}, {1024 * MIB, 56 * MIB + 1, 56 * MIB}};
 static const struct memory *memory;
 
 /* A sixteenth of what it may have, of that 8 MiB for ourselves. */

@@ -61,6 +61,30 @@ TEST(a_frame_below_its_callee_ends_the_stack)
     assert_int_equal(embed_unwind_walk(pcs, PCS, &from, false, &own), 1);
 }
 
+/* Of code that was made while the program ran. */
+TEST(without_tables_frame_pointers_are_followed)
+{
+    enum { MADE = 0x1000 }; /* nothing is mapped there */
+    uintptr_t words[64] = {0};
+    uintptr_t pcs[PCS];
+    struct embed_registers from = {
+        .pc = MADE, .sp = (uintptr_t)&words[32], .fp = (uintptr_t)&words[32]};
+
+    words[32] = (uintptr_t)&words[40];
+    words[33] = MADE + 1;
+    words[40] = (uintptr_t)&words[42];
+    words[41] = MADE + 2;
+    words[42] = (uintptr_t)&words[40]; /* back */
+    words[43] = MADE + 3;
+    assert_int_equal(embed_unwind_walk(pcs, PCS, &from, false, &own), 4);
+    for (uintptr_t i = 0; i < 4; i++)
+        assert_int_equal(pcs[i], MADE + i);
+    from.fp = (uintptr_t)&words[31];
+    assert_int_equal(embed_unwind_walk(pcs, PCS, &from, false, &own), 1);
+    from.fp = (uintptr_t)&words[32] + 1;
+    assert_int_equal(embed_unwind_walk(pcs, PCS, &from, false, &own), 1);
+}
+
 /* Two pages: the stack begins with the second. */
 TEST(a_register_on_the_page_before_is_found)
 {
@@ -168,6 +192,7 @@ TEST(a_rule_holds_until_an_unload)
     assert_int_equal(step_and_count(&from), 1);
     unloads_meanwhile = false;
     assert_int_equal(step_and_count(&from), 1);
+    embed_unwind_start(); /* it was */
     assert_int_equal(step_and_count(&from), 0);
 }
 

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "agent_stubs.h"
-#include "unit_test.h"
+#include "in_child.h"
 
 #define AGENT agent_stubs
 
@@ -240,6 +240,34 @@ TEST(a_program_that_takes_the_signal_keeps_it)
     assert_int_equal(sigaction(SIGUSR2, NULL, &action), 0);
     assert_true(action.sa_handler == SIG_DFL);
     assert_int_equal(agent_end(state), 0);
+}
+
+/* What its parent asked for and wrote is its parent's. */
+static void
+write_once(void)
+{
+    const int seen = atomic_load(&AGENT.drained);
+
+    profile_agent_after_fork_child(true);
+    CHECK(!profile_agent_is_running());
+    atomic_store(&AGENT.dumps, 0);
+    profile_agent_start();
+    agent_await(&AGENT.drained, seen + 2);
+    CHECK(atomic_load(&AGENT.dumps) == 0);
+    profile_agent_end();
+    CHECK(atomic_load(&AGENT.dumps) == 1);
+    profile_agent_stop();
+    CHECK(!profile_agent_is_running());
+}
+
+TEST_WITH(agent_begin, agent_end, a_child_writes_files_of_its_own)
+{
+    (void)state;
+    for (int i = 1; i <= 3; i++) {
+        agent_ask();
+        agent_await(&AGENT.dumps, i);
+    }
+    expect_in_child(write_once);
 }
 
 TEST(a_child_begins_an_agent_if_it_may)

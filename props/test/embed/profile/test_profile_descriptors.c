@@ -214,7 +214,7 @@ TEST_WITH(NULL, end_on_old_kernel, a_child_has_no_listener)
     if (child == 0) {
         alarm(20);
         profile_agent_after_fork_child(false);
-        _exit(find_listener() >= 0);
+        _exit(find_listener() >= 0 || profile_agent_is_running());
     }
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);

@@ -332,7 +332,7 @@ end_off(void)
 
 TEST(who_ends_writes_files_where_there_is_a_folder)
 {
-    end_folder = "/f";
+    end_folder = "/";
     expect_in_child(end_with_files);
     end_folder = "!"; /* in a handler that interrupted the profiler */
     expect_in_child(end_with_files);

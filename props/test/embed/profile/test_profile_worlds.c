@@ -166,9 +166,10 @@ static void
 release(void)
 {
     const int at = (int)sim_rng_below(&world->rng, ADDRESSES);
+    const bool inside = embed_inside;
 
     embed_on_free(block_at(at));
-    if (blocks[at].is_known && !embed_inside)
+    if (blocks[at].is_known && !inside)
         want_free(&blocks[at], at);
 }
 
@@ -176,13 +177,14 @@ static void
 begin_resize(size_t i)
 {
     const int at = (int)sim_rng_below(&world->rng, ADDRESSES);
+    const bool inside = embed_inside;
 
     begun[i].is_used = true;
     begun[i].is_wait = false;
     begun[i].at = at;
     begun[i].block = blocks[at];
     begun[i].token = embed_on_resize(block_at(at));
-    assert_int_equal(begun[i].token != 0, blocks[at].is_known && !embed_inside);
+    assert_int_equal(begun[i].token != 0, blocks[at].is_known && !inside);
     if (begun[i].token != 0)
         blocks[at].is_known = false;
 }
