@@ -111,8 +111,8 @@ address_below(const struct cli_calls *calls, uintptr_t inner)
 }
 
 /*
- * The innermost function of a pc has it as its address. Those that it is part
- * of get others: readers tell calls apart by their addresses.
+ * Give each call an address of its own, by which readers tell calls apart: the
+ * innermost function at a pc gets the pc, those that contain it get others.
  */
 static bool
 give_addresses(struct cli_calls *calls)

@@ -35,8 +35,6 @@ typedef SHARED(uint32_t) shared_u32;
                                      memory_order_release))
 #define swap_relaxed(shared, v) \
     atomic_exchange_explicit(&(shared)->value, (v), memory_order_relaxed)
-#define swap_acquire(shared, v) \
-    atomic_exchange_explicit(&(shared)->value, (v), memory_order_acquire)
 #define cas_relaxed(shared, expected, v)                                       \
     atomic_compare_exchange_strong_explicit(&(shared)->value, (expected), (v), \
                                             memory_order_relaxed,              \
