@@ -58,6 +58,32 @@ END
     echo "$judge"
 }
 
+# Write the script that searches in processes of so many runs each, and compares
+# the graphs with those of one; print its name.
+judge_resumed() { # PROGRAM STEP
+    judge=$to/commands/resumed-$(basename "$1")
+    graphs=$("$1" --runs 2000000 |
+        sed -n 's,.* runs *\([0-9]*\) graphs.*,\1,p')
+    cat >"$judge" <<END
+#!/bin/sh
+ulimit -t 3
+file=$to/commands/\$\$.file
+runs=0
+while runs=\$((runs + $2)) && [ \$runs -lt $((50 * $2)) ]; do
+    line=\$($1 --runs \$runs --checkpoint \$file 2>&1 | head -n 1)
+    case "\$line" in
+    *"not finished") ;;
+    *" $graphs graphs"*" s  holds") exit 0 ;;
+    *) break ;;
+    esac
+done
+rm -f \$file
+exit 1
+END
+    chmod +x "$judge"
+    echo "$judge"
+}
+
 # What test_explore.sh reads of the first lines of a program, too.
 judge_programs() { # FILE...
     for file; do
@@ -74,6 +100,10 @@ judge_programs() { # FILE...
             [ "$name" != $to/user/condvar ] ||
                 judge_program "$name" 'no failure in this shard, graphs 0' \
                     '--shard 2/3' shard
+            case $(basename "$name") in
+            ticket | mcs | snapshot) judge_resumed "$name" 5 ;;
+            casrot) judge_resumed "$name" 700 ;;
+            esac
             [ ! -f "${file%.c}.txt" ] || judge_report "$name" "${file%.c}.txt"
         }
         [ -z "$broken" ] || {

@@ -114,6 +114,6 @@ for name in $rules; do
 done >>$to/programs
 # Sets of states that processes share are reserved, not used.
 only=$(dirname $sources | sort -u | sed 's,$,/,' | tr '\n' ,)
-out/mutate/run --every "$every" --only "$only" --slow 2400 --memory 256 \
+out/mutate/run --every "$every" --only "$only" --slow 4000 --memory 256 \
     --costs $costs $to $to/results.part
 props/mutants/lines/score.sh $room $to 95

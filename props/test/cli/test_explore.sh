@@ -91,6 +91,17 @@ done
 check "a thread that sleeps is one shard's" [ \
     "$(graphs_of condvar.c --shard 2/3)" = 0 ]
 
+# A search goes on in new processes, 20 runs each, and finds the same graphs.
+runs=0
+while runs=$((runs + 20)) && [ $runs -lt 400 ]; do
+    "$profsim" explore fixtures/explore/user/ticket.c --runs $runs \
+        --checkpoint "$work/ticket" >"$work/out"
+    grep -q 'not finished' "$work/out" || break
+done
+check "it is more than one process" [ $runs -gt 20 ]
+check "a program goes on from its file" says "$work/out" \
+    " $(graphs_of ticket.c) graphs"
+
 # The command that a failure prints shows the same failure, with flags, too.
 cat >"$work/flag.c" <<'END'
 #include <pthread.h>
