@@ -50,7 +50,7 @@ struct stubs {
     const char *status; /* is read instead of the process's; NULL: that */
     const char *root;   /* is opened instead of "/"; NULL: that */
     const char *swap;   /* is opened instead of what is written in place */
-    uid_t euid; /* of the process, if not 0 */
+    uid_t euid;         /* of the process, if not 0 */
 };
 
 extern struct stubs stubs;
