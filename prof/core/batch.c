@@ -3,7 +3,7 @@
  * buffer or a replay.
  *
  * A lookup in a large table waits twice: for the line of its slot, then for the
- * entry, frames and counter that the slot leads to. Consecutive lookups would
+ * key and counter that the slot leads to. Consecutive lookups would
  * wait one after the other. So a few events are processed in three passes: the
  * first prefetches their slots, the second what these lead to, and the third
  * records each by prof_heap_alloc(). The first two passes change nothing and
@@ -17,8 +17,8 @@
 #include "poison.h"
 
 enum {
-    TOGETHER = 8,   /* events; some 5 lines each are under way */
-    LINE_FRAMES = 8 /* of a cache line */
+    TOGETHER = 8,  /* events; some 5 lines each are under way */
+    LINE_WORDS = 8 /* of a cache line */
 };
 
 static inline const shared_u64 *
@@ -47,19 +47,19 @@ fetch_entry(const struct prof_proc *proc, uint64_t hash, uint32_t depth)
     const struct table *table = &proc->prof->table;
     const shared_u64 *const group = group_of(table, hash);
     const uint32_t tagged = find_tagged(group, hash, table->tag_mask);
-    const uintptr_t *frames;
+    const uintptr_t *key;
     uint64_t slot;
 
     if (tagged == 0)
         return;
     /* Relaxed: a hint, nothing that it leads to is read. */
-    slot = load_relaxed(&group[__builtin_ctz(tagged)]);
-    frames = &table->words[(uint32_t)slot];
-    __builtin_prefetch(&table->entries[row_of(table, slot)]);
+    slot = load_relaxed(first_tagged(group, tagged));
+    key = &table->words[(uint32_t)slot] - KEY_WORDS;
     if (proc->allocs_hint != NULL)
         __builtin_prefetch(&proc->allocs_hint[row_of(table, slot)], 1);
-    for (uint32_t at = 0; at < depth && at <= HASH_BLOCK; at += LINE_FRAMES)
-        __builtin_prefetch(&frames[at]);
+    for (uint32_t at = 0; at < KEY_WORDS + depth && at <= HASH_BLOCK;
+         at += LINE_WORDS)
+        __builtin_prefetch(&key[at]);
 }
 
 static inline void

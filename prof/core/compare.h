@@ -9,6 +9,7 @@
 #define PROF_COMPARE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -40,7 +41,7 @@ differ_8(frame_pair *differ, const uintptr_t *a, const uintptr_t *b)
 
 /* HASH_BLOCK frames at most: the first half and the last, which may overlap. */
 static inline bool
-are_few_equal(const uintptr_t *a, const uintptr_t *b, uint32_t depth)
+are_few_equal(const uintptr_t *a, const uintptr_t *b, size_t depth)
 {
     frame_pair differ = {0};
 

@@ -17,11 +17,11 @@ enum { GROUP_LOG2 = 3, GROUP = 1 << GROUP_LOG2 }; /* slots of a line */
 static inline bool
 has_tag(uint64_t slot, uint64_t hash, uint64_t tag_mask)
 {
-    return ((slot ^ hash << 32) & tag_mask) == 0;
+    return ((slot ^ hash) & tag_mask) == 0;
 }
 
 /*
- * Which slots of a group have the hash's tag, one bit each. This is only a
+ * Which slots of a group have the hash's tag, two bits each. This is only a
  * hint: a slot that another thread is filling may be missed, and a match may
  * belong to another stack. So the caller compares each match, and the walk
  * finds what the hint missed.
@@ -29,7 +29,7 @@ has_tag(uint64_t slot, uint64_t hash, uint64_t tag_mask)
 #if defined(__SSE2__) && !defined(PROF_THREADS_CHECKED)
 typedef uint32_t four_u32 __attribute__((vector_size(16), may_alias));
 typedef int32_t four_i32 __attribute__((vector_size(16)));
-typedef int16_t eight_i16 __attribute__((vector_size(16)));
+typedef uint64_t two_u64 __attribute__((vector_size(16)));
 typedef char sixteen_bytes __attribute__((vector_size(16)));
 
 /* The upper halves of four slots. */
@@ -40,15 +40,15 @@ static inline uint32_t
 find_tagged(const shared_u64 *group, uint64_t hash, uint64_t tag_mask)
 {
     const four_u32 *const slots = (const four_u32 *)(const void *)group;
-    const uint32_t mask = (uint32_t)(tag_mask >> 32);
-    const uint32_t tag = (uint32_t)hash & mask;
+    const four_u32 mask = (four_u32){0} + (uint32_t)(tag_mask >> 32);
+    const four_u32 halves = (four_u32)(two_u64){hash};
+    const four_u32 tag =
+        __builtin_shufflevector(halves, halves, 1, 1, 1, 1) & mask;
     const four_i32 first = (UPPER_HALVES(slots) & mask) == tag;
     const four_i32 last = (UPPER_HALVES(slots + 2) & mask) == tag;
-    const eight_i16 all = __builtin_ia32_packssdw128(first, last);
-    const eight_i16 none = {0};
 
     return (uint32_t)__builtin_ia32_pmovmskb128(
-        (sixteen_bytes)__builtin_ia32_packsswb128(all, none));
+        (sixteen_bytes)__builtin_ia32_packssdw128(first, last));
 }
 #else
 /* Only the first of them, and only if no empty slot comes before it. */
@@ -61,10 +61,18 @@ find_tagged(const shared_u64 *group, uint64_t hash, uint64_t tag_mask)
         if (slot == 0)
             break;
         if (has_tag(slot, hash, tag_mask))
-            return 1U << i;
+            return 3U << 2 * i;
     }
     return 0;
 }
 #endif
+
+/* in: tagged, of find_tagged(), not 0. returns: the first slot that has the tag
+ */
+static inline const shared_u64 *
+first_tagged(const shared_u64 *group, uint32_t tagged)
+{
+    return &group[(uint32_t)__builtin_ctz(tagged) / 2];
+}
 
 #endif

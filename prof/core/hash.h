@@ -33,7 +33,7 @@ uint32_t prof_hash_go_32(const uintptr_t *frames, uint32_t depth,
 
 /*
  * returns: 64 bits, good at both ends with either hash: the table takes its
- *          index from the top and its tag from the bottom
+ *          index from the bottom and its tag from the top
  */
 uint64_t prof_hash_stack(enum prof_hash hash, const uintptr_t *frames,
                          uint32_t depth, uint64_t size_bytes);

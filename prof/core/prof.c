@@ -165,7 +165,7 @@ prof_init(struct prof **out, const struct prof_config *config, void *block,
     prof->table = layout.table;
     prof->table.slots = (void *)(base + layout.slots);
     prof->table.entries = (void *)(base + layout.entries);
-    prof->table.words = (void *)(base + layout.words);
+    prof->table.words = prof_table_words(base + layout.words);
     init_procs(prof, base + layout.procs, config);
     init_counters(prof, base, &layout);
     prof->ticks_per_second = config->ticks_per_second != 0

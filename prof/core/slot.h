@@ -17,7 +17,7 @@ row_of(const struct table *table, uint64_t slot)
 static inline uint64_t
 home(const struct table *table, uint64_t hash)
 {
-    return hash >> table->home_shift << GROUP_LOG2;
+    return hash & table->home_mask;
 }
 
 #endif

@@ -1,30 +1,33 @@
 /*
  * table.c -- the bucket table: from (kind, size, stack) to a row of counters.
  *
- *      slots    [ 0 ][ tag|3|24 ][ 0 ][ tag|1|8 ][ tag|2|21 ] ... 2^slots_log2
- *                        |    |          |   +--------------+
- *               +--------|----+----------+                  v
- *               v        +------------------------+     ... from word 8 ...
- *      entries  row 0: -   1: 64 B, 8, 13 frames  3: ...
- *      words    0: unused, 8: 13 frames of row 1, 21: frames of row 2 ...
+ *      slots    [ 0 ][ tag|3|24 ][ 0 ][ tag|1|2 ][ tag|2|17 ] ... 2^slots_log2
+ *                                          |   |
+ *                 +------------------------+   +-------------+
+ *                 v                                          v
+ *      entries  row 0: -   1: 64 B, 2, 13 frames   2: ...    |
+ *      words    0: 64 B, 1: 13 frames of the heap, 2: the frames of row 1,
+ *               15: size of row 2, 16: its shape, 17: its frames ...
  *
  * A slot holds a tag, a row and the index of its frames. Rows and frames are
  * taken from the front of their arrays with one compare-and-swap and never
  * returned. Probing is linear, and begins with the first slot of a group, which
  * is a cache line. So a lookup reads one line of slots and compares all its
- * tags at once (find_tagged). Then it reads the entry, the frames and, since
- * the slot has the row, the counter of the event in parallel: in a large table
- * these misses wait for the slot, but not for each other. Of a slot's upper 32
- * bits the row takes as many as rows_max needs. The rest are the tag, bits of
- * the hash: 18 bits with 10,000 buckets, 12 with a million, 4 at the limit.
+ * tags at once (find_tagged). Then it reads size, shape and frames, which lie
+ * side by side, and, since the slot has the row, the counter of the event in
+ * parallel: in a large table these misses wait for the slot, but not for each
+ * other. Of a slot's upper 32 bits the row takes as many as rows_max needs. The
+ * rest are the tag, bits of the hash: 18 bits with 10,000 buckets, 12 with a
+ * million, 4 at the limit.
  *
- * Why entries are a column, separate from their frames: a snapshot by reference
- * needs no frames, so it reads 16 bytes per bucket in memory order. And frames
- * of usual depths then fill lines: the first stack begins a line.
+ * Why size and shape are stored twice: a snapshot by reference needs no frames,
+ * so it reads the entries, 16 bytes per bucket in memory order. A lookup reads
+ * what lies before the frames, and no entry.
  *
  * Invariants
- *   I1  An entry reachable from a slot, and its frames, are complete and never
- *       change again, except for the flag in `frames_at`.
+ *   I1  An entry reachable from a slot, its frames and what lies before them
+ *       are complete and never change again, except for the flag in
+ *       `frames_at`.
  *   I2  Two reachable entries never hold the same (kind, size, stack).
  *   I3  An entry's frames_at is 0 (not linked), or TENTATIVE|n (being linked,
  *       or linked a moment ago), or n (linked). A row that lost the
@@ -60,15 +63,16 @@
 #include "slot.h"
 #include "poison.h"
 
-#define TENTATIVE       TABLE_TENTATIVE
-#define LINE_FRAMES     8U          /* of a cache line */
-#define FRAMES_AT_FIRST LINE_FRAMES /* 0 means "none" */
-#define WORDS_LIMIT     (1U << 31)  /* frames_at leaves TENTATIVE free */
-#define DEPTH_DEFAULT   32U
-#define FRAMES_DEFAULT  16U
+#define TENTATIVE      TABLE_TENTATIVE
+#define WORDS_LIMIT    (1U << 31) /* frames_at leaves TENTATIVE free */
+#define DEPTH_DEFAULT  32U
+#define FRAMES_DEFAULT 16U
 
 _Static_assert(PROF_DEPTH_LIMIT <= UINT16_MAX, "depth is kept in 16 bits");
 _Static_assert(sizeof(struct entry) == 16, "four of them are a line");
+
+/* What lies before the frames of a bucket, counted from them. */
+enum { SIZE_BEFORE = -KEY_WORDS, SHAPE_BEFORE };
 
 struct key {
     const uintptr_t *frames;
@@ -89,7 +93,7 @@ prof_table_layout(struct table *table, struct table_layout *layout,
     uint32_t row_bits = 1;
 
     if (rows == 0 || rows > PROF_BUCKETS_LIMIT ||
-        frames >= WORDS_LIMIT - FRAMES_AT_FIRST ||
+        frames >= WORDS_LIMIT - KEY_WORDS * rows ||
         config->depth_max > PROF_DEPTH_LIMIT ||
         (unsigned)config->hash >= PROF_HASH_COUNT)
         return PROF_ERR_CONFIG;
@@ -100,7 +104,7 @@ prof_table_layout(struct table *table, struct table_layout *layout,
 
     table->slots_log2 = slots_log2;
     table->slots_mask = (UINT64_C(1) << slots_log2) - 1;
-    table->home_shift = 64 - (slots_log2 - GROUP_LOG2);
+    table->home_mask = table->slots_mask & ~(uint64_t)(GROUP - 1);
     table->row_mask = (UINT32_C(1) << row_bits) - 1;
     table->tag_mask = (uint64_t)~table->row_mask << 32;
     table->rows_max = (uint32_t)rows;
@@ -114,7 +118,8 @@ prof_table_layout(struct table *table, struct table_layout *layout,
             1 + (table->depth_max < HASH_BLOCK ? table->depth_max : HASH_BLOCK);
     layout->slots_bytes = sizeof *table->slots << slots_log2;
     layout->entries_bytes = (rows + 1) * sizeof *table->entries;
-    layout->words_bytes = (FRAMES_AT_FIRST + frames) * sizeof *table->words;
+    layout->words_bytes =
+        (KEY_WORDS + KEY_WORDS * rows + frames) * sizeof *table->words;
     return PROF_OK;
 }
 
@@ -144,19 +149,18 @@ static inline uint64_t
 slot_of(const struct table *table, const struct key *key, uint32_t row,
         uint32_t frames_at)
 {
-    return (key->hash << 32 & table->tag_mask) | (uint64_t)row << 32 |
-           frames_at;
+    return (key->hash & table->tag_mask) | (uint64_t)row << 32 | frames_at;
 }
 
-/* Does a slot with the key's tag lead to its entry? An empty slot leads to row
- * 0, which is of no shape. in: few, HASH_BLOCK frames at most */
+/* Does a slot with the key's tag lead to it? An empty slot leads to row 0,
+ * which is of no shape. in: few, HASH_BLOCK frames at most */
 static inline __attribute__((always_inline)) bool
 holds(const struct table *table, uint64_t slot, const struct key *key, bool few)
 {
-    const struct entry *entry = &table->entries[row_of(table, slot)];
     const uintptr_t *frames = &table->words[(uint32_t)slot];
 
-    return entry->size_bytes == key->size_bytes && entry->shape == key->shape &&
+    return frames[SIZE_BEFORE] == key->size_bytes &&
+           frames[SHAPE_BEFORE] == key->shape &&
            (few ? are_few_equal(frames, key->frames, key->depth)
                 : are_equal(frames, key->frames, key->depth));
 }
@@ -198,6 +202,13 @@ probe(const struct table *table, const struct key *key, uint64_t *index)
     return 0;
 }
 
+/* Where a row's frames begin. in: used, frames of all rows before */
+static inline uint32_t
+frames_at_of(uint32_t row, uint32_t used)
+{
+    return row * KEY_WORDS + used;
+}
+
 /* Take a row and room for its frames; 0 and a counted drop if either is out. */
 static uint32_t
 reserve(struct table *table, uint32_t depth, uint32_t *frames_at)
@@ -217,7 +228,7 @@ reserve(struct table *table, uint32_t depth, uint32_t *frames_at)
             add_relaxed(&table->no_frames, 1);
             return 0;
         }
-        *frames_at = FRAMES_AT_FIRST + used;
+        *frames_at = frames_at_of(rows + 1, used);
         next = (uint64_t)(rows + 1) << 32 | (used + depth);
         /* Relaxed: it hands out numbers; what they name is published below. */
     } while (!cas_relaxed(&table->reserved, &seen, next));
@@ -230,14 +241,17 @@ prepare(struct table *table, const struct key *key, uint32_t *frames_at)
 {
     const uint32_t row = reserve(table, key->depth, frames_at);
     struct entry *entry = &table->entries[row];
+    uintptr_t *frames;
 
     if (row == 0)
         return 0;
     entry->size_bytes = key->size_bytes;
     entry->shape = key->shape;
+    frames = &table->words[*frames_at];
+    frames[SIZE_BEFORE] = key->size_bytes;
+    frames[SHAPE_BEFORE] = key->shape;
     if (key->depth > 0)
-        memcpy(&table->words[*frames_at], key->frames,
-               key->depth * sizeof *key->frames);
+        memcpy(frames, key->frames, key->depth * sizeof *key->frames);
     /* Release [pair: entry]: a scan that sees the row sees the entry. */
     store_release(&entry->frames_at, TENTATIVE | *frames_at);
     return row;
@@ -321,7 +335,7 @@ intern(struct table *table, const uintptr_t *frames, uint32_t shape,
 
     if (__builtin_expect(tagged != 0, 1)) {
         /* Acquire [pair: slot]: as in probe(). */
-        const uint64_t slot = load_acquire(&group[__builtin_ctz(tagged)]);
+        const uint64_t slot = load_acquire(first_tagged(group, tagged));
 
         if (column != NULL)
             __builtin_prefetch(&column[row_of(table, slot)], 1);
@@ -371,12 +385,11 @@ prof_table_rows(const struct table *table)
 
 /* An inserter of this row is between its two stores, or was. Ask the slots. */
 bool
-prof_table_tentative_is_linked(const struct table *table, uint32_t row)
+prof_table_tentative_is_linked(const struct table *table, uint32_t row,
+                               uint32_t frames_at)
 {
     const struct entry *entry = &table->entries[row];
-    /* Relaxed: who asks has seen the frames_at, and so what came before it. */
-    const uintptr_t *frames =
-        &table->words[load_relaxed(&entry->frames_at) & ~TENTATIVE];
+    const uintptr_t *frames = &table->words[frames_at & ~TENTATIVE];
     const struct key key = {
         .frames = frames,
         .size_bytes = entry->size_bytes,
@@ -393,10 +406,10 @@ prof_table_tentative_is_linked(const struct table *table, uint32_t row)
 static bool
 are_frames_at(const struct table *table, uint32_t frames_at, uint32_t depth)
 {
-    const uint32_t end =
-        FRAMES_AT_FIRST + (uint32_t)load_relaxed(&table->reserved);
+    const uint32_t end = frames_at_of(prof_table_rows(table),
+                                      (uint32_t)load_relaxed(&table->reserved));
 
-    return frames_at >= FRAMES_AT_FIRST && frames_at <= end &&
+    return frames_at >= KEY_WORDS && frames_at <= end &&
            depth <= end - frames_at;
 }
 
@@ -463,7 +476,8 @@ prof_table_check(const struct table *table)
     for (uint32_t row = 1; row <= rows; row++) {
         if (prof_table_bucket(table, row).entry == NULL)
             continue;
-        if (!prof_table_tentative_is_linked(table, row))
+        if (!prof_table_tentative_is_linked(
+                table, row, load_relaxed(&table->entries[row].frames_at)))
             return "table I2"; /* an equal stack is found before this one */
         linked++;
     }

@@ -9,6 +9,9 @@
 #include "atomic.h"
 #include "prof/prof.h"
 
+/* Words before a bucket's frames: its size and its shape. */
+enum { KEY_WORDS = 2 };
+
 enum bucket_kind { KIND_HEAP = 1, KIND_BLOCK, KIND_MUTEX };
 
 /* The bits of a heap bucket's kind above these hold the rate at which it was
@@ -35,11 +38,11 @@ struct entry {
 struct table {
     shared_u64 *slots;     /* any thread; 0 or tag, row and frames_at */
     struct entry *entries; /* by row */
-    uintptr_t *words;      /* frames; each immutable once linked (I1) */
+    uintptr_t *words;      /* keys; each immutable once linked (I1) */
     uint64_t tag_mask;     /* of a slot; this and below: immutable after init */
     uint64_t slots_mask;
-    uint32_t row_mask;   /* of a slot's upper half; the rest is the tag */
-    uint32_t home_shift; /* a hash's home is what is left of it */
+    uint64_t home_mask; /* of a hash: its home */
+    uint32_t row_mask;  /* of a slot's upper half; the rest is the tag */
     uint32_t depth_max;
     uint32_t few_end; /* depths below it are looked up without a call */
     enum prof_hash hash;
@@ -68,6 +71,13 @@ enum prof_status prof_table_layout(struct table *table,
                                    struct table_layout *layout,
                                    const struct prof_config *config);
 
+/* in: array, words_bytes of zeros. returns: the table's words */
+static inline uintptr_t *
+prof_table_words(void *array)
+{
+    return (uintptr_t *)array + KEY_WORDS; /* an empty slot has a key, too */
+}
+
 /*
  * Find the bucket of (kind, size, stack), or link a new one.
  *
@@ -93,8 +103,10 @@ uint32_t prof_table_rows(const struct table *table);
 /* A row's entry is being linked, or was a moment ago (table.c, I3). */
 #define TABLE_TENTATIVE (1U << 31)
 
-/* returns: is a row whose frames_at is TENTATIVE linked nevertheless? */
-bool prof_table_tentative_is_linked(const struct table *table, uint32_t row);
+/* returns: is a row whose frames_at is TENTATIVE linked nevertheless? in:
+ * frames_at, as it was: by now it may be 0 */
+bool prof_table_tentative_is_linked(const struct table *table, uint32_t row,
+                                    uint32_t frames_at);
 
 /* An entry, and where its frames are. */
 struct bucket {
@@ -114,8 +126,9 @@ prof_table_bucket(const struct table *table, uint32_t row)
     /* Acquire [pair: entry]: the entry, written before its frames_at. */
     const uint32_t frames_at = load_acquire(&bucket.entry->frames_at);
 
-    if (frames_at == 0 || ((frames_at & TABLE_TENTATIVE) != 0 &&
-                           !prof_table_tentative_is_linked(table, row)))
+    if (frames_at == 0 ||
+        ((frames_at & TABLE_TENTATIVE) != 0 &&
+         !prof_table_tentative_is_linked(table, row, frames_at)))
         bucket.entry = NULL;
     bucket.frames = &table->words[frames_at & ~TABLE_TENTATIVE];
     return bucket;

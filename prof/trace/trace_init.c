@@ -135,7 +135,7 @@ prof_trace_init(struct prof_trace **out, const struct prof_trace_config *config,
     trace->stacks = layout.stacks;
     trace->stacks.slots = (void *)(base + layout.slots);
     trace->stacks.entries = (void *)(base + layout.entries);
-    trace->stacks.words = (void *)(base + layout.words);
+    trace->stacks.words = prof_table_words(base + layout.words);
     trace->stacks_layout = layout.sizes;
     trace->buffers = base + layout.buffers;
     trace->buffer_stride = layout.buffer_stride;

@@ -70,8 +70,8 @@ struct prof_config {
     enum prof_hash hash;
     uint32_t buckets_max; /* 1 .. PROF_BUCKETS_LIMIT; 0 is an error */
     uint32_t depth_max;   /* frames kept of a stack; 0: 32 */
-    /* Frames of all buckets; 0: 16 a bucket. At most 2^31 - 9, so the
-       largest buckets_max needs fewer than the default. */
+    /* Frames of all buckets; 0: 16 a bucket. Less than 2^31 with two more for
+       each bucket, so the largest buckets_max needs fewer than the default. */
     uint64_t frames_max;
     /* 0: 1. A processor has columns of its own: 40 bytes of the block for each
        bucket, of which heap events touch 24, other events 16. */

@@ -20,7 +20,7 @@ enum { FRAMES = 40 };
 static uint64_t
 slot_of_tag(uint64_t hash, uint32_t i)
 {
-    return (hash << 32 & TAG_MASK) | (uint64_t)(i + 1) << 32 | (i + 8);
+    return (hash & TAG_MASK) | (uint64_t)(i + 1) << 32 | (i + 8);
 }
 
 TEST(a_tag_is_found_in_each_slot)
@@ -35,7 +35,7 @@ TEST(a_tag_is_found_in_each_slot)
                                                      : UINT64_C(1) << 63));
         assert_int_equal(find_tagged(group, HASH, TAG_MASK), 0);
         store_relaxed(&group[at], slot_of_tag(HASH, at));
-        assert_int_equal(find_tagged(group, HASH, TAG_MASK), 1U << at);
+        assert_int_equal(find_tagged(group, HASH, TAG_MASK), 3U << 2 * at);
     }
 }
 
@@ -47,8 +47,8 @@ TEST(the_first_of_several_is_the_lowest_bit)
     for (uint32_t i = 0; i < GROUP; i++)
         store_relaxed(&group[i], slot_of_tag(i < 3 ? ~HASH : HASH, i));
     found = find_tagged(group, HASH, TAG_MASK);
-    assert_int_equal(__builtin_ctz(found), 3);
-    assert_true(found < 1U << GROUP);
+    assert_ptr_equal(first_tagged(group, found), &group[3]);
+    assert_true(found < 1U << 2 * GROUP);
 }
 
 TEST(each_frame_counts_at_each_depth)

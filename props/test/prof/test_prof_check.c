@@ -7,10 +7,18 @@
 
 #include "hash.h"
 #include "instance.h"
+#include "slot.h"
 #include "test_prof_make.h"
 #include "unit_test.h"
 
-enum { STACKS = 5, BUCKETS = 8, DEPTH = 4, FRAMES = 32, FIRST = 8 };
+enum {
+    STACKS = 5, /* of two frames */
+    BUCKETS = 8,
+    DEPTH = 4,
+    FRAMES = 32,
+    FIRST = KEY_WORDS, /* where the first row's frames begin */
+    USED = (KEY_WORDS + 2) * STACKS
+};
 
 static struct prof *prof;
 
@@ -106,6 +114,16 @@ TEST_WITH(a_sound_instance, the_end, an_entry_that_changed_breaks_table_i2)
     assert_broken("table I2");
 }
 
+TEST_WITH(a_sound_instance, the_end, a_key_that_changed_breaks_table_i2)
+{
+    for (int before = -KEY_WORDS; before < 0; before++) {
+        frames_of(4)[before] ^= 1; /* no longer as its entry */
+        assert_broken("table I2");
+        frames_of(4)[before] ^= 1;
+        assert_null(prof_check(prof));
+    }
+}
+
 TEST_WITH(a_sound_instance, the_end, an_entry_without_a_slot_breaks_table_i2)
 {
     store_relaxed(slot_of(STACKS), 0);
@@ -123,10 +141,10 @@ TEST_WITH(a_sound_instance, the_end,
           a_row_that_leads_outside_the_entries_breaks_table_i3)
 {
     static const uint32_t places[] = {
-        FIRST - 1,              /* the last before there are any */
-        FIRST + 2 * STACKS - 1, /* one frame of two is not used */
-        FIRST + 2 * STACKS,     /* the first that is not used */
-        FIRST + FRAMES,         /* the first that is not there */
+        FIRST - 1,                    /* the last before there are any */
+        USED - 1,                     /* one frame of two is not used */
+        USED,                         /* the first that is not used */
+        KEY_WORDS * BUCKETS + FRAMES, /* the first that is not there */
         (1U << 31) - 1,
         UINT32_MAX,
     };
@@ -140,8 +158,8 @@ TEST_WITH(a_sound_instance, the_end,
 TEST_WITH(a_sound_instance, the_end,
           a_place_outside_that_entry_and_slot_agree_on_breaks_table_i3)
 {
-    static const uint32_t places[] = {FIRST - 1, FIRST + 2 * STACKS - 1,
-                                      FIRST + 2 * STACKS, (1U << 31) - 1};
+    static const uint32_t places[] = {FIRST - 1, USED - 1, USED,
+                                      (1U << 31) - 1};
     shared_u64 *const slot = slot_of(2);
     const uint64_t upper = load_relaxed(slot) >> 32 << 32;
 
@@ -161,7 +179,7 @@ TEST_WITH(a_sound_instance, the_end, the_first_slot_is_looked_at_as_well)
     for (uintptr_t i = 100; load_relaxed(first) == 0; i++) {
         const uint64_t hash = prof_hash_stack(PROF_HASH_MULTILINEAR, &i, 1, 8);
 
-        if (hash >> prof->table.home_shift == 0)
+        if (home(&prof->table, hash) == 0)
             row = prof_table_intern(&prof->table, KIND_HEAP, &i, 1, 8);
     }
     assert_true(row != 0);

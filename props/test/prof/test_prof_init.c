@@ -14,7 +14,7 @@
 
 /* The library's own limit: a place has 31 bits (table.c). */
 #define PLACES     (UINT64_C(1) << 31)
-#define FRAMES_TOP (PLACES - 8 - 1) /* the first place is 8 */
+#define FRAMES_TOP (PLACES - 2 - 1) /* the first place is 2 */
 
 static const struct {
     const char *why;

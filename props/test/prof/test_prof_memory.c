@@ -109,8 +109,9 @@ add_parts(struct parts *parts, const struct prof *prof)
     add_part(parts, prof->table.slots,
              sizeof *prof->table.slots << prof->table.slots_log2);
     add_part(parts, prof->table.entries, rows * sizeof *prof->table.entries);
-    add_part(parts, prof->table.words,
-             (8 + (size_t)prof->table.frames_max) * sizeof *prof->table.words);
+    add_part(parts, prof->table.words - KEY_WORDS,
+             (KEY_WORDS * rows + prof->table.frames_max) *
+                 sizeof *prof->table.words);
     for (int slot = 0; slot < COUNTER_SLOTS; slot++) {
         add_part(parts, counters->published[slot],
                  lines(rows * sizeof(uint64_t)));

@@ -7,6 +7,7 @@
 #include "group.h"
 #include "hash.h"
 #include "instance.h"
+#include "slot.h"
 #include "test_prof_make.h"
 #include "unit_test.h"
 
@@ -286,9 +287,8 @@ frame_of_group(uintptr_t frame, uint64_t group)
 {
     for (uint32_t tries = 0; tries < 100000; tries++) {
         frame++;
-        if (prof_hash_stack(PROF_HASH_GO_64, &frame, 1, 8) >>
-                (64 - prof->table.slots_log2 + GROUP_LOG2) ==
-            group)
+        if (home(&prof->table, prof_hash_stack(PROF_HASH_GO_64, &frame, 1,
+                                               8)) == group * GROUP)
             return frame;
     }
     fail_msg("no stack is of group %u", (unsigned)group);
