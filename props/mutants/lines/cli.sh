@@ -13,15 +13,16 @@ every=${1:-240}
 prefix=${2:-cli/}
 from=out/gcc
 to=out/mutate-cli
-tests='test_exit test_words test_heap_command test_report_files test_shard test_convert
-test_recording test_recording_forged test_symbol_cache test_trace_cli test_otlp
-test_lost_files test_names test_graphs test_demangle test_audit_recording
-test_hostile'
+tests='test_exit test_words test_report_files test_heap_command test_mutants_table
+test_profile_top test_shard test_convert test_recording test_recording_forged
+test_symbol_cache test_trace_cli test_otlp test_lost_files test_names test_graphs
+test_demangle test_audit_recording test_hostile test_explore_command'
 scripts="out/corpus out/orderings out/shards out/rows out/command out/ci
-out/subject-explored out/explore-programs out/report out/audit
-$from/props/test_run_out $from/props/test_heap_views $from/props/test_shown_names
-$from/props/test_bias $from/props/test_traced_command $from/props/test_barred
-$from/props/test_live_programs $from/props/test_profile"
+out/subject-explored out/subject.some out/explore-programs out/report out/audit
+out/pages $from/props/test_run_out $from/props/test_heap_views
+$from/props/test_shown_names $from/props/test_bias $from/props/test_traced_command
+$from/props/test_barred $from/props/test_live_programs $from/props/test_profile
+$from/props/test_conform"
 left_out=props/mutants/lines/cli-left-out.txt
 sources=$(ls cli/*.c cli/*/*.c | grep -v -x -F "$(sed -n 's/^ \{4\}//p' $left_out)")
 

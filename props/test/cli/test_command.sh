@@ -111,6 +111,14 @@ exits "a property that was named and not tried is no success" 6 \
     "not tried: T11" check T11 --seeds 1..1 --save "$dir/none"
 exits "a search that was cut short is no success" 6 "not finished" \
     explore seqlock-2w1r --runs 10
+# Without its library it says so, and runs nothing.
+mkdir -p "$dir/alone/bin" && cp "$profsim" "$dir/alone/bin/"
+(cd "$dir" && timeout 60 "alone/bin/${profsim##*/}" record -o alone/x.rec -- \
+    touch alone/ran) >"$dir/out" 2>"$dir/err"
+[ $? -eq 125 ] && [ ! -e "$dir/alone/ran" ] && [ ! -e "$dir/alone/x.rec" ] &&
+    grep -q 'the library is not there' "$dir/err"
+count "record without its library" $?
+
 # A program's end is passed on; what record has to say is 125 to 127.
 mkdir "$dir/taken.rec"
 for row in "0 $dir/x.rec true" "7 $dir/x.rec exit 7" "125 $dir/taken.rec exit 7" \

@@ -98,6 +98,20 @@ list 1/2 true >>log 2>&1
 [ $? -eq 0 ] && [ "$(wc -l <ran)" -eq 5 ]
 count "... and once done it does nothing" $?
 rm -r l
+list 1/2 sh -c 'kill -HUP $PPID; sleep 0.1' x >>log 2>&1
+[ $? -eq 6 ]
+count "... and so is one whose terminal is closed" $?
+rm -r l
+for items in 65536 65537; do
+    seq $items | timeout 60 "$profsim" shard --asked "make mutants" \
+        --shard 65536/65536 --result l/ echo >out 2>err
+    [ $? -eq $((items > 65536)) ] && {
+        [ $items -eq 65536 ] && grep -qx 65536 out ||
+            grep -q 'a list has at most 65536 items' err
+    }
+    count "a list of $items items" $?
+done
+rm -rf l
 list 1/1 sh -c 'kill -KILL $$' x >>log 2>&1
 [ $? -eq 3 ]
 count "a command that a signal ends has crashed" $?
@@ -110,6 +124,21 @@ list 1/1 sh -c 'seq 5000' x >>log 2>&1
 merge l >merged 2>>log
 [ $? -eq 0 ] && grep -qx 5000 merged && [ "$(wc -c <merged)" -lt 16000 ]
 count "of a long output the end is kept" $?
+
+# Of two files that differ in a row the worse one counts, whichever is read first.
+rm -r l
+printf 'a\n' >one
+for pair in "a b" "b a"; do
+    rm -rf l && mkdir l
+    "$profsim" shard --asked "make mutants" --shard 1/1 --result l/${pair% *}.result \
+        sh -c 'echo good' x <one >>log 2>&1
+    "$profsim" shard --asked "make mutants" --shard 1/1 --result l/${pair#* }.result \
+        sh -c 'echo bad; exit 2' x <one >>log 2>&1
+    merge l >merged 2>>log
+    [ $? -eq 5 ] && grep -qx bad merged && ! grep -qx good merged &&
+        grep -q '^l/b.result: item 0 is not what another file says' merged
+    count "two files differ in a row: ${pair% *} holds" $?
+done
 
 # ---- What a result may not say ----
 

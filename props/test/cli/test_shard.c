@@ -66,6 +66,20 @@ TEST(a_shard_is_written_or_what_a_scheduler_says)
     expect_shard("auto/7", SET("JOB_COMPLETION_INDEX", "6"), 7, 7);
     expect_shard("auto/7", SET("PARALLEL_SEQ", "7"), 7, 7);
     expect_shard("auto", SET("CI_NODE_INDEX", "2", "CI_NODE_TOTAL", "4"), 2, 4);
+    /* As large as may be. */
+    expect_shard("auto",
+                 SET("CI_NODE_INDEX", "65536", "CI_NODE_TOTAL", "65536"), 65536,
+                 65536);
+    expect_shard("auto",
+                 SET("SLURM_ARRAY_TASK_ID", "4294967295",
+                     "SLURM_ARRAY_TASK_COUNT", "2", "SLURM_ARRAY_TASK_MIN",
+                     "4294967294"),
+                 2, 2);
+    expect_shard("auto",
+                 SET("SLURM_ARRAY_TASK_ID", "4294967296",
+                     "SLURM_ARRAY_TASK_COUNT", "2", "SLURM_ARRAY_TASK_MIN",
+                     "4294967295"),
+                 0, 0);
 }
 
 TEST(what_is_no_shard_is_refused)
