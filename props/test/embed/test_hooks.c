@@ -381,6 +381,9 @@ TEST(before_malloc_is_known_memory_is_given_once)
     watch();
     kept = realloc(blocks[7], 10);
     expect("Aa");
+    assert_int_equal(told.bytes, 10);
+    assert_int_equal(told.alignment, 0);
+    assert_false(told.zeroed);
     assert_int_equal(kept[9], 0xff);
     free(kept);
 }

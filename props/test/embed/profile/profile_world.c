@@ -90,6 +90,7 @@ void
 prof_heap_free_explicit(struct prof_proc *proc, prof_bucket bucket)
 {
     expect_proc(proc);
+    errno = EINTR;
     note('f', bucket);
 }
 

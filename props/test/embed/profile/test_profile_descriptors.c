@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -159,8 +160,9 @@ TEST_WITH(agent_begin, agent_end, a_thread_with_a_table_of_its_own_has_no_more)
     char byte;
     int ends[2];
 
-    if (find_listener() >= 0)
+    if (syscall(SYS_close_range, ~0U, ~0U, 1U << 1) != 0)
         skip(); /* this kernel is old */
+    assert_int_equal(find_listener(), -1);
     assert_int_equal(agent_end(state), 0);
     assert_int_equal(pipe(ends), 0);
     assert_int_equal(agent_begin(state), 0);
