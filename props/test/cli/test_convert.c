@@ -98,41 +98,6 @@ TEST(a_resize_keeps_its_object)
     sim_recording_close(recording);
 }
 
-/* A name is its thread's alone, and the last that it had. */
-TEST(a_thread_without_a_name_has_none)
-{
-    static const char *const names[] = {"", "first", "", "last", ""};
-    struct sim_recording *recording;
-    struct cli_converted what;
-    char error[200];
-
-    spool_begin();
-    for (uint32_t i = 1; i < 5; i++) {
-        const uint64_t number[] = {77 + i};
-
-        spool_append(EMBED_THREAD, 0, i, number, 1);
-    }
-    for (uint32_t i = 0; i < 5; i++) {
-        uint64_t words[2] = {0};
-
-        if (names[i][0] == '\0')
-            continue;
-        memcpy(words, "earlier", 7);
-        spool_append(EMBED_NAME, 0, i, words, 2);
-        memset(words, 0, sizeof words);
-        memcpy(words, names[i], strlen(names[i]));
-        spool_append(EMBED_NAME, 0, i, words, 2);
-    }
-    if (!spool_convert(&what, error, sizeof error))
-        fail_msg("%s", error);
-    recording = spool_open_result();
-    for (uint32_t i = 0; i < 5; i++) {
-        assert_int_equal(sim_recording_thread(recording, i), 77 + i);
-        assert_string_equal(sim_recording_thread_name(recording, i), names[i]);
-    }
-    sim_recording_close(recording);
-}
-
 /* ---- a log that grows ---- */
 
 static uint64_t grows_to; /* when the tables are written; 0: it does not */
