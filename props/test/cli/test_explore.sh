@@ -310,4 +310,22 @@ check "random runs learn a wait loop" says "$work/out" "no failure"
 CC=clang "$profsim" explore fixtures/explore/user/mcs_broken.c >"$work/out"
 check "clang's code" says "$work/out" "data race"
 
+# Each command that it runs begins with the signals that profsim has.
+cat >"$work/cc" <<'END'
+#!/bin/sh
+grep '^SigIgn' /proc/$$/status >>"$work/signals"
+exec gcc "$@"
+END
+chmod +x "$work/cc"
+CC=$work/cc "$profsim" explore fixtures/explore/user/mcs_broken.c >"$work/out"
+check "a compiler by its path" says "$work/out" "data race"
+check "is run more than once" [ "$(wc -l <"$work/signals")" -gt 1 ]
+check "with the same signals" [ "$(sort -u "$work/signals" | wc -l)" -eq 1 ]
+
+# A debugger that is not installed is missed before anything is compiled.
+mkdir "$work/none"
+PATH=$work/none "$profsim" explore fixtures/explore/user/mcs_broken.c --gdb 0 \
+    --replay 0 >"$work/out" 2>&1
+check "no debugger" says "$work/out" "gdb is not installed"
+
 finish explore
