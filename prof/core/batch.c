@@ -3,12 +3,12 @@
  * buffer or a replay.
  *
  * A lookup in a large table waits twice: for the line of its slot, then for the
- * key and counter that the slot leads to. Consecutive lookups would
- * wait one after the other. So a few events are processed in three passes: the
- * first prefetches their slots, the second what these lead to, and the third
- * records each by prof_heap_alloc(). The first two passes change nothing and
- * decide nothing: what they prefetch may belong to another stack, or already be
- * out of date.
+ * key and counter that the slot leads to. Consecutive lookups would wait one
+ * after the other. So a few events are processed in three passes: the first
+ * prefetches their slots, the second what these lead to, and the third records
+ * each by prof_heap_alloc(). The first two passes change nothing and decide
+ * nothing: what they prefetch may belong to another stack, or already be out of
+ * date.
  */
 #include "check.h"
 #include "hash.h"
