@@ -1,0 +1,175 @@
+/*
+ * test_conform_stream.c -- what `profsim conform -- COMMAND` makes of the order
+ * of events. The command is here: it finds the memory that it shares with
+ * profsim, and writes into it.
+ */
+#include <dirent.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "complaint.h"
+#include "conform_stream.h"
+#include "preload.h"
+#include "conform/stream.h"
+#include "unit_test.h"
+
+enum { ALLOC, FREE };
+
+static struct stream *shared;
+
+/* ---- the command ---- */
+
+bool
+cli_complain(const char *format, ...)
+{
+    (void)format;
+    return false;
+}
+
+enum cli_exit
+cli_usage(const char *format, ...)
+{
+    (void)format;
+    return CLI_USAGE;
+}
+
+bool
+cli_preload_find(char *path, size_t path_bytes,
+                 const struct cli_preload *preload)
+{
+    (void)path;
+    (void)path_bytes;
+    (void)preload;
+    return true;
+}
+
+/* The memory has no name but that of its descriptor. */
+static int
+find_memory(void)
+{
+    DIR *const folder = opendir("/proc/self/fd");
+    struct dirent *entry;
+    int found = -1;
+
+    assert_non_null(folder);
+    while ((entry = readdir(folder)) != NULL) {
+        char target[64] = "";
+        const ssize_t bytes =
+            readlinkat(dirfd(folder), entry->d_name, target, sizeof target - 1);
+
+        if (bytes > 0 && strstr(target, "profsim-conform") != NULL)
+            found = atoi(entry->d_name);
+    }
+    closedir(folder);
+    return found;
+}
+
+enum cli_exit
+cli_preload_run(const struct cli_preload *preload, const char *path,
+                char **command, int *status)
+{
+    (void)preload;
+    (void)path;
+    (void)command;
+    shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED,
+                  find_memory(), 0);
+    assert_true(shared != MAP_FAILED);
+    assert_true(shared->magic == STREAM_MAGIC);
+    shared->sites = 1;
+    *status = 0;
+    return CLI_OK;
+}
+
+void
+cli_preload_let_go(void)
+{
+}
+
+static int
+run_command(void **state)
+{
+    (void)state;
+    return cli_conform_stream_run((char *[]){"command", NULL}) == CLI_OK ? 0
+                                                                         : -1;
+}
+
+static int
+forget_events(void **state)
+{
+    (void)state;
+    shared->count = 0;
+    return 0;
+}
+
+static void
+event(uint64_t kind, uint64_t process, uint64_t address)
+{
+    shared->events[shared->count++] = (struct stream_event){
+        .kind = kind, .process = process, .address = address, .bytes = 8};
+}
+
+static void
+expect_frees(enum cli_verdict verdict, const char *text)
+{
+    struct cli_conform_outcome outcome;
+
+    cli_conform_stream_judge("frees", &outcome);
+    assert_string_equal(outcome.text, text);
+    assert_int_equal(outcome.verdict, verdict);
+}
+
+/* ---- who frees ---- */
+
+/* Numbers of processes wrap: a child's may be smaller than its parent's. */
+TEST_WITH(forget_events, NULL, a_child_may_free_what_it_inherited)
+{
+    static const uint64_t children[] = {7, 99};
+
+    for (size_t i = 0; i < 2; i++) {
+        forget_events(state);
+        event(ALLOC, 42, 0x1000);
+        event(FREE, children[i], 0x2000);
+        event(FREE, 42, 0x1000);
+        expect_frees(CLI_VERDICT_HOLDS, "1 of 3 events are frees of their "
+                                        "alloc, 1 of inherited blocks");
+    }
+}
+
+TEST_WITH(forget_events, NULL, the_command_inherits_nothing)
+{
+    static const uint64_t children[] = {7, 99};
+
+    for (size_t i = 0; i < 2; i++) {
+        forget_events(state);
+        event(ALLOC, 42, 0x1000);
+        event(ALLOC, children[i], 0x1000);
+        event(FREE, 42, 0x2000);
+        expect_frees(CLI_VERDICT_BROKEN,
+                     "0x2000 has a free, and no alloc before it");
+    }
+}
+
+/* The same address is another block in each process. */
+TEST_WITH(forget_events, NULL, blocks_of_two_processes_are_apart)
+{
+    event(ALLOC, 42, 0x1000);
+    event(ALLOC, 7, 0x1000);
+    event(FREE, 7, 0x1000);
+    event(FREE, 42, 0x1000);
+    expect_frees(CLI_VERDICT_HOLDS, "2 of 4 events are frees of their alloc, "
+                                    "0 of inherited blocks");
+    event(ALLOC, 7, 0x1000);
+    event(ALLOC, 7, 0x1000);
+    expect_frees(CLI_VERDICT_BROKEN,
+                 "process 7: 0x1000 has two allocs after each other");
+}
+
+int
+main(void)
+{
+    return tests_run(run_command, NULL);
+}
