@@ -2,7 +2,8 @@
 # Try mutants of every line of embed/, the recorder and the malloc profiler: what
 # judges them are tests in one process, and programs that are recorded.
 #
-# usage: embed.sh [EVERY]     one in so many (15), the same each time
+# usage: embed.sh [EVERY [alone]]     one in so many (15), the same each time;
+#                                     alone: no program is recorded
 # out: out/mutate-embed/results.tsv, survivors.txt; exit 1 if the score is below
 # 95 %
 set -eu
@@ -16,8 +17,14 @@ test_stack_memory test_cfi test_cfi_table test_frames test_unwind
 test_unwind_ends test_profile_table test_profile_threads test_profile_agent
 test_profile_descriptors test_profile_worlds test_profile_start
 test_profile_rights test_profile_dump test_profile_losses test_profile_cpu
-test_sampled_hooks test_recorder test_recorder_calls'
+test_sampled_hooks'
+recorded='test_recorder test_recorder_calls'
 scripts='test_profile test_barred'
+if [ "${2:-}" = alone ]; then
+    recorded=
+    scripts=
+fi
+tests="$tests $recorded"
 libraries='libprofsim-record.so libprof-malloc.so'
 headers='-iquote embed/profile -iquote embed -Iprof/include'
 sources=$(ls embed/*.c embed/profile/*.c | grep -v -e /probes.c)

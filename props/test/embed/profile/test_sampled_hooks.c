@@ -101,7 +101,31 @@ embed_resolve(void *function, const char *name, const char *version)
 
 /* ---- the tests ---- */
 
+/* A compiler takes malloc for a function that changes no variable of ours. */
 #define BARRIER() __asm__ volatile("" ::: "memory")
+
+static char seen_first[sizeof seen];
+
+/* Before malloc was called a block is freed that libc has given. */
+__attribute__((constructor(101))) static void
+free_first(void)
+{
+    void *volatile block = __libc_malloc(10);
+
+    watched = true;
+    BARRIER();
+    free(block);
+    BARRIER();
+    watched = false;
+    memcpy(seen_first, seen, sizeof seen);
+}
+
+TEST(the_first_call_may_be_a_free)
+{
+    (void)state;
+    assert_string_equal(seen_first, "F");
+    assert_false(embed_inside);
+}
 
 static void
 watch(uint64_t until_bytes)
