@@ -299,6 +299,7 @@ print_list(void)
 static bool
 ask(struct conform *conform, const char *word)
 {
+    static char names[CHECKS][NAME_MAX_BYTES];
     struct sim_nearest nearest = {.wrong = word, .wrong_bytes = strlen(word)};
 
     for (size_t i = 0; i < CHECKS; i++) {
@@ -307,8 +308,10 @@ ask(struct conform *conform, const char *word)
             return true;
         }
     }
-    for (size_t i = 0; i < CHECKS; i++)
-        sim_nearest_try(&nearest, checks[i].name);
+    for (size_t i = 0; i < CHECKS; i++) {
+        snprintf(names[i], sizeof names[i], "%s", shown(checks[i].name));
+        sim_nearest_try(&nearest, names[i]);
+    }
     return cli_unknown("check", &nearest,
                        "'profsim conform --list' names them");
 }

@@ -91,6 +91,45 @@ count "a command without probes" $?
 run 127 "$profsim" conform -- "$dir/none" || run 1 "$profsim" conform -- "$dir/none"
 count "a command that is not there" $?
 
+# A command that writes its events itself, as subjects/conform/stream.h has them:
+# a line of each, KIND (0 alloc, 1 free) PROCESS ADDRESS BYTES WEIGHT.
+cat >"$dir/writer.py" <<'END'
+import os, struct, sys
+events = [[int(word) for word in line.split()] for line in sys.stdin]
+with open(os.environ["PROFSIM_CONFORM_STREAM"], "r+b") as file:
+    file.seek(8)
+    file.write(struct.pack("=3Q", len(events), 1, 0))
+    for event in events:
+        file.write(struct.pack("=5Q", *event))
+END
+# judged NAME CODE TEXT JUDGEMENT EVENT...: the verdict on these events
+judged() {
+    name=$1 code=$2 text=$3 only=$4
+    shift 4
+    printf '%s\n' "$@" >"$dir/events"
+    run "$code" "$profsim" conform --only "$only" -- sh -c \
+        'exec python3 "$0" <"$1"' "$dir/writer.py" "$dir/events" && grep -qF -- "$text" "$dir/out"
+    count "events: $name" $?
+}
+judged "a child frees what it inherited, whatever its number" 0 \
+    '0 of 2 events are frees of their alloc, 1 of inherited' frees \
+    "0 500 16 8 8" "1 400 16 0 0"
+judged "... and a second time" 2 'process 400: 0x10 has two frees' frees \
+    "0 500 16 8 8" "1 400 16 0 0" "1 400 16 0 0"
+judged "the first process frees what it never had" 2 '0x20 has a free' frees \
+    "0 500 16 8 8" "0 400 32 8 8" "1 500 32 0 0"
+judged "a block twice" 2 'process 400: 0x10 has two allocs' frees \
+    "0 500 16 8 8" "0 400 16 8 8" "0 400 16 8 8"
+judged "an address of two processes, and used again" 0 \
+    '3 of 6 events are frees of their alloc, 0 of inherited' frees \
+    "0 500 16 8 8" "0 400 16 8 8" "1 500 16 0 0" "0 500 16 8 8" \
+    "1 400 16 0 0" "1 500 16 0 0"
+judged "no free" 6 'none of 1 events is a free' frees "0 500 16 8 8"
+judged "a block of no size that weighs something" 2 \
+    'a block of no size weighs 3' size-zero "0 500 16 8 8" "0 500 32 0 3"
+judged "blocks of no size" 0 '2 blocks of no size' size-zero \
+    "0 500 16 0 0" "1 500 16 0 9" "0 500 32 0 0" "0 500 48 8 8"
+
 # ------------------------------------------------------------ reports, bad words
 
 run 0 "$profsim" conform --only weights --json "$dir/r.json" \
@@ -105,6 +144,12 @@ for words in "" "--only nonsense $producer" "--time 0 $producer" "$dir/none" \
     # shellcheck disable=SC2086
     run 1 "$profsim" conform $words && [ "$(wc -l <"$dir/out")" -eq 1 ]
     count "one error for: conform $words" $?
+done
+
+for word in size_zero size-zer; do
+    run 1 "$profsim" conform --only $word "$producer" &&
+        grep -qF "did you mean 'size-zero'?" "$dir/out"
+    count "a check that was mistyped: $word" $?
 done
 
 finish conform
