@@ -5,7 +5,7 @@
  *
  * Our snapshot refers to stacks; Go's MemProfile copies each into a record of
  * 288 bytes, so both forms of ours are shown: by reference, and with stacks
- * copied into such records.
+ * copied into such records as prof_heap_iterate() visits them.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +19,12 @@ enum { CALLS = 100000, FRAMES = 32, DEPTH = 16 };
 struct copied {
     int64_t counters[4];
     uintptr_t stack[FRAMES];
+};
+
+struct copying {
+    struct copied *to;
+    size_t room;
+    size_t count;
 };
 
 struct ring {
@@ -221,26 +227,37 @@ snapshot_once(void *context, uint32_t round)
     return a_bucket(ring, begun);
 }
 
+/* One record of Go's. */
+static void
+copy_record(void *context, const struct prof_heap_record *from)
+{
+    struct copying *copying = context;
+    struct copied *to = &copying->to[copying->count];
+
+    if (copying->count++ >= copying->room)
+        return;
+    to->counters[0] = (int64_t)prof_heap_alloc_bytes(from);
+    to->counters[1] = (int64_t)prof_heap_free_bytes(from);
+    to->counters[2] = (int64_t)from->allocs;
+    to->counters[3] = (int64_t)from->frees;
+    memcpy(to->stack, from->stack, from->depth * sizeof *from->stack);
+    memset(to->stack + from->depth, 0,
+           (FRAMES - from->depth) * sizeof *to->stack);
+}
+
 static double
 copying_once(void *context, uint32_t round)
 {
     struct ring *ring = context;
+    struct copying copying = {.to = ring->copies, .room = ring->ours.load->n};
     const uint64_t begun = bench_cpu_ns();
 
-    if (!(snapshot_once(context, round) > 0))
+    (void)round;
+    if (prof_heap_flush(ring->ours.prof) != PROF_OK)
         return -1;
-    for (uint32_t i = 0; i < ring->ours.load->n; i++) {
-        const struct prof_heap_record *from = &ring->records[i];
-        struct copied *to = &ring->copies[i];
-
-        to->counters[0] = (int64_t)prof_heap_alloc_bytes(from);
-        to->counters[1] = (int64_t)prof_heap_free_bytes(from);
-        to->counters[2] = (int64_t)from->allocs;
-        to->counters[3] = (int64_t)from->frees;
-        memcpy(to->stack, from->stack, from->depth * sizeof *from->stack);
-        memset(to->stack + from->depth, 0,
-               (FRAMES - from->depth) * sizeof *to->stack);
-    }
+    prof_heap_iterate(ring->ours.prof, copy_record, &copying);
+    if (copying.count != copying.room)
+        return -1;
     return a_bucket(ring, begun);
 }
 
