@@ -37,7 +37,8 @@ struct prof_output {
     /*
      * A return address inside a function whose name says that the stack was
      * lost. It replaces an empty stack, since readers drop samples without an
-     * address. 0: samples stay empty, but texts, which cannot, show 1.
+     * address. 0: samples stay empty; texts, where a stack needs an address,
+     * show 1.
      */
     uintptr_t lost;
     const struct prof_rules *rules; /* how heap records were sampled; NULL:

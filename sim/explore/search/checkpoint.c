@@ -4,8 +4,8 @@
  *      header | result | sites of wait loops | frontier | graphs | states | sum
  *
  * It fits the same program, kernel and options only: the header has a hash of
- * the program's code. The file is written beside itself and then renamed, so it
- * is always whole; its last word is a hash of everything before it.
+ * the program's code. The file is written under another name and then renamed,
+ * so it is always whole; its last word is a hash of everything before it.
  */
 #include "control.h"
 #include "engine.h"
