@@ -182,6 +182,30 @@ TEST(calls_of_one_pc_have_addresses_of_their_own)
     release(&made);
 }
 
+static void
+expect_name(const char *name, const char *want)
+{
+    char text[128] = "";
+    FILE *file = fmemopen(text, sizeof text, "w");
+
+    assert_non_null(file);
+    cli_print_function(file, name);
+    assert_int_equal(fclose(file), 0);
+    assert_string_equal(text, want);
+}
+
+/* A name has 64 bytes; a longer one ends in dots, behind a whole letter. */
+TEST(a_long_name_is_cut_between_letters)
+{
+#define TEN   "0123456789"
+#define SIXTY TEN TEN TEN TEN TEN TEN
+    expect_name("", "");
+    expect_name(SIXTY "0123", SIXTY "0123");
+    expect_name(SIXTY "01234", SIXTY "0...");
+    expect_name(SIXTY "\xc3\xa9xyz", SIXTY "...");
+    expect_name(SIXTY "0\xc3\xa9xyz", SIXTY "0...");
+}
+
 TEST(a_heap_of_nothing_is_still_a_graph)
 {
     static const uint64_t sizes[] = {0, 0, 0};

@@ -31,14 +31,22 @@ put_type(struct cli_proto *profile, uint64_t type, uint64_t unit)
     cli_proto_message(profile, 1, &one);
 }
 
+/* Stack i has one to three calls, of the locations from 1 + i on. */
+static uint64_t
+location_of(uint64_t stack, uint64_t call)
+{
+    return 1 + (stack + call) % STACKS;
+}
+
 static void
-put_sample(struct cli_proto *profile, uint64_t location, const int64_t *values,
+put_sample(struct cli_proto *profile, uint64_t stack, const int64_t *values,
            int64_t less)
 {
     struct cli_proto sample = {.count = 0};
     struct cli_proto list = {.count = 0};
 
-    cli_proto_varint(&list, location);
+    for (uint64_t call = 0; call <= stack % 3; call++)
+        cli_proto_varint(&list, location_of(stack, call));
     cli_proto_message(&sample, 1, &list);
     for (int type = 0; type < TYPES; type++)
         cli_proto_varint(&list, (uint64_t)(values[type] - less));
@@ -46,7 +54,7 @@ put_sample(struct cli_proto *profile, uint64_t location, const int64_t *values,
     cli_proto_message(profile, 2, &sample);
 }
 
-/* Stack i is location 1 + i alone, whose address is 4096 + i. */
+/* Location 1 + i has the address 4096 + i. */
 static void
 make_profile(struct cli_proto *profile)
 {
@@ -56,8 +64,8 @@ make_profile(struct cli_proto *profile)
     put_type(profile, 1, 2);
     put_type(profile, 3, 2);
     for (uint64_t i = 0; i < STACKS; i++) {
-        put_sample(profile, 1 + i, sums[i], part[0]);
-        put_sample(profile, 1 + i, part, 0);
+        put_sample(profile, i, sums[i], part[0]);
+        put_sample(profile, i, part, 0);
     }
     for (uint64_t i = 0; i < STACKS; i++) {
         struct cli_proto location = {.count = 0};
@@ -150,12 +158,20 @@ stack_of(struct message dictionary, struct message sample)
 {
     struct message stack = find(dictionary, 7, (int)number_of(sample, 1));
     struct message indices = find(stack, 1, 0);
-    struct message location;
+    uint64_t first = 0;
 
     assert_non_null(indices.at);
-    location = find(dictionary, 2, (int)take_varint(&indices));
+    for (uint64_t call = 0; call <= first % 3; call++) {
+        const struct message location =
+            find(dictionary, 2, (int)take_varint(&indices));
+
+        if (call == 0)
+            first = number_of(location, 2) - 4096;
+        assert_int_equal(number_of(location, 2),
+                         4095 + location_of(first, call));
+    }
     assert_ptr_equal(indices.at, indices.end);
-    return number_of(location, 2) - 4096;
+    return first;
 }
 
 static void
