@@ -193,6 +193,17 @@ TEST_WITH(agent_begin, agent_end, the_agents_thread_blocks_signals)
         assert_int_equal(sigismember(&mask, number), 0);
 }
 
+/* Calls of the program go on behind it. */
+TEST_WITH(agent_begin, agent_end, a_request_interrupts_no_call)
+{
+    struct sigaction action;
+
+    (void)state;
+    assert_int_equal(sigaction(SIGUSR2, NULL, &action), 0);
+    assert_int_equal(action.sa_flags & 0x03ffffff, 0);
+    assert_int_equal(action.sa_flags & SA_RESTART, SA_RESTART);
+}
+
 TEST_WITH(agent_begin, agent_end, who_asks_wakes_the_agent)
 {
     const int before = agent_wakes;
