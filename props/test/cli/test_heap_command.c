@@ -218,6 +218,35 @@ TEST(what_is_written_has_the_same_numbers)
         "[0,1]],\n\"weights\":[3024,502000]}]}\n");
 }
 
+/* Bytes are rounded to the largest unit that there is of them. */
+TEST(large_sums_have_a_unit)
+{
+    static const struct {
+        uint64_t bytes;
+        const char *want;
+    } sums[] = {
+        {1023, "peak          1023 bytes in 1 objects"},
+        {1024, "peak          1024 bytes (1.0 KiB) in 1 objects"},
+        {3 << 19, "peak          1572864 bytes (1.5 MiB) in 1 objects"},
+        {UINT64_C(5) << 29, "peak          2684354560 bytes (2.5 GiB) in"},
+        {UINT64_C(1) << 42, "peak          4398046511104 bytes (4.0 TiB) in"},
+        {UINT64_C(1) << 51,
+         "peak          2251799813685248 bytes (2048.0 TiB)"},
+    };
+    char words[][8] = {"run", "s.rec"};
+    char *argv[] = {words[0], words[1], NULL};
+
+    for (size_t i = 0; i < sizeof sums / sizeof *sums; i++) {
+        struct captured captured;
+
+        heap_case_write_sites("s.rec", &sums[i].bytes, 1);
+        assert_true(captured_run(&captured, cli_run, argv, -1, 60));
+        if (strstr(captured.text, sums[i].want) == NULL)
+            fail_msg("no '%s' in: %s", sums[i].want, captured.text);
+        captured_free(&captured);
+    }
+}
+
 /* ---- Two heaps ---- */
 
 #define DIFF_HEAD                        \
