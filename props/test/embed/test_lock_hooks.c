@@ -360,6 +360,7 @@ TEST(before_they_are_known_locks_do_nothing)
     expect(close_library, "", 0);
     assert_int_equal(resolved, 0);
     embed_inside = false;
+    expect(lock, "T", 0); /* finds them */
     expect(read_lock, "T", 0);
     assert_false(embed_inside);
     before = resolved;
