@@ -1,7 +1,9 @@
 /* Tests of the table of sampled blocks (embed/profile/table.c). */
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "profile/table.h"
@@ -234,6 +236,51 @@ TEST(the_thread_that_forks_may_use_it)
     alarm(10);
     assert_true(another_thread_may_use_it());
     alarm(0);
+}
+
+static _Atomic int yields;
+static _Atomic bool is_done;
+
+int __wrap_sched_yield(void);
+int
+__wrap_sched_yield(void)
+{
+    atomic_fetch_add(&yields, 1);
+    return 0;
+}
+
+static void *
+put_and_end(void *good)
+{
+    void *const result = put_and_take(good);
+
+    atomic_store(&is_done, true);
+    return result;
+}
+
+/* ... till the fork is over. */
+TEST(another_thread_waits)
+{
+    const struct timespec tick = {.tv_nsec = 1000000};
+    void *result = NULL;
+    pthread_t thread;
+
+    for (int round = 0; round < 2; round++) {
+        atomic_store(&yields, 0);
+        atomic_store(&is_done, false);
+        table_before_fork();
+        assert_int_equal(pthread_create(&thread, NULL, put_and_end, &result),
+                         0);
+        for (int i = 0;
+             i < 20000 && atomic_load(&yields) == 0 && !atomic_load(&is_done);
+             i++)
+            nanosleep(&tick, NULL);
+        assert_false(atomic_load(&is_done));
+        assert_true(atomic_load(&yields) > 0);
+        table_after_fork();
+        assert_int_equal(pthread_join(thread, &result), 0);
+        assert_non_null(result);
+    }
 }
 
 int
