@@ -111,8 +111,9 @@ address_below(const struct cli_calls *calls, uintptr_t inner)
 }
 
 /*
- * Give each call an address of its own, by which readers tell calls apart: the
- * innermost function at a pc gets the pc, those that contain it get others.
+ * Give each call an address of its own, because readers of a profile tell calls
+ * apart by address. Of the functions inlined at one pc, the innermost gets the
+ * pc; the others get unused addresses just below it.
  */
 static bool
 give_addresses(struct cli_calls *calls)

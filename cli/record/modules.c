@@ -2,8 +2,8 @@
  * modules.c -- which module was at an address, and when.
  *
  * The log begins a new epoch whenever a module is unloaded, and then names the
- * modules of its stacks again. A module that is the same as before is one
- * module; one at the address of another gets its own layer.
+ * modules of its stacks again. A module that is named again unchanged stays one
+ * module; a different one at the same address goes into a layer of its own.
  */
 #include "conversion.h"
 

@@ -31,7 +31,7 @@ void cli_preload_add(const char *path);
 
 /*
  * Run the command to its end. It keeps its stdio. ^C is left to the command,
- * and a request to end is passed on to it. Signals stay blocked until
+ * and SIGTERM and SIGHUP are passed on to it. Signals stay blocked until
  * cli_preload_let_go().
  *
  * out:     *status, as of waitpid(), if it was run

@@ -1,6 +1,6 @@
 /*
  * symbol_table.c -- see symbol_table.h. libdw searches a table from its first
- * symbol to its last for each address; this is sorted once.
+ * symbol to its last for each address; this table is sorted once.
  *
  *      start ->  [a        ]
  *                  [b  ]            b lies in a: it is nearer

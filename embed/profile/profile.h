@@ -191,8 +191,8 @@ PROF_NODISCARD enum prof_status profile_dump(enum profile_kind kind,
  * entry.
  *
  * in:      kinds, 1 << kind each
- * returns: PROF_OK, or why the first that failed did; PROF_ERR_CONFIG: the path
- *          is too long
+ * returns: PROF_OK, or the status of the first that failed;
+ *          PROF_ERR_CONFIG: the path is too long
  * context: inside
  */
 PROF_NODISCARD enum prof_status profile_dump_to(const char *folder,

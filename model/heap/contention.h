@@ -71,9 +71,9 @@ uint64_t model_contention_count(const struct model_contention *model,
 uint64_t model_draw(enum model_era era, uint64_t *state);
 
 /*
- * Draw numbers of the exact era until one gives a number below `limit`, all
- * equally likely: draw * limit / 2^64, unless the remainder is below 2^64 mod
- * limit. At most 64 draws.
+ * Draw a number below `limit`, all equally likely, as the rule set `exact`
+ * does: draw * limit / 2^64, unless the remainder is below 2^64 mod limit. Then
+ * the draw is rejected, and another is made; at most 64.
  *
  * returns: false if all were rejected; *value is then from the last one
  */

@@ -24,9 +24,10 @@
  * once with its c ticks, which is unbiased, too. So the expectation is exact
  * although the work is bounded.
  *
- * A mutex event of c ticks under a fraction of 1/R: UNSCALED is kept if r mod R
- * is 0 and counts once; EXACT is kept if u = 0 and counts R times; with R = 1
- * only UNSCALED draws a number.
+ * A mutex event under a fraction of 1/R. UNSCALED draws a random number r, and
+ * keeps the event if r mod R is 0; it counts once. EXACT draws u uniform below
+ * R, and keeps the event if u = 0; it counts R times. With R = 1 every event is
+ * kept, and EXACT draws nothing.
  *
  * Invariants
  *   I1  A block event counts at least 1 tick, a mutex event at least 0: clocks

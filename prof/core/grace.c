@@ -15,9 +15,9 @@
  *
  * Invariants
  *   I1  After prof_grace_begin() a call that is not noted in `seen` reads the
- *       new cycle. If the barrier falls behind the call's store of `calls`,
- *       that store is seen, and noted. If it falls before the store, the call
- *       reads the cycle later still, and gets the new one.
+ *       new cycle. A call first stores to `calls`, then reads the cycle. If
+ *       the barrier comes after that store, prof_grace_begin() sees the store
+ *       and notes it. If it comes before, the call reads the new cycle.
  *   I2  During a grace period the cycle does not advance and no slot is
  *       published: control calls return PROF_ERR_BUSY. So a record call is
  *       never more than one cycle late.

@@ -7,12 +7,12 @@
  * full block the sum is stirred, which is a permutation. The rest of the stack
  * uses the same primes again; the bits of its length tell its positions apart.
  *
- * Two kinds of keys never collide in a block. Two keys that differ in one
- * position have different sums, because primes are odd. Nor can sums agree if
- * two positions differ, each by less than 2^30 (1 GB of text): p d = q e
- * without a wrap means that q, a prime above 2^30, divides d. Beyond that it is
- * a matter of chance, 2^-64 for a pair of keys or little more;
- * props/test/prof/test_prof_hash_quality.c tries regular keys.
+ * Blocks that differ in one position have different sums, because the primes
+ * are odd. So do blocks that differ in two positions, by d and e, both below
+ * 2^30 (1 GB of text): with primes p and q, equal sums need p d = q e without a
+ * wrap, so q, which is above 2^30, would divide d. All other blocks collide
+ * only by chance, with a probability of 2^-64 for a pair of keys or little
+ * more; props/test/prof/test_prof_hash_quality.c tries regular keys.
  */
 #ifndef PROF_HASH_H
 #define PROF_HASH_H

@@ -1,8 +1,8 @@
 /*
- * prof.c -- an instance inside the caller's block.
+ * prof.c -- an instance inside the caller's block, which is laid out so:
  *
- *      | struct prof | procs | slots | entries | words | published | columns of
- *                       each processor | upper halves |
+ *      | struct prof | procs | slots | entries | words | published counts |
+ *        columns of each processor | upper 32 bits of the counts |
  *
  * Each part starts on a PROF_BLOCK_ALIGN boundary. Init touches only the first
  * two; the rest is used as it was given, zero. Only columns that count

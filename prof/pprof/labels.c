@@ -2,12 +2,13 @@
  * labels.c -- a label set as text, read a piece at a time: no text is ever
  * built, so no memory bounds its length.
  *
- * A reader yields the pairs in the order of their quoted texts, and then the
- * closing brace, which counts when sets are compared: it comes after the comma
- * of a longer set. Quoting is Go's for all of ASCII and for broken UTF-8.
- * Beyond ASCII, Go has tables of the characters that are printable; here all
- * are printable except control characters, blanks, direction marks, private use
- * and non-characters.
+ * A reader yields the pairs, sorted by their quoted texts, and then the closing
+ * brace. Sets are compared byte by byte, brace included; as '}' is greater than
+ * ',', a set comes after a longer one that begins with the same pairs.
+ *
+ * Quoting is Go's for all of ASCII and for broken UTF-8. Beyond ASCII, Go has
+ * tables of the characters that are printable; here all are printable except
+ * control characters, blanks, direction marks, private use and non-characters.
  */
 #include "labels.h"
 

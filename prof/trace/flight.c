@@ -7,8 +7,8 @@
  *
  * Invariants
  *   I1  At most one tracer is on, `current`; none if the recorder is off.
- *   I2  A tracer with a number has a whole session that nobody has begun to
- *       read, or that is `reading`.
+ *   I2  A tracer whose `number` is not 0 holds a whole session: the one in
+ *       `reading`, or one that nobody has begun to read.
  *   I3  The tracer of `reading` is never restarted: of three at least one is
  *       neither that one nor the current one.
  *   I4  Sequence numbers go on from one generation to the next: a moment noted

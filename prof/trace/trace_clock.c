@@ -21,8 +21,9 @@
  *   I4  Numbers stay below 2^63, from where readers see them as negative: a
  *       session that has used half of them gets no more buffers, and ends.
  *
- * Why I1: a difference of 0 would make two numbers equal, and one below 0 would
- * be a number of ten bytes, which readers take for a time far ahead.
+ * Why I1: an event stores how far its sequence number is from the previous one.
+ * A difference of 0 would give two events one number. One below 0 would be
+ * stored in ten bytes, and readers would take it for a time far in the future.
  *
  * How events of different processors are ordered. Say event B follows from
  * event A of another processor. A was numbered before any later store of its

@@ -109,9 +109,10 @@ void sim_explore_unlock(const void *lock);
 void sim_explore_barrier(void);
 
 /*
- * Sleep if *word is `seen`, until another thread wakes the word; wake all that
- * sleep on it. The word is read as by a seq_cst load that sees what was written
- * before an earlier wake-up. A sleeper that nothing will wake is a deadlock.
+ * As a futex: if *word is `seen`, sleep until another thread wakes the word;
+ * wake all that sleep on it. The word is read by a seq_cst load, which sees
+ * what was written before any earlier wake-up of the word. A sleeper that
+ * nothing will wake is a deadlock.
  */
 void sim_explore_wait(const uint32_t *word, uint32_t seen);
 void sim_explore_wake(const uint32_t *word);

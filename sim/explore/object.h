@@ -2,10 +2,11 @@
  * object.h -- what the threads of a whole program wait for: mutexes, rwlocks,
  * condition variables, barriers, semaphores, once flags, other threads.
  *
- * An object is an address. Every operation is one event, and all operations on
- * one object are ordered (its version), so a graph records which came first. A
- * thread that cannot go on is not ready; a thread that changes an object makes
- * those ready that it now admits. Private to sim/explore/.
+ * An object is identified by its address. Every operation is one event. The
+ * object's version orders its operations, so a graph records which came first.
+ * A thread that must wait is not ready. When another thread changes the object
+ * so that the waiting one can go on, that one becomes ready. Private to
+ * sim/explore/.
  */
 #ifndef SIM_OBJECT_H
 #define SIM_OBJECT_H

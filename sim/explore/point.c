@@ -6,11 +6,11 @@
  * first, then by number, so answer 0 continues without a switch.
  *
  * Pruning: at a point that no earlier run has passed with these answers, the
- * hash of the partial graph is looked up. If another run was in the same state,
- * everything beyond has been explored from there. The state is the graph and:
- * whether each thread has started (lazy start); with a preemption bound, which
- * thread runs and the budget left; and what seq_cst fences, locks, marks and
- * choices of the kernel add to the hash of their events.
+ * hash of the state is looked up. If another run was in the same state,
+ * everything beyond has been explored from there. The state is the execution
+ * graph so far, including seq_cst fences, locks, marks and the kernel's own
+ * choices; which threads have started; and, with a preemption bound, the
+ * current thread and the preemptions left.
  */
 #include "engine.h"
 #include "futile.h"

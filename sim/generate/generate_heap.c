@@ -1,6 +1,6 @@
 /*
  * generate_heap.c -- what tasks, the collector and the observer of a generated
- * heap do: one step at a time, or nothing. Every answer 0 is dull.
+ * heap do: one step at a time, or nothing. Answer 0 is always the dullest.
  */
 #include "choice_labels.h"
 

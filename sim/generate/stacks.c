@@ -4,11 +4,12 @@
  * Most mistakes of a table show only between stacks that share something: all
  * frames but the last, the frames below a depth limit, the low halves of the
  * frames, or the hash. So each stack of a world may be built on the previous
- * one. With f the mixing of one frame in Go's 64-bit hash, the hash of (a, b)
- * is that of f(f(a) + b), and of (a) that of f(a); this gives full collisions:
+ * one. Go's 64-bit hash mixes in one frame after another by a function f: it
+ * goes through f(a) for the stack (a), and f(f(a) + b) for (a, b). So these
+ * pairs of stacks have the same hash:
  *
  *      (a, b)  and  (a', b + f(a) - f(a'))
- *      (a)     and  (a, a - f(a))             the second begins like the first
+ *      (a)     and  (a, a - f(a))             one begins with the other
  */
 #include <string.h>
 

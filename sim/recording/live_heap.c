@@ -9,9 +9,10 @@
  * since then still has those counts.
  *
  * Invariants
- *   I1  a bucket with `saved` equal to the number of the newest candidate has
- *       its counts of that moment in peak_*; any other has them in allocs and
- *       frees. The same holds for threads.
+ *   I1  `saved` is the number of the last candidate for which a bucket saved
+ *       its counts. If that is the newest candidate (the highest point so
+ *       far), peak_* has the counts at it; if not, allocs and frees still do.
+ *       The same holds for threads.
  *   I2  a chunk exists while one of its objects is in use or still to come.
  *
  * Memory: 8 bytes per object of the existing chunks (16 if usable sizes are

@@ -121,8 +121,8 @@ const struct sim_instrument_kind *
 sim_instrument_kind(enum sim_instrument_id id);
 
 /*
- * returns: an instrument of the world, for its own accessors (instrument_*.h);
- *          NULL if the world's limits have no room for it
+ * returns: the world's instrument of this kind, to be passed to the functions
+ *          of its header (instrument_*.h); NULL if the world has none
  */
 struct sim_instrument *sim_world_instrument(const struct sim_world *world,
                                             enum sim_instrument_id id);

@@ -11,7 +11,7 @@
  *
  * Invariants
  *   I1  A task waits at most once.
- *   I2  The holders of a mutex are one that does not share, or any that do.
+ *   I2  A mutex has one holder that does not share it, or any number that do.
  *   I3  A task that can have a lock waits only if others came before it.
  *   I4  Senders wait only while a channel is full, receivers while it is empty.
  */

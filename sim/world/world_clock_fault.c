@@ -3,10 +3,10 @@
  * reader that stall, and clocks that jump.
  *
  * A clock that stands still resumes where it stopped, so it lags by that much
- * from then on. Nothing happens on a stalled processor; and where processors
- * take tasks, the world cannot be stopped meanwhile, because a stop waits for
- * all of them. Other processors may still act on its tasks: one can wake a
- * waiter. What happens on no processor goes on, and so does world time.
+ * from then on. While a processor is stalled, nothing happens on it. Others may
+ * still act on its tasks: one can wake a waiter. World time goes on, and so
+ * does what needs no processor. Where processors take tasks, the world cannot
+ * be stopped meanwhile, because a stop waits for all processors.
  */
 #include "world_internal.h"
 

@@ -149,9 +149,9 @@ void sim_world_fact(struct sim_world *world, enum truth_kind kind,
                     uint32_t stack);
 
 /*
- * The rules that events follow, in objects.c, blocks.c, world_wait.c,
- * world_clock_fault.c, and where processors take tasks in procs.c, tasks.c and
- * sessions.c.
+ * What each event does: in objects.c, blocks.c, world_wait.c and
+ * world_clock_fault.c; for events by which processors take tasks, in procs.c,
+ * tasks.c and sessions.c.
  *
  * returns: as sim_world_apply()
  */

@@ -248,8 +248,9 @@ judge_detached_inside(void)
 }
 
 /*
- * On a busy machine the other thread may stand still, detached, for as long as
- * 100,000 blocks take: go on until it has come and gone often enough.
+ * Allocate blocks while another thread attaches and detaches. On a busy machine
+ * that thread may not run for as long as 100,000 blocks take, so the check ends
+ * only when it has attached and detached often enough.
  */
 void
 check_attach_anywhere(void)

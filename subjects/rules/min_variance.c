@@ -1,9 +1,12 @@
 /*
  * min_variance.c -- exact, but live bytes vary less (strata.h).
  *
- *   draw      a number below R, for each block of R bytes of a size class
+ * The allocations of a size class, one after another, are cut into blocks of R
+ * bytes, each with one point.
+ *
+ *   draw      where in its block a point lies: a number below R
  *   rule      an allocation with a point in it is sampled; from R up always
- *   estimate  R per point; S from R up
+ *   estimate  R per point; from R up, the size itself
  */
 #include "law.h"
 #include "rule_sets.h"

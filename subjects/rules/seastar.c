@@ -1,7 +1,7 @@
 /*
  * seastar.c -- the sampler of Seastar (include/seastar/util/sampler.hh).
  *
- *   draw      floor(E), E exponential of mean R: how many bytes may still pass
+ *   draw      floor(E), E exponential of mean R, is added to a countdown c
  *   rule      c -= S; sampled if c < 0. Then, if S > R, c += S, which undoes
  *             the step; else draws are added until c >= 0
  *   estimate  max(S, R)

@@ -5,7 +5,7 @@
  *   draw      floor(E), E exponential of mean R + 1
  *   rule      the allocation that brings the sum to it is sampled
  *   estimate  the sum
- *   live      objects are 1 / (1 - e^(-x)), cut
+ *   live      objects are 1 / (1 - e^(-x)), rounded down
  *
  * The total is exact by construction. By size it is not: every byte goes to
  * the object that happens to end the interval.

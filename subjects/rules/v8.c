@@ -7,9 +7,10 @@
  *   estimate  by node and size: count / (1 - e^(-x)), rounded to objects
  *
  * floor() lacks the + 1 that would make it geometric: P(sampled) right after a
- * sample is 1 - e^(-(S+1)/R). "v8-samples" is the list of samples, in which
- * each is scaled and rounded separately: one of S = R counts 2 objects (1.26
- * times), one of 1.1 R counts 1 (0.67 times), however many there are.
+ * sample is 1 - e^(-(S+1)/R). "v8-samples" is V8's list of single samples. Each
+ * is scaled and rounded by itself, so the error does not average out: a sample
+ * of S = R stands for 1.58 objects but counts 2 (1.26 times as many), one of
+ * S = 1.1 R stands for 1.50 but counts 1 (0.67 times).
  */
 #include <math.h>
 

@@ -144,8 +144,8 @@ prof_trace_start(struct prof_trace *trace,
  * End the session. The reader takes the rest; prof_trace_stop_wait() waits for
  * that.
  *
- * in:      the caller's processor and stack: the trace shows the caller
- *          descheduled
+ * in:      the caller's processor and stack, for its last event in the trace:
+ *          the caller is descheduled
  * returns: PROF_OK; PROF_ERR_OFF if tracing is not on
  */
 PROF_NODISCARD enum prof_status prof_trace_stop(struct prof_trace *trace,
@@ -253,8 +253,8 @@ PROF_NODISCARD enum prof_status prof_trace_read(struct prof_trace *trace,
  */
 PROF_NODISCARD enum prof_status prof_trace_wait(struct prof_trace *trace);
 
-/* What was lost since the session began, by cause. In clock order it is
- * complete once the trace is read to its end. */
+/* What was lost since the session began, by cause. If events are ordered by the
+ * clock, the counts are complete only when the trace was read to its end. */
 struct prof_trace_drops {
     uint64_t no_buffer; /* events: the reader was too slow; the trace ends */
     uint64_t no_stack;  /* events whose stack was left out: too many stacks */

@@ -1,13 +1,14 @@
 /*
  * futile.c -- reads that lead round a wait loop.
  *
- * A round that reads one value, and comes back to the state of the code in
- * which it began, is futile, and will be whenever the same code, in the same
- * state, reads the same value from the same location. Search graph by graph
- * (reduce.c) leaves such a read out in every later run. If there are only such
- * values, the thread is blocked until another one writes to the location, as at
- * a lock. But the last store is left out only then: a thread that waits at it
- * may wait for ever, and that livelock must be shown.
+ * A round of a loop that reads one value and ends in the state in which it
+ * began is futile. It will be futile again whenever the same code, in the same
+ * state, reads the same value from the same location. So the search by graphs
+ * (reduce.c) lets no later run read that value there. If no other value is left
+ * to read, the thread is blocked until another thread writes to the location,
+ * as at a lock. As long as others are left, the value of the last store may
+ * still be read: a thread that reads it may wait for ever, and that livelock
+ * must be shown.
  *
  * This knowledge only says which answers to leave out. The meaning of an answer
  * does not depend on it, so a list replays without it.

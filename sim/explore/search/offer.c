@@ -1,13 +1,13 @@
 /*
  * offer.c -- offers what a thread has done to those that wait for it.
  *
- * It does so not at once, but when the thread comes to its next operation.
- * Until then the thread may do what the explorer does not see: code that is not
- * instrumented keeps its own state in plain memory. That code runs right after
- * the operation that it follows, as in a search by schedules, where no other
- * thread runs before the next scheduling point. So each run graph by graph is a
- * run that schedules could make, and unseen state is changed in the order of
- * events.
+ * An operation is offered not at once, but when its thread comes to the next
+ * one. Between the two may be code that is not instrumented, whose state in
+ * plain memory the explorer does not see. As those that wait cannot go on
+ * before, that code runs right after the operation, just as in a search by
+ * schedules, where threads are switched only at scheduling points. So each run
+ * of a search by graphs is also a run of some schedule, and the unseen state
+ * changes in the order of the events.
  */
 #include "engine.h"
 

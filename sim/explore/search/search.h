@@ -58,8 +58,9 @@ enum sim_search_end sim_search_continue(struct sim_search *s);
  * Go through all lists down to the depth at which shards divide, as a shard
  * that owns none.
  *
- * out: *prefixes, how many lists go on below that depth
- * returns: false if something was learned that changes the lists
+ * out:     *prefixes, how many lists go on below that depth
+ * returns: false if the lists became others on the way: the search met a new
+ *          wait loop, more threads than before, or what it cannot reduce
  */
 bool sim_search_prefixes(struct sim_search *s, uint64_t *prefixes);
 
