@@ -26,6 +26,7 @@ BEGIN {
     may["sim/truth"] = "sim sim/choice"
     may["sim/explore"] = "prof/include sim/choice sim/explore/search sim/input"
     may["sim/explore/search"] = "prof/include sim/choice sim/explore"
+    may["sim/explore/report"] = "sim/choice sim/explore sim/explore/search sim/input"
     may["sim/explore/program"] = "sim/explore sim/explore/search sim/choice"
     may["embed"] = "prof/include"
     may["embed/profile"] = "embed prof/include"

@@ -12,7 +12,7 @@ run without the tool. CPU is user + system time of the process alone (of redis,
 of the server); what a tool does in other processes, or afterwards, is left out.
 
 jemalloc and gperftools bring their own malloc: their ratio is to a run with that
-malloc and its profiler off. What happened is counted by props/test/cli/count_heap.c in a
+malloc and its profiler off. What happened is counted by props/test/cli/heap/count_heap.c in a
 run of its own. Tools that take many times as long run once, with --slow.
 
 --instructions counts those of the process under callgrind instead, once: they do

@@ -44,8 +44,9 @@ explore)
     test_explore_report test_explore_search test_explore_worker
     test_explore_shards test_explore_sleep test_explore_command test_linear_gcc'
     headers="-iquote sim -iquote sim/choice -iquote sim/input -iquote sim/explore
-    -iquote sim/explore/search"
-    sources=$(ls sim/explore/*.c sim/explore/search/*.c | grep -v /port.c)
+    -iquote sim/explore/search -iquote sim/explore/report"
+    sources=$(ls sim/explore/*.c sim/explore/search/*.c sim/explore/report/*.c |
+        grep -v /port.c)
     built=$from/explore
     archives=$from/libexplore.a
     ;;

@@ -1,6 +1,6 @@
 #!/bin/bash
 # The heap that `profsim run` shows of real programs, against a preload that
-# counts by itself (props/test/cli/count_heap.c): peak, live at exit and totals, to the
+# counts by itself (props/test/cli/heap/count_heap.c): peak, live at exit and totals, to the
 # byte and the object. Whatever the recorder says it lost fails the test, too.
 #
 # A program that is not installed is an error; .ci/deps has them all.

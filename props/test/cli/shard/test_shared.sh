@@ -12,7 +12,7 @@
 #
 # Without root, user namespaces are tried (uidmap); with neither, nothing is
 # tested, and that is reported and counted as a failure.
-# usage: props/test/cli/test_shared.sh PROFSIM RECORDER
+# usage: props/test/cli/shard/test_shared.sh PROFSIM RECORDER
 set -u
 if [ "$(id -u)" -ne 0 ]; then
     unshare --user --map-root-user --map-auto true 2>/dev/null &&

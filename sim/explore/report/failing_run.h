@@ -1,4 +1,4 @@
-/* failing_run.h -- a failing run that is reported; private to sim/explore/. */
+/* failing_run.h -- a failing run that is reported; private to this folder. */
 #ifndef SIM_FAILING_RUN_H
 #define SIM_FAILING_RUN_H
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # test_corpus.sh -- inputs and failures that machines exchange through a folder
 # to which anybody may write.
-# usage: props/test/cli/test_corpus.sh PROFSIM
+# usage: props/test/cli/shard/test_corpus.sh PROFSIM
 set -u
 profsim=$(realpath "$1")
 dir=$(mktemp -d) || exit 1

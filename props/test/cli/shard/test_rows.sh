@@ -1,7 +1,7 @@
 #!/bin/sh
 # test_rows.sh -- lists in shards: the rows of all shards are those of one command,
 # also if shards were killed and went on; and what a result may not say.
-# usage: props/test/cli/test_rows.sh PROFSIM KERNEL N...
+# usage: props/test/cli/shard/test_rows.sh PROFSIM KERNEL N...
 #   (KERNEL: its weaker memory orders are the list; all: those of every kernel)
 set -u
 profsim=$(realpath "$1")

@@ -3,7 +3,7 @@
 # stacks, speedscope and flame graphs have the same sums and are well formed;
 # `diff` of two runs adds up to the difference of their sums, with signs.
 #
-# usage: props/test/cli/test_heap_views.sh PROFSIM
+# usage: props/test/cli/heap/test_heap_views.sh PROFSIM
 set -u
 profsim=$1
 folder=$(mktemp -d)

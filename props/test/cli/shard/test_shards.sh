@@ -2,7 +2,7 @@
 # test_shards.sh -- a campaign in shards is the campaign in one process, bit for
 # bit: what `profsim merge` prints is what `profsim check` prints, also if shards
 # were killed and went on.
-# usage: props/test/cli/test_shards.sh PROFSIM SEEDS N...
+# usage: props/test/cli/shard/test_shards.sh PROFSIM SEEDS N...
 set -u
 profsim=$(realpath "$1")
 seeds=$2

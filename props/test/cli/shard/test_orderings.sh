@@ -1,7 +1,7 @@
 #!/bin/sh
 # test_orderings.sh -- a search of every ordering, in shards: the graphs are those
 # that one process finds, each once, also if shards were stopped and killed.
-# usage: props/test/cli/test_orderings.sh PROFSIM N,N... KERNEL...
+# usage: props/test/cli/shard/test_orderings.sh PROFSIM N,N... KERNEL...
 set -u
 profsim=$(realpath "$1")
 counts=$(echo "$2" | tr , ' ')

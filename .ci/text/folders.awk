@@ -1,0 +1,21 @@
+# folders.awk -- folders of at most 40 sources, but for the catalogue's bugs: a bug
+# is a file there, as fixtures are.
+# usage: find ... | awk -f folders.awk
+
+{
+    sub(/\/[^\/]*$/, "")
+    count[$0]++
+}
+
+END {
+    delete count["subjects/catalogue/bugs"]
+    for (folder in count) {
+        total++
+        if (count[folder] > 40) {
+            printf "%s: %d sources; 40 at most\n", folder, count[folder]
+            bad++
+        }
+    }
+    printf "folders: %d passed, %d failed\n", total - bad, bad
+    exit bad > 0
+}
