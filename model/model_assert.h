@@ -1,6 +1,6 @@
 /*
- * model_assert.h -- what the model assumes about a log. A log that contradicts
- * itself, or is larger than announced, proves nothing, so the model stops.
+ * model_assert.h -- stops the model if its assumptions about a log fail. A log
+ * that contradicts itself, or is larger than announced, proves nothing.
  */
 #ifndef MODEL_ASSERT_H
 #define MODEL_ASSERT_H

@@ -1,12 +1,12 @@
 /*
- * bucket.c -- which bucket an event belongs to, and which events get none.
+ * bucket.c -- which bucket an event belongs to, and which events are dropped.
  *
- * A bucket is one kind, one size, one stack cut to depth_max frames from the
- * leaf. It is found by a search through all of them. Generated worlds have so
- * few that this is enough. Real programs have thousands, so the result is
- * cached for each stack of the log: buckets never go away, and an identity
- * refused once is refused for ever, since it can only become less likely to fit
- * (only the cause may change).
+ * A bucket has one kind, one size, and one stack, cut to depth_max frames from
+ * the leaf. It is found by a linear search, which is enough for generated
+ * worlds with their few buckets. Real programs have thousands, so results are
+ * cached for each stack of the log. Cached results stay valid: buckets are
+ * never removed, and a key for which there was no room once will never fit,
+ * since room only shrinks (only the cause of the drop may change).
  */
 #include "bucket.h"
 
@@ -26,7 +26,7 @@ struct model_seen {
 };
 
 struct model_seen_stack {
-    uint64_t run; /* `first` belongs to this run */
+    uint64_t run; /* the run in which `first` was set */
     uint32_t first;
 };
 
@@ -82,7 +82,7 @@ is_same(const struct model_bucket *bucket, const struct model_bucket *wanted)
     return true;
 }
 
-/* The bucket of that identity, a new one, or NONE if it is refused. */
+/* Find the bucket with that key, or create it; NONE if there is no room. */
 static uint32_t
 search(struct model_buckets *buckets, const struct model_limits *limits,
        const struct model_bucket *wanted)

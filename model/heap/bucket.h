@@ -1,5 +1,5 @@
 /*
- * bucket.h -- which bucket an event belongs to, and which events get none.
+ * bucket.h -- which bucket an event belongs to, and which events are dropped.
  */
 #ifndef MODEL_BUCKET_H
 #define MODEL_BUCKET_H
@@ -12,14 +12,15 @@ struct model_seen;
 struct model_seen_stack;
 
 struct model_buckets {
-    struct model_bucket *all; /* in order of birth */
+    struct model_bucket *all; /* in order of creation */
     uint32_t count;
-    uint32_t max;          /* what memory holds */
+    uint32_t max;          /* for which there is memory */
     uint64_t frames_count; /* of all buckets */
     struct model_drops drops;
-    uint64_t rate_bytes; /* that heap events are sampled at from now on */
+    uint64_t rate_bytes; /* at which later heap events are sampled */
 
-    uint64_t run; /* how many resets; makes `seen_stacks` empty at once */
+    uint64_t run; /* number of resets; a new run empties `seen_stacks` at
+                     once */
     struct model_seen_stack *seen_stacks;
     struct model_seen *seen;
     uint32_t seen_count;
@@ -37,9 +38,9 @@ void model_buckets_reset(struct model_buckets *buckets);
 /*
  * Find the bucket of an event, or create it.
  *
- * in:      stack, of the log
- * returns: the bucket; MODEL_BUCKET_NONE if the event is dropped, then counted
- *          by cause
+ * in:      stack, its number in the log
+ * returns: the bucket; MODEL_BUCKET_NONE if the event is dropped, which is
+ *          counted by cause
  */
 uint32_t model_buckets_of(struct model_buckets *buckets,
                           const struct model_limits *limits,

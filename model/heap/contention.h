@@ -1,9 +1,9 @@
 /*
  * contention.h -- the oracle of block and mutex events: what each must add to
- * its bucket, and how many random numbers that takes.
+ * its bucket, and how many random numbers it must draw.
  *
- * It has its own generators, and divides in 128 bits where the library
- * compares. sampling.h has closed forms, which need no random number.
+ * It has its own generators, and divides 128-bit numbers where the library only
+ * compares. sampling.h has closed forms, which need no random numbers.
  */
 #ifndef MODEL_CONTENTION_H
 #define MODEL_CONTENTION_H
@@ -11,12 +11,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The rules that the library was told to follow. */
+/* The rule set that the library was configured with. */
 enum model_era {
     MODEL_EXACT,
     MODEL_GO_1_5, /* no mutex profile, 31-bit numbers */
     MODEL_GO_1_10,
-    MODEL_GO_1_17, /* short waits count for others, in floating point */
+    MODEL_GO_1_17, /* kept short waits are scaled up, in floating point */
     MODEL_ERA_COUNT
 };
 
@@ -27,8 +27,10 @@ struct model_contention {
     int64_t block_rate_ticks;
     int64_t mutex_fraction;
     uint64_t ticks_per_second;
-    uint64_t states[MODEL_PROCS_MAX]; /* of the generators, by processor */
-    uint64_t no_mutex;                /* events of a profile that is absent */
+    uint64_t states[MODEL_PROCS_MAX]; /* of the random number generators, by
+                                         processor */
+    uint64_t no_mutex;                /* mutex events under rules without a
+                                         mutex profile */
     bool sampled;                     /* a rate above 1 has been in force */
     bool changed;                     /* a rate was set after an event */
     bool any;                         /* an event was offered */
@@ -37,7 +39,7 @@ struct model_contention {
 /* What an event adds. */
 struct model_charge {
     bool kept;
-    uint64_t count; /* MODEL_GO_1_17: of no meaning */
+    uint64_t count; /* MODEL_GO_1_17: not used */
     double events;  /* MODEL_GO_1_17 only */
     uint64_t cycles;
 };
@@ -60,26 +62,27 @@ struct model_charge model_contention_mutex(struct model_contention *model,
 /*
  * Add a charge to a bucket's sums.
  *
- * in, out: *events, the sum so far; of use to MODEL_GO_1_17
- * returns: the count that a reader must be shown
+ * in, out: *events, the sum so far; only for MODEL_GO_1_17
+ * returns: the count that a snapshot must show
  */
 uint64_t model_contention_count(const struct model_contention *model,
                                 bool block, const struct model_charge *charge,
                                 uint64_t count, double *events);
 
-/* Take one random number of an era. in, out: *state. (For tests, too.) */
+/* Draw one random number of an era's generator. in, out: *state. (Tests use it,
+ * too.) */
 uint64_t model_draw(enum model_era era, uint64_t *state);
 
 /*
  * Draw a number below `limit`, all equally likely, as the rule set `exact`
- * does: draw * limit / 2^64, unless the remainder is below 2^64 mod limit. Then
- * the draw is rejected, and another is made; at most 64.
+ * does: draw * limit / 2^64, rounded down. If the remainder is below 2^64 mod
+ * limit, the draw is rejected and another is made; at most 64.
  *
  * returns: false if all were rejected; *value is then from the last one
  */
 bool model_draw_below(uint64_t *state, uint64_t limit, uint64_t *value);
 
-/* The state that a seed starts in. */
+/* returns: the generator's first state for a seed */
 uint64_t model_seeded(enum model_era era, uint64_t seed);
 
 #endif

@@ -1,12 +1,12 @@
 /*
- * heap.c -- the publication oracle, and the model's front.
+ * heap.c -- the publication oracle, and the public functions of the model.
  *
- * n counts the next_cycle calls. An event gets, when recorded, the number of
- * the cycle in which it becomes final:
+ * Let n be the number of next_cycle calls so far. When an event is recorded, it
+ * gets the number of the cycle in which it becomes final:
  *
  *      allocation n+2   free by the sweeper n+1   explicit free n+2
  *
- * and waits in one list, `pending`, until something publishes it:
+ * and then waits in the list `pending` until a call publishes it:
  *
  *                  ring                         stages
  *      next_cycle  -                            all final by now
@@ -14,7 +14,8 @@
  *      snapshot    those final in this cycle    -
  *      post_sweep  those final in the next      -
  *
- * What a ring failed to publish in its cycle becomes due again every 3 cycles.
+ * Events that a ring did not publish in their cycle become due again every 3
+ * cycles.
  */
 #include "heap.h"
 
@@ -26,10 +27,10 @@
 #include "model_assert.h"
 #include "waits.h"
 
-#define EVER UINT64_MAX /* a cycle no run gets to */
+#define EVER UINT64_MAX /* a cycle that no run reaches */
 
 struct event {      /* recorded, not yet published */
-    uint64_t final; /* the cycle it becomes final in */
+    uint64_t final; /* the cycle in which it becomes final */
     uint32_t bucket;
     bool free;
 };
@@ -48,7 +49,7 @@ struct model_heap {
     int64_t heap_rate;
     uint64_t no_free_path; /* dropped explicit frees */
 
-    struct model_sum sum; /* of the buckets, kept up with them */
+    struct model_sum sum; /* over the buckets, always up to date */
     struct event *pending;
     uint32_t pending_count;
     uint64_t cycles; /* n */
@@ -87,7 +88,7 @@ model_heap_delete(struct model_heap *model)
     free(model);
 }
 
-/* Only exact buckets are of one rate. */
+/* Only under exact rules does a bucket keep its rate. */
 static void
 set_heap_rate(struct model_heap *model, int64_t rate)
 {
@@ -177,14 +178,15 @@ publish(struct model_heap *model, uint64_t now, uint64_t every)
     model->pending_count = kept;
 }
 
-/* Is every heap bucket still without any published number? */
+/* Are all published counts of heap buckets 0? */
 static bool
 nothing_published(const struct model_heap *model)
 {
     return model->sum.allocs == 0 && model->sum.frees == 0;
 }
 
-/* How many buckets a heap snapshot lists; `pending` as if all were published */
+/* How many buckets a heap snapshot lists. in: pending, true to count as if
+ * everything were published */
 static uint32_t
 heap_count(const struct model_heap *model, bool all, bool pending)
 {
@@ -216,7 +218,8 @@ kind_count(const struct model_heap *model, enum model_bucket_kind kind)
 
 /* ---- entries of the log ---- */
 
-/* Is the allocation recorded? Its processor has one stream of numbers. */
+/* Is the allocation recorded? Heap and contention share a processor's random
+ * numbers. */
 static bool
 is_sampled(struct model_heap *model, const struct truth_entry *entry)
 {
@@ -239,7 +242,7 @@ on_alloc(struct model_heap *model, const struct truth_entry *entry)
     uint32_t bucket;
 
     if (!is_sampled(model, entry))
-        return; /* it has no bucket, so its free is nothing */
+        return; /* it has no bucket, so its free does not count */
     bucket = model_buckets_of(&model->buckets, &model->limits, model->log,
                               MODEL_HEAP, entry->stack, entry->size_bytes);
     if (bucket == MODEL_BUCKET_NONE)
@@ -409,7 +412,7 @@ on_snapshot(struct model_heap *model, const struct truth_entry *entry)
     model->answer = answer;
 }
 
-/* A reading without filter and without publishing. */
+/* A call that lists buckets without a filter and publishes nothing. */
 static void
 on_listing(struct model_heap *model, enum model_bucket_kind kind, uint32_t room)
 {
@@ -487,8 +490,9 @@ on_entry(struct model_heap *model, const struct truth_entry *entry)
     case TRUTH_MUTEX_SNAPSHOT:
         on_reading(model, entry);
         return;
-    default: /* of tasks and clocks: readings are in the entries themselves;
-                and of a drop only what a marking makes of it matters */
+    default: /* facts of tasks and clocks: entries contain the clock readings
+                they need. A dropped reference matters only when a marking finds
+                the object dead */
         return;
     }
 }

@@ -1,5 +1,6 @@
 /*
- * heap_sampler.c -- the three samplers as docs/sampling.md describes them.
+ * heap_sampler.c -- the three samplers as docs/sampling.md describes them, at a
+ * rate of R bytes.
  *
  *   go1.5          gap uniform below 2R, less the overshoot of the last sample
  *   go1.10, 1.17   gap = 1 + floor(-ln 2 R log2(q / 2^26)), q from 1 to 2^26
@@ -21,8 +22,9 @@ fair_below(uint64_t *state, uint64_t limit)
     return value;
 }
 
-/* Happens with chance e^(-a/b): the first n >= 1 at which a chance of a/(b n)
- * fails is odd. That chance is that of two: a/b, and 1/n. */
+/* True with probability e^(-a/b). Trial n = 1, 2, ... succeeds with probability
+ * a/(b n); the result is whether the first failure has an odd n. A trial is two
+ * draws, of probability a/b and 1/n. */
 static bool
 exp_chance(uint64_t *state, uint64_t a, uint64_t b)
 {
@@ -55,7 +57,7 @@ gap_exact(uint64_t *state, uint64_t rate)
     return gap > UINT64_MAX ? UINT64_MAX : (uint64_t)gap;
 }
 
-/* log2(1 + i/32), to the digits that Go has. */
+/* log2(1 + i/32), with as many digits as in Go. */
 static const double corners[33] = {
     0,
     0.0443941193584535,
@@ -92,7 +94,7 @@ static const double corners[33] = {
     1,
 };
 
-/* Between two corners a straight line, of 2^20 steps. */
+/* log2, interpolated linearly between two corners in 2^20 steps. */
 static double
 log2_by_lines(uint32_t q)
 {
@@ -103,7 +105,8 @@ log2_by_lines(uint32_t q)
 
     for (uint32_t x = q; x > 1; x /= 2)
         whole++;
-    /* In units of 1/32 above the power of two: exact, q has 27 bits at most. */
+    /* In units of 1/32 above the power of two. Exact, since q has at most 27
+       bits. */
     fraction = (double)q * 32;
     for (double d = whole; d > 0; d--)
         fraction /= 2;

@@ -12,10 +12,10 @@
 
 struct model_heap_sampler {
     enum model_era era;
-    uint64_t state; /* of the generator; may be shared with other events */
+    uint64_t state; /* of the generator, which contention events may share */
     bool begun;
-    uint64_t rate; /* that `gap` was drawn for */
-    uint64_t gap;  /* allocations below it go unrecorded and shorten it */
+    uint64_t rate; /* at which `gap` was drawn */
+    uint64_t gap;  /* a smaller allocation is not recorded and is subtracted */
 };
 
 /* returns: whether this allocation is recorded */

@@ -1,27 +1,30 @@
 /*
- * live_objects.c -- the heap oracle: which objects there were at a mark
+ * live_objects.c -- the heap oracle: which objects existed at a mark
  * termination.
  *
- * g counts the mark terminations. An object remembers under which g it was born
- * and freed, and which marking found it dead; these numbers give the heap at
- * termination k. k is g-1, or g once the sweep of g is known to be complete.
+ * Let g be the number of mark terminations so far. For each object it is noted
+ * at which g it was allocated and freed, and which marking found it dead. These
+ * numbers give the heap at termination k, where k is g-1, or g once the sweep
+ * of g is known to be complete.
  *
- * Preconditions. Each is stated as the exact condition under which the
- * published numbers lack part of heap k. They never hold more than heap k, so
- * an excess elsewhere cannot hide what is missing.
+ * A snapshot equals heap k unless a precondition is broken. Each is stated
+ * below as the exact condition under which the published counts lack part of
+ * heap k. They never contain more than heap k, so an excess cannot hide what is
+ * missing.
  *
- *   Overdue data (ring). Allocations for cycle n are complete when n-2 ends,
- *   swept frees when n-1 ends. So during cycle n the data of n is complete, and
- *   one flush or snapshot publishes all of it; so does a post_sweep in n-1 for
- *   what was recorded up to then. What is left when n ends is overdue, and heap
- *   k is incomplete, until a flush or snapshot in n+3 or a post_sweep in n+2;
- *   if none of these comes either, in n+6, and so on. Hence three flushed
- *   terminations after a missed one always heal.
+ *   Overdue data (ring). Say an event is data of cycle n if it becomes final in
+ *   cycle n. The allocations among it are complete when cycle n-2 ends, the
+ *   swept frees when n-1 ends. So during cycle n all data of n is recorded, and
+ *   one flush or snapshot publishes it; a post_sweep in n-1 publishes what was
+ *   recorded by then. Data left when n ends is overdue, and heap k is
+ *   incomplete, until a flush or snapshot in n+3 or a post_sweep in n+2; if
+ *   none comes, until n+6, and so on. Hence after a missed flush, three flushed
+ *   terminations always repair the counts.
  *
- *   Late frees. An object that marking d <= k found dead must be swept before
+ *   Late frees. If marking d <= k found an object dead, it must be swept before
  *   the next_cycle (or post_sweep) that made k the current heap, because a free
- *   recorded after that call becomes final later. So each of these calls
- *   settles which frees are late, and nothing in between changes that.
+ *   recorded after this call becomes final later. So each such call decides
+ *   which frees are late, and nothing between two calls changes that.
  */
 #include "live_objects.h"
 
@@ -35,10 +38,11 @@
 struct model_object {
     uint32_t bucket;     /* MODEL_BUCKET_NONE: not counted */
     uint32_t born_at;    /* entry of the log */
-    uint32_t born_cycle; /* terminations before it */
-    uint32_t dead_g;     /* the termination whose marking found it dead */
-    uint32_t explicit_g; /* terminations before its explicit free */
-    uint32_t told_at;    /* entry in which the library was told of a free */
+    uint32_t born_cycle; /* mark terminations before its birth */
+    uint32_t dead_g;     /* number of the termination whose marking found it
+                            dead */
+    uint32_t explicit_g; /* mark terminations before its explicit free */
+    uint32_t told_at;    /* log entry that recorded its free */
 };
 
 bool
@@ -70,7 +74,7 @@ model_live_reset(struct model_live *live, enum model_scheme scheme)
 {
     const struct model_live old = *live;
 
-    /* Keep the memory, forget the rest. */
+    /* Keep the memory, reset the rest. */
     *live = (struct model_live){
         .scheme = scheme,
         .objects_max = old.objects_max,
@@ -88,7 +92,7 @@ model_live_bucket(const struct model_live *live, uint32_t object)
     return live->objects[object].bucket;
 }
 
-/* The termination whose heap is to be seen. */
+/* k: the termination whose heap a snapshot must equal. */
 static uint32_t
 answer_k(const struct model_live *live)
 {
@@ -99,7 +103,7 @@ answer_k(const struct model_live *live)
     return live->terminations - 1;
 }
 
-/* Settle whether heap k has frees that the library was not told of by now. */
+/* Decide whether heap k needs frees that are not recorded yet. */
 static void
 settle_late_frees(struct model_live *live)
 {
@@ -252,8 +256,9 @@ freed_then(const struct model_live *live, const struct model_object *object,
 }
 
 /*
- * k and the first snapshot only move on, so an object born, or gone, by then
- * stays so: the counts in the buckets go on from the last call.
+ * k never decreases, nor does the entry of the first snapshot. So an object
+ * that counted as allocated or gone in one call does so in all later ones, and
+ * the buckets' counts continue from the last call.
  */
 bool
 model_live_at(struct model_live *live, struct model_bucket *buckets,
@@ -267,7 +272,7 @@ model_live_at(struct model_live *live, struct model_bucket *buckets,
             &live->objects[live->births[live->births_done]];
 
         if (!born_then(live, object, *k))
-            break; /* then nobody younger was either */
+            break; /* then no younger object was either */
         buckets[object->bucket].allocs_then++;
         live->bytes_then += buckets[object->bucket].size_bytes;
         live->births_done++;

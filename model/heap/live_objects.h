@@ -1,8 +1,8 @@
 /*
- * live_objects.h -- the heap oracle: which objects there were at a mark
+ * live_objects.h -- the heap oracle: which objects existed at a mark
  * termination.
  *
- * It gets the facts of the log one by one, only those of counted objects.
+ * It is told the facts of the log one by one, only those about counted objects.
  */
 #ifndef MODEL_LIVE_OBJECTS_H
 #define MODEL_LIVE_OBJECTS_H
@@ -11,22 +11,25 @@
 
 struct model_object;
 
-/* Is there unpublished data that becomes final in some cycle? */
+/* Is data that becomes final in some cycle still unpublished? */
 enum model_debt { MODEL_DEBT_NONE, MODEL_DEBT_DUE, MODEL_DEBT_OVERDUE };
 
 struct model_live {
     enum model_scheme scheme;
     uint32_t objects_max;
-    struct model_object *objects; /* by the log's number */
+    struct model_object *objects; /* by their number in the log */
     uint32_t objects_count;
 
-    uint32_t terminations; /* g */
-    bool stopped_sweep;    /* termination g swept in the stopped world */
-    bool post_swept;       /* post_sweep since termination g */
-    uint32_t first_at;     /* entry of the last first snapshot */
+    uint32_t terminations; /* mark terminations so far: g */
+    bool stopped_sweep;    /* the sweep after termination g ran in the stopped
+                              world */
+    bool post_swept;       /* was post_sweep called since termination g? */
+    uint32_t first_at;     /* log entry of the last snapshot that published
+                              everything */
 
-    uint32_t untold_old;  /* found dead before g, the library not told */
-    uint32_t untold_new;  /* found dead at g, not told */
+    uint32_t untold_old;  /* objects found dead before g, free not recorded
+                             yet */
+    uint32_t untold_new;  /* found dead at g, not recorded yet */
     uint32_t untold_next; /* found dead by the marking that ends at g+1 */
     bool frees_in_alloc_slot;
 
@@ -34,12 +37,13 @@ struct model_live {
     enum model_debt debt_next;  /* in the next */
     enum model_debt debt_after; /* in the one after it */
 
-    /* What model_live_at() still has to count. */
-    uint32_t *births; /* all objects, in order of birth */
+    /* Objects that model_live_at() still has to count. */
+    uint32_t *births; /* all objects, in order of allocation */
     uint32_t births_count;
     uint32_t births_done;
-    uint64_t bytes_then; /* in use at the last k that was asked for; may wrap */
-    uint32_t *leaving;   /* found dead or freed, not yet at k */
+    uint64_t bytes_then; /* in use at the k of the last model_live_at(); may
+                            wrap */
+    uint32_t *leaving;   /* found dead or freed after k */
     uint32_t leaving_count;
 };
 
@@ -52,9 +56,9 @@ void model_live_reset(struct model_live *live, enum model_scheme scheme);
 uint32_t model_live_bucket(const struct model_live *live, uint32_t object);
 
 /*
- * The facts, in the order of the log.
+ * Tell the oracle a fact, in the order of the log.
  *
- * in:      at, the entry of the log
+ * in:      at, the fact's entry in the log
  */
 void model_live_born(struct model_live *live, uint32_t object, uint32_t bucket,
                      uint32_t at);
@@ -68,7 +72,7 @@ void model_live_post_sweep(struct model_live *live);
 /* A snapshot that published everything, because nothing was published. */
 void model_live_first(struct model_live *live, uint32_t at);
 
-/* model_heap_at(). */
+/* The work of model_heap_at(). */
 bool model_live_at(struct model_live *live, struct model_bucket *buckets,
                    uint32_t *k);
 

@@ -4,9 +4,9 @@
  *      draws 0 1 2 ... by remainder:  0 1 .. c .. R-1 | 0 1 .. c .. R-1 | ...
  *                                     [kept]           [kept]
  *
- * Of the M draws from 0, floor(M/R) (c+1) + min(M mod R, c+1) have a remainder
- * of at most c (c < R). For draws that begin elsewhere it is the difference of
- * two such numbers.
+ * For an event of c ticks at rate R, c < R: of the draws 0 .. M-1, floor(M/R)
+ * (c+1) + min(M mod R, c+1) have a remainder of at most c. For draws that do
+ * not begin at 0, it is the difference of two such numbers.
  */
 #include "sampling.h"
 
@@ -50,7 +50,7 @@ model_block_sums(enum model_era era, struct model_draws draws, uint64_t cycles,
         return sums;
     }
     if (era == MODEL_EXACT) {
-        /* Whole rounds: of R residues c are kept, and count for all R. */
+        /* Whole rounds: of R residues c are kept, and stand for all R. */
         const model_u128 rounds = draws.count / rate;
 
         sums.draws = rounds * rate;
@@ -77,7 +77,7 @@ model_mutex_sums(enum model_era era, struct model_draws draws, uint64_t cycles,
     struct model_sums sums = {.draws = draws.count, .count_bottom = 1};
 
     if (era == MODEL_GO_1_5)
-        return sums; /* no such profile */
+        return sums; /* there is no mutex profile */
     if (era == MODEL_EXACT) {
         const model_u128 rounds = draws.count / rate;
 
@@ -113,8 +113,8 @@ model_factors_of(const struct model_sums *sums, uint64_t cycles)
 /* ---- heap ---- */
 
 /*
- * 1 - e^-x. For x >= 1 by e^-x = (e^-(x/2^k))^(2^k); below 1 by the alternating
- * series, in long double, whose terms fall from the first on.
+ * 1 - e^-x, in long double. For x >= 1 by e^-x = (e^-(x/2^k))^(2^k); below 1 by
+ * the alternating series, whose terms decrease from the first on.
  */
 static long double
 not_exp(long double x)
@@ -158,7 +158,7 @@ model_heap_sampling(enum model_era era, uint64_t size_bytes,
     chance = not_exp((long double)size_bytes / (long double)mean);
     told = not_exp((long double)size_bytes / (long double)rate_bytes);
     if (era == MODEL_GO_1_10 && size_bytes >= rate_bytes)
-        chance = 1; /* kept for certain, yet estimated as if not */
+        chance = 1; /* always kept, but estimated as if it were not */
     return (struct model_heap_sampling){(double)chance,
                                         (double)(chance / told)};
 }

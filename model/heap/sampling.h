@@ -1,6 +1,6 @@
 /*
- * sampling.h -- what sampling gives on average, in closed form and in whole
- * numbers: no random number is drawn here and nothing is rounded.
+ * sampling.h -- the expected results of sampling, in closed form and in
+ * integers: nothing is drawn at random, and nothing is rounded.
  *
  * Source: docs/sampling.md, "Formulas".
  */
@@ -14,24 +14,24 @@
 
 __extension__ typedef unsigned __int128 model_u128;
 
-/* The numbers that a draw can give, all equally likely: first .. first+count-1.
+/* The results that a draw can have, all equally likely: first .. first+count-1.
  */
 struct model_draws {
     model_u128 first;
     model_u128 count;
 };
 
-/* returns: those of an era's generator */
+/* returns: the draws of an era's generator */
 struct model_draws model_era_draws(enum model_era era);
 
-/* returns: how many of the draws leave a remainder of at most `most` by `rate`
+/* returns: how many of the draws are at most `most` modulo `rate`
  */
 model_u128 model_residues(struct model_draws draws, uint64_t rate,
                           uint64_t most);
 
 /*
- * What events of one length under one rate add up to if each number is drawn
- * once. Under exact rules the draws are taken in whole rounds of `rate`.
+ * The sums over events of one length at one rate, if each result is drawn once.
+ * Under exact rules the draws are taken in whole rounds of `rate`.
  */
 struct model_sums {
     model_u128 draws;     /* events offered */
@@ -48,8 +48,8 @@ struct model_sums model_mutex_sums(enum model_era era, struct model_draws draws,
                                    uint64_t cycles, uint64_t rate);
 
 /*
- * Recorded divided by what really happened; 1 is right. For printing;
- * comparisons use the whole numbers.
+ * Recorded values divided by true ones; 1 is right. Only for printing;
+ * comparisons use the integers.
  */
 struct model_factors {
     double kept;
@@ -60,9 +60,9 @@ struct model_factors model_factors_of(const struct model_sums *sums,
                                       uint64_t cycles);
 
 /*
- * The heap sampler: the probability that an allocation is recorded, and the
- * factor by which a reader's estimate is off on average. In doubles, because of
- * exp. The relative error of both is below 1e-14.
+ * The heap sampler: the probability that an allocation is recorded (`chance`),
+ * and a reader's estimate divided by the true value, on average (`factor`).
+ * Doubles, because they need exp; the relative error of both is below 1e-14.
  */
 struct model_heap_sampling {
     double chance;
@@ -70,7 +70,8 @@ struct model_heap_sampling {
 };
 
 /*
- * in:      not MODEL_GO_1_5: its probability depends on earlier allocations
+ * in:      era, not MODEL_GO_1_5, whose probability depends on earlier
+ *          allocations
  */
 struct model_heap_sampling model_heap_sampling(enum model_era era,
                                                uint64_t size_bytes,

@@ -1,9 +1,9 @@
 /*
  * waits.c -- the waits of waits.h.
  *
- * While a task heads the queue of a mutex, its wait is charged to the release
- * that ends it; the next in the queue then becomes the head. With `all`, each
- * task that still waits is charged as the mean of first and last.
+ * The wait of the first task in a mutex's queue is charged to the release that
+ * ends it; the next task is then the first. With `all`, the release is also
+ * charged the mean of the first and the last wait for each task still waiting.
  */
 #include "waits.h"
 
@@ -29,7 +29,7 @@ index_of(const struct model_waits *waits, uint32_t task)
     return i;
 }
 
-/* Clocks are counters of 64 bits: so is what lies between two readings. */
+/* The difference of two readings of a 64-bit counter, which may wrap. */
 static int64_t
 between(int64_t from, int64_t to)
 {

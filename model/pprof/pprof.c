@@ -1,8 +1,8 @@
 /*
  * pprof.c -- reads profile.proto.
  *
- * One list of nodes, one for each field of each message, in file order; each
- * query walks through it. Slow, and easy to check.
+ * Every step walks over the fields of a message again, in file order. That is
+ * slow, and easy to check.
  */
 #include "pprof.h"
 
@@ -17,12 +17,13 @@ struct bytes {
 
 struct field {
     uint64_t number;
-    uint64_t value;      /* of a varint */
-    struct bytes inside; /* of a length-delimited one */
+    uint64_t value;      /* if a varint */
+    struct bytes inside; /* if length-delimited */
     bool is_varint;
 };
 
-/* Memory for everything: the file has at most one thing per byte. */
+/* Memory for everything. It is enough, since no byte holds more than one
+ * thing. */
 struct pool {
     uint8_t *at;
     uint8_t *end;
@@ -57,7 +58,7 @@ take_varint(struct bytes *from, uint64_t *value)
     return false;
 }
 
-/* returns: false at the end, or at something wrong (then from->at is NULL) */
+/* returns: false at the end, or at an error (then from->at is NULL) */
 static bool
 take_field(struct bytes *from, struct field *field)
 {
@@ -97,7 +98,7 @@ take_memory(struct pool *pool, size_t count, size_t each)
     void *taken = pool->at;
 
     if (bytes > (size_t)(pool->end - pool->at))
-        __builtin_trap(); /* the pool was measured for any file */
+        __builtin_trap(); /* the pool is large enough for any file */
     pool->at += bytes;
     return taken;
 }
@@ -113,7 +114,8 @@ count_fields(struct bytes all, uint64_t number)
     return count;
 }
 
-/* The last varint of that number, as the format says; 0 if there is none. */
+/* The value of the last varint field with that number, as the format demands; 0
+ * if there is none. */
 static uint64_t
 number_of(struct bytes all, uint64_t number)
 {
@@ -192,7 +194,7 @@ type_of(struct model_pprof *profile, struct bytes message)
 
 /* ---- samples ---- */
 
-/* Numbers of a repeated field, packed or not. */
+/* Read the numbers of a repeated field, packed or not. */
 static const uint64_t *
 read_numbers(struct model_pprof *profile, struct bytes message, uint64_t number,
              struct pool *pool, size_t *count, bool *packed)
@@ -481,7 +483,7 @@ model_pprof_read(struct model_pprof *profile, const void *bytes,
 {
     const struct bytes all = {.at = bytes,
                               .end = (const uint8_t *)bytes + bytes_count};
-    /* Nothing takes more than this per byte of its encoding. */
+    /* No thing takes more than 128 bytes per byte of its encoding. */
     const size_t room = bytes_count * 128 + 4096;
     struct pool pool;
 

@@ -1,9 +1,10 @@
 /*
  * pprof.h -- reads profile.proto as its description defines it.
  *
- * Written from docs/profiles.md, not from the writer. A profile is accepted
- * only if every reference in it is valid: ids are not 0 and occur once, string
- * numbers exist, every sample has a value for every sample type.
+ * It is written from docs/profiles.md and shares no code with the writer. It
+ * accepts a profile only if every reference in it is valid: ids are unique and
+ * not 0, string numbers exist, and every sample has a value for every sample
+ * type.
  */
 #ifndef MODEL_PPROF_H
 #define MODEL_PPROF_H
@@ -19,7 +20,7 @@ struct model_pprof_type {
 
 struct model_pprof_label {
     const char *key;
-    const char *text; /* "" if it is a number */
+    const char *text; /* "" if the label has a number */
     int64_t number;
 };
 
@@ -42,9 +43,9 @@ struct model_pprof_mapping {
 
 struct model_pprof_location {
     uint64_t id;
-    uint64_t mapping; /* its id; 0: none */
+    uint64_t mapping; /* id; 0: none */
     uint64_t address;
-    uint64_t function; /* its id, of the innermost line; 0: none */
+    uint64_t function; /* id of the innermost line's function; 0: none */
     int64_t line;
     size_t lines_count;
 };
@@ -76,33 +77,33 @@ struct model_pprof {
     size_t strings_count;
     size_t fields_count;
     struct model_pprof_type period_type;
-    const char *default_type; /* "" if none is named */
+    const char *default_type; /* "" if none */
     int64_t period;
     int64_t time_ns;
     int64_t duration_ns;
-    void *memory;       /* all of the above */
-    const char *reason; /* of a refused one */
+    void *memory;       /* holds all of the above */
+    const char *reason; /* why it was rejected */
 };
 
 /*
  * Read a whole profile, not compressed.
  *
  * out:     *profile, to be released
- * returns: false if it is no valid profile; profile->reason says why
+ * returns: false if the profile is not valid; profile->reason says why
  */
 bool model_pprof_read(struct model_pprof *profile, const void *bytes,
                       size_t bytes_count);
 void model_pprof_release(struct model_pprof *profile);
 
-/* returns: NULL if there is none of that id */
+/* returns: NULL if there is none with that id */
 const struct model_pprof_location *
 model_pprof_location(const struct model_pprof *profile, uint64_t id);
 const struct model_pprof_function *
 model_pprof_function(const struct model_pprof *profile, uint64_t id);
 
 /*
- * Lay out text in columns, as Go's tabwriter does with cells at least 1 wide,
- * padding 1, and tab stops every 8: each cell ends in a tab.
+ * Lay out text in columns, as Go's tabwriter does with minimum width 1, padding
+ * 1, and tab stops every 8. In the text, a tab ends each cell.
  *
  * out:     to, room for to_max bytes
  * returns: bytes written, 0 if the room is too small

@@ -1,9 +1,8 @@
 /*
  * pprof_tabs.c -- columns, by the rules of Go's tabwriter, cell by cell.
  *
- * The width of a cell is that of the widest cell in its column. A column
- * extends up and down from the line itself, as far as all lines have a cell
- * there that ends in a tab.
+ * A cell is as wide as the widest cell in its column. A column extends up and
+ * down from a line, as long as each line has a cell there that ends in a tab.
  */
 #include "pprof.h"
 
@@ -23,7 +22,7 @@ line_at(const char *at, const char *end)
     return (struct line){at, stop != NULL ? stop : end};
 }
 
-/* The cell number `column` of a line, if a tab ends it; else at is NULL. */
+/* Cell number `column` of a line, if a tab ends it; else `at` is NULL. */
 static struct line
 cell_of(struct line line, size_t column)
 {

@@ -3,7 +3,8 @@
 
 #include <stdlib.h>
 
-/* A bijection (odd factor, xor with a shift), so distinct keys stay distinct.
+/* Scramble a key by a bijection (odd factor, xor with a shift), so that
+ * distinct keys stay distinct.
  */
 static uint64_t
 scramble(uint64_t key)
@@ -12,7 +13,7 @@ scramble(uint64_t key)
     return key ^ key >> 32;
 }
 
-/* Walk to the key, or to the link that should lead to it (*link is 0). */
+/* Walk to the key, or to the empty link at which it would be inserted. */
 static uint32_t
 walk(const struct model_trace_map *map, uint64_t key, uint32_t *parent,
      uint32_t *branch)

@@ -1,4 +1,4 @@
-/* trace_oracle.c -- the events of a world, as its trace must show them. See
+/* trace_oracle.c -- the events that the trace of a world must contain. See
  * trace_oracle.h. */
 #include "trace_oracle.h"
 
@@ -16,7 +16,8 @@ struct task {
     uint64_t pc;
     uint32_t stack;
     bool in_syscall;    /* as far as the trace knows */
-    uint32_t left_step; /* when its thread came back; UINT32_MAX: not yet */
+    uint32_t left_step; /* step at which its thread returned; UINT32_MAX: not
+                           yet */
     uint64_t left_ticks;
 };
 
@@ -26,7 +27,7 @@ struct model_oracle {
     uint32_t events_max;
     struct task *tasks; /* by number */
     uint32_t tasks_max;
-    uint32_t tasks_count; /* the highest number so far */
+    uint32_t tasks_count; /* highest task number so far */
     struct model_oracle_session sessions[SESSIONS_MAX];
     uint32_t sessions_count;
 
@@ -34,8 +35,8 @@ struct model_oracle {
     uint64_t divisor;
     uint64_t late_ticks;
     uint32_t step;       /* being read */
-    uint32_t told;       /* events told by this step */
-    uint32_t first_step; /* that this session knows of */
+    uint32_t told;       /* events listed for this step */
+    uint32_t first_step; /* first step of this session */
     bool is_on;
     bool is_collecting;
     uint64_t timers;
@@ -43,7 +44,7 @@ struct model_oracle {
     uint64_t ns_start;
 };
 
-/* Each fact is one, and a session begins with the world as it is. */
+/* One event per fact, and for each session the events of the world's state. */
 uint32_t
 model_oracle_events_max(uint32_t facts_max)
 {
@@ -101,14 +102,14 @@ session_of(struct model_oracle *oracle)
 
 /* ---- telling ---- */
 
-/* Files count from 1: a syscall exit at 0 would be one at an unknown time. */
+/* Ticks of a file start at 1: a syscall exit at 0 would have no known time. */
 static int64_t
 file_ticks(const struct model_oracle *oracle, uint64_t clock_ticks)
 {
     return (int64_t)(clock_ticks / oracle->divisor + 1);
 }
 
-/* The event that tells the step at hand, with what every event has. */
+/* List an event for the current step, with the fields that all events have. */
 static struct model_oracle_event *
 tell(struct model_oracle *oracle, enum model_trace_type type,
      const struct truth_entry *step)
@@ -133,13 +134,13 @@ tell(struct model_oracle *oracle, enum model_trace_type type,
     return event;
 }
 
-/* The world as it is, for a session that begins. */
+/* List the state of the world, for a session that begins. */
 static void
 tell_world(struct model_oracle *oracle, const struct truth_entry *step)
 {
     struct truth_entry here = *step;
 
-    here.task = 0; /* the trace does not know yet who runs */
+    here.task = 0; /* the trace does not know yet which task runs */
     for (uint32_t id = 1; id <= oracle->tasks_count; id++) {
         struct task *task = &oracle->tasks[id];
         struct model_oracle_event *event;
@@ -214,7 +215,7 @@ end(struct model_oracle *oracle, const struct truth_entry *step)
         hertz(oracle, step, (int64_t)oracle->late_ticks);
 }
 
-/* The task has a processor again. */
+/* A task has a processor again after a system call. */
 static void
 come_back(struct model_oracle *oracle, const struct truth_entry *step)
 {
@@ -242,7 +243,8 @@ come_back(struct model_oracle *oracle, const struct truth_entry *step)
     task->in_syscall = false;
 }
 
-/* A processor that goes: what it told must not be lost. */
+/* Mark the events of a processor that is given up: the trace must not lose
+ * them. */
 static void
 mark_gone(struct model_oracle *oracle, uint32_t proc)
 {
@@ -262,7 +264,7 @@ mark_gone(struct model_oracle *oracle, uint32_t proc)
 
 /* ---- the facts ---- */
 
-/* Facts that become an event of one kind, as they are. */
+/* Facts that each become one event of a fixed type. */
 static const struct {
     enum model_trace_type type;
     enum { HAS_NOTHING, HAS_VALUE, HAS_OTHER, HAS_TASK } arg;
@@ -347,7 +349,7 @@ be_born(struct model_oracle *oracle, const struct truth_entry *step)
     };
 }
 
-/* What the fact does to tasks. */
+/* Update the tasks' states after a fact. */
 static void
 follow_tasks(struct model_oracle *oracle, const struct truth_entry *step)
 {

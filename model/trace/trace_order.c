@@ -1,23 +1,23 @@
 /*
  * trace_order.c -- the true order of events, and which wake-ups were futile.
  *
- * Order. Every event carries a sequence number drawn in the order in which the
- * clock was read, so sorting by it restores what happened. Events of the same
- * number (no writer should produce them) keep the order of the file: the
- * verdict is a function of the bytes. Afterwards time must not run backwards;
- * equal times are fine.
+ * Order. Sequence numbers were drawn in the order in which the clock was read,
+ * so sorting by them restores the order of events. Events with the same number
+ * (no writer should produce them) keep the order of the file, so that the
+ * verdict depends on the bytes alone. In the sorted order time must not run
+ * backwards; equal times are fine.
  *
  *      batches     [1 2 5][7 8] [3 4 6]      two processors
  *      sorted      1 2 3 4 5 6 7 8           runs merged two by two
  *
- * Futile wake-ups. A goroutine that was woken, found its condition gone and
- * blocked again left this behind:
+ * Futile wake-ups. If a goroutine was woken, found its condition gone and
+ * blocked again, the trace has this sequence:
  *
  *      unblock g | start g | (preempt g | start g)* | futile g | block g
  *
- * It says nothing about the program, and is removed from the trace together
- * with its first event, wherever and by whichever goroutine its parts were
- * done. A trace may begin in the middle of one.
+ * The sequence says nothing about the program, so all its events are removed,
+ * including the first, on any processor and by any goroutine. A trace may begin
+ * in the middle of one.
  */
 #include "trace_reader.h"
 
@@ -59,7 +59,7 @@ merge(const struct model_trace *trace, const uint32_t *from, uint32_t *to,
     }
 }
 
-/* Merge neighbouring runs once. returns: how many runs there were. */
+/* Merge neighbouring runs, in one pass. returns: how many runs there were */
 static uint32_t
 merge_pass(const struct model_trace *trace, const uint32_t *from, uint32_t *to)
 {
@@ -135,9 +135,9 @@ model_trace_sort(struct model_trace *trace)
     return check_time(trace);
 }
 
-/* What a goroutine did since it was last unblocked: a chain of events. */
+/* The events of a goroutine since it was last unblocked, as a chain. */
 struct wakeup {
-    uint32_t last; /* index of an event plus one; 0: nothing */
+    uint32_t last; /* index of the last event plus 1; 0: none */
     bool is_futile;
 };
 
@@ -145,7 +145,8 @@ struct wakeups {
     struct model_trace_map gs;
     struct wakeup *of; /* by index in gs */
     uint32_t of_room;
-    uint32_t *before; /* the chain: by event, the one before it plus one */
+    uint32_t *before; /* for each event, index of the previous one in its chain
+                         plus 1 */
 };
 
 static struct wakeup *
@@ -167,7 +168,7 @@ wakeup_of(struct wakeups *wakeups, uint64_t g)
     return &wakeups->of[at];
 }
 
-/* The goroutine blocks: if the wake-up was futile, all of it goes. */
+/* The goroutine blocks: if its wake-up was futile, remove the whole chain. */
 static void
 settle(struct model_trace *trace, struct wakeups *wakeups,
        struct wakeup *wakeup, uint32_t block)
@@ -182,7 +183,7 @@ settle(struct model_trace *trace, struct wakeups *wakeups,
 
 enum role { ROLE_NONE, ROLE_FIRST, ROLE_MIDDLE, ROLE_BLOCK };
 
-/* Sleep, network and syscalls end no futile wake-up: nobody marks them. */
+/* Sleep, network waits and syscalls never end a futile wake-up. */
 static enum role
 role_of(uint8_t type)
 {
@@ -239,7 +240,7 @@ drop_marked(struct model_trace *trace)
 enum model_trace_verdict
 model_trace_drop_futile(struct model_trace *trace)
 {
-    /* The scratch half of `order` is free after sorting. */
+    /* After sorting, the scratch half of `order` is free. */
     struct wakeups wakeups = {.before = trace->order + trace->order_room};
     bool done = true;
 

@@ -1,15 +1,16 @@
 /*
  * trace_reader.c -- from records to events.
  *
- * A malformed record outweighs every other error, wherever it is. So a record
- * with a wrong meaning does not end the walk over the bytes; it only ends the
- * search for more of its kind.
+ * A malformed record takes precedence over every other error, wherever it is.
+ * So after a well-formed record with a wrong meaning, the reader still checks
+ * the format of the rest, but not its meaning.
  *
- * Attribution. An event names no processor and seldom a goroutine. The last
- * Batch names the processor (none yet: 0). The goroutine is the one the last
- * GoStart of that processor started, until an event that takes it off; it is
- * remembered across batches of other processors. So the batches of one
- * processor must come in their true order; those of different ones need not.
+ * Attribution. An event does not name its processor and seldom its goroutine.
+ * The last Batch names the processor (0 before the first). The goroutine is the
+ * one that the last GoStart on that processor started, until an event takes it
+ * off the processor; batches of other processors in between do not change it.
+ * So the batches of one processor must be in order; batches of different
+ * processors need not.
  */
 #include "trace_reader.h"
 
@@ -18,7 +19,7 @@
 #include <stdlib.h>
 
 struct decoder {
-    uint64_t seq; /* of the last event; wraps, signed when compared */
+    uint64_t seq; /* of the last event; wraps, compared as signed */
     uint64_t ticks;
     uint64_t g;
     uint32_t proc;
@@ -46,7 +47,7 @@ model_trace_release(struct model_trace *trace)
     model_trace_init(trace);
 }
 
-/* Put the processor on the table of those that run goroutines. */
+/* Switch to a processor, adding it to the table if it is new. */
 static bool
 switch_proc(struct model_trace *trace, struct decoder *now, uint64_t id)
 {
@@ -82,7 +83,7 @@ take_batch(struct model_trace *trace, struct decoder *now,
     return MODEL_TRACE_OK;
 }
 
-/* The last frequency of the file holds. */
+/* Take a frequency; the last one of the file counts. */
 static enum model_trace_verdict
 take_frequency(struct model_trace *trace,
                const struct model_trace_record *record)
@@ -96,7 +97,8 @@ take_frequency(struct model_trace *trace,
     return MODEL_TRACE_OK;
 }
 
-/* A stack with id 0 or without frames says nothing; the last of an id holds. */
+/* Take a stack. One with id 0 or without frames is ignored; the last one of an
+ * id counts. */
 static enum model_trace_verdict
 take_stack(struct model_trace *trace, const struct model_trace_record *record)
 {
@@ -135,7 +137,7 @@ take_stack(struct model_trace *trace, const struct model_trace_record *record)
     return MODEL_TRACE_OK;
 }
 
-/* Who did it, and who is on the processor afterwards. */
+/* Set the event's goroutine, and the one that runs on the processor next. */
 static void
 attribute(struct model_trace_event *event, struct decoder *now)
 {
@@ -196,7 +198,7 @@ static enum model_trace_verdict
 take_event(struct model_trace *trace, struct decoder *now,
            const struct model_trace_record *record)
 {
-    /* Before the first Batch everything happens on processor 0. */
+    /* Events before the first Batch belong to processor 0. */
     if (trace->procs.count == 0 && !switch_proc(trace, now, 0))
         return model_trace_no_memory(trace);
 
@@ -225,7 +227,8 @@ take_event(struct model_trace *trace, struct decoder *now,
     };
     attribute(event, now);
     if (record->type == MODEL_TRACE_GO_SYS_EXIT) {
-        /* Written late, when a processor was found; this is when it was. */
+        /* Written late, when a processor was found; args have the true
+           moment. */
         event->seq = (int64_t)record->args[3];
         if (record->args[4] != 0)
             event->ticks = (int64_t)record->args[4];
@@ -258,7 +261,7 @@ take_record(struct model_trace *trace, struct decoder *now,
     return MODEL_TRACE_OK;
 }
 
-/* The bytes are no trace: forget what was listened to. */
+/* The bytes are not a trace: forget all events. */
 static enum model_trace_verdict
 refuse_bytes(struct model_trace *trace)
 {
@@ -295,7 +298,8 @@ decode(struct model_trace *trace, const uint8_t *bytes, size_t bytes_count)
     return MODEL_TRACE_OK;
 }
 
-/* Events of timers and syscall exits belong to no processor. */
+/* Set the track of events that belong to no processor, such as syscall
+ * exits. */
 static void
 set_tracks(struct model_trace *trace)
 {
@@ -312,7 +316,7 @@ set_tracks(struct model_trace *trace)
     }
 }
 
-/* Forget the last file, keep the memory. */
+/* Forget the previous file, keep the memory. */
 static void
 start_over(struct model_trace *trace)
 {

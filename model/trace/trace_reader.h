@@ -1,12 +1,12 @@
 /*
- * trace_reader.h -- reads a "go 1.5 trace" file, and checks whether it can be
- * true.
+ * trace_reader.h -- reads a "go 1.5 trace" file, and checks whether the events
+ * it describes are possible.
  *
  * The reader accepts any bytes and gives one of three verdicts:
  *
  *      ok          every check holds; the events are in their true order
- *      time-order  the format is right, but the clocks contradict the order
- *                  of the sequence numbers (skewed or unsteady clocks)
+ *      time-order  the format is right, but in the order of the sequence
+ *                  numbers time runs backwards (skewed or unsteady clocks)
  *      error       the file is broken, or describes events that are impossible
  *
  * The checks come in stages. Each stage checks the whole file before the next
@@ -15,11 +15,11 @@
  *      bytes    -> trace_wire.c   records, numbers, lengths
  *      records  -> trace_reader.c arguments, frequency, stacks, who did it
  *      order    -> trace_order.c  by sequence; then time must not run back
- *      futile   -> trace_order.c  wake-ups that led to nothing leave
+ *      futile   -> trace_order.c  wake-ups that led to nothing go away
  *      states   -> trace_rules.c  goroutines and processors obey their states
  *
- * Memory: at most 72 bytes per event (three bytes of file or more), 56 per
- * named goroutine, processor or stack; all of it grows by doubling.
+ * Memory: at most 72 bytes per event (an event has at least three bytes in the
+ * file), and 56 per goroutine, processor or stack. Arrays grow by doubling.
  */
 #ifndef MODEL_TRACE_READER_H
 #define MODEL_TRACE_READER_H
@@ -37,7 +37,8 @@ enum model_trace_verdict {
     MODEL_TRACE_ERROR,
 };
 
-/* Where an event belongs: mostly the processor whose batch it came in. */
+/* The track to which an event belongs, usually that of its batch's
+ * processor. */
 enum model_trace_track {
     MODEL_TRACE_ON_PROC,
     MODEL_TRACE_ON_TIMERS,   /* unblocked by a timer goroutine */
@@ -48,17 +49,18 @@ enum model_trace_track {
 
 struct model_trace_event {
     uint64_t offset_bytes; /* in the file */
-    int64_t seq;           /* a syscall exit has its real one */
-    int64_t ticks;         /* same */
-    uint64_t g;            /* the goroutine that did it, 0: none */
+    int64_t seq;           /* sequence number; for a syscall exit the true
+                              one */
+    int64_t ticks;         /* the same */
+    uint64_t g;            /* goroutine that did it; 0: none */
     uint64_t arg;          /* goroutine created, started, unblocked or leaving a
                               syscall; thread of ProcStart; value of a counter */
-    uint64_t pc;    /* GoCreate: of the new goroutine; its first GoStart too */
-    uint64_t stack; /* stack id, 0: none */
-    uint32_t proc;  /* index for model_trace_proc_id() */
-    uint8_t type;   /* enum model_trace_type */
-    uint8_t track;  /* enum model_trace_track */
-    bool is_futile; /* part of a futile wake-up; never seen in `order` */
+    uint64_t pc;           /* GoCreate, first GoStart: of the new goroutine */
+    uint64_t stack;        /* stack id, 0: none */
+    uint32_t proc;         /* index for model_trace_proc_id() */
+    uint8_t type;          /* enum model_trace_type */
+    uint8_t track;         /* enum model_trace_track */
+    bool is_futile;        /* part of a futile wake-up; never seen in `order` */
 };
 
 struct model_trace {
@@ -71,22 +73,22 @@ struct model_trace {
     uint32_t events_room;
     uint32_t *order; /* indexes of events, in their true order */
     uint32_t order_count;
-    uint32_t order_room; /* holds the order and as much scratch */
+    uint32_t order_room; /* for the order; as much again is scratch */
 
     struct model_trace_map procs;  /* ids as written, -1 as 2^64-1 */
     struct model_trace_map timers; /* goroutines that run timers */
     struct model_trace_map stacks; /* stack ids */
-    uint64_t *stack_offsets;       /* of the record, by stack index */
+    uint64_t *stack_offsets;       /* of the stack's record, by stack index */
     uint32_t stack_offsets_room;
-    uint64_t *proc_gs; /* the goroutine on a processor while decoding */
+    uint64_t *proc_gs; /* by processor: its goroutine, while decoding */
     uint32_t proc_gs_room;
 
-    int64_t ticks_per_second; /* 0: the file names none */
+    int64_t ticks_per_second; /* 0: not in the file */
     int64_t first_ticks;      /* of the first event in order, futile or not */
     uint64_t batches;
     uint64_t stack_records;
     uint64_t futile_events;
-    uint64_t duplicate_seqs; /* events with the number of the one before */
+    uint64_t duplicate_seqs; /* events with the same number as the one before */
 };
 
 /* returns: "ok", "time-order" or "error" */
@@ -98,8 +100,8 @@ void model_trace_init(struct model_trace *trace);
 /*
  * Read and judge a file.
  *
- * out:     *trace; on a verdict other than ok the events of the stages passed
- *          so far: order_count is 0 if that was not even the order
+ * out:     *trace; on a verdict other than ok it has the results of the stages
+ *          that were passed, and order_count is 0 if sorting was not reached
  * in:      trace, initialised or used before; its memory is used again
  *          bytes, borrowed until the next read or release
  * returns: the verdict; running out of memory is MODEL_TRACE_ERROR with the
@@ -125,7 +127,7 @@ model_trace_at(const struct model_trace *trace, uint32_t index)
     return &trace->events[trace->order[index]];
 }
 
-/* returns: the processor an index of an event stands for; -1: none */
+/* returns: the id of the processor with index `proc`; -1: none */
 static inline int64_t
 model_trace_proc_id(const struct model_trace *trace, uint32_t proc)
 {
@@ -133,26 +135,28 @@ model_trace_proc_id(const struct model_trace *trace, uint32_t proc)
 }
 
 /*
- * Nanoseconds between the first event (futile or not) and `ticks`, rounded
- * down; exact where it fits 64 bits, else UINT64_MAX.
+ * Nanoseconds from the first event (futile or not) to `ticks`, rounded down;
+ * UINT64_MAX if that does not fit.
  *
  * in:      trace, with the verdict ok
  */
 uint64_t model_trace_ns(const struct model_trace *trace, int64_t ticks);
 
-/* returns: a span of ticks in nanoseconds, rounded down or UINT64_MAX */
+/* returns: a span of ticks in nanoseconds, rounded down; UINT64_MAX if that
+ *          does not fit */
 uint64_t model_trace_span_ns(const struct model_trace *trace, uint64_t ticks);
 
 /*
  * The frames of a stack.
  *
  * out:     pcs, room for MODEL_TRACE_FRAMES_MAX
- * returns: how many; 0 if the file does not say
+ * returns: how many; 0 if the file does not have the stack
  */
 uint32_t model_trace_stack(const struct model_trace *trace, uint64_t stack,
                            uint64_t *pcs);
 
-/* The stages, each in its file. returns: the verdict so far. */
+/* The stages that follow; see the top of this file. returns: the verdict so
+ * far */
 enum model_trace_verdict model_trace_sort(struct model_trace *trace);
 enum model_trace_verdict model_trace_drop_futile(struct model_trace *trace);
 enum model_trace_verdict model_trace_obey(struct model_trace *trace);

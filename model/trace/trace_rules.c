@@ -1,5 +1,5 @@
 /*
- * trace_rules.c -- checks that each goroutine takes only possible steps.
+ * trace_rules.c -- checks that every state change of a goroutine is possible.
  *
  * A goroutine is unknown (dead), runnable, running or waiting; a processor runs
  * at most one goroutine. Goroutine 0 stands for the scheduler: it always runs,
@@ -13,9 +13,9 @@
  *      syscall exit   |    v in syscall        v syscall block
  *                     +--------- waiting <-----+
  *
- * The table below holds what an event needs of the goroutine that did it and
- * what that goroutine becomes; the few events that affect another goroutine
- * have a function. Nothing is required at the end of the file.
+ * For each event, the table below has the required state of the goroutine that
+ * did it, and the state that follows. The few events that affect another
+ * goroutine have a function each. At the end of the file any state is allowed.
  */
 #include "trace_reader.h"
 
@@ -28,11 +28,11 @@ enum need {
     NEEDS_NOTHING,
     NEEDS_RUNNABLE,
     NEEDS_WAITING,
-    NEEDS_PROC,       /* runs on the processor of the event, and is not 0 */
-    NEEDS_PROC_OR_G0, /* same, or nobody runs there and it is 0 */
+    NEEDS_PROC,       /* runs on the event's processor; not goroutine 0 */
+    NEEDS_PROC_OR_G0, /* same; or it is goroutine 0 and no other runs there */
 };
 
-/* What the rule says about `becomes` and the processor. */
+/* Whether the state changes to `becomes`, and whether the processor is left. */
 enum effect { KEEPS, BECOMES, LEAVES }; /* LEAVES: becomes, off the processor */
 
 static const struct rule {
@@ -62,9 +62,9 @@ static const struct rule {
 };
 
 struct task {
-    uint64_t start_pc; /* until the first start, if has_start_pc */
+    uint64_t start_pc; /* if has_start_pc; until the first start */
     enum state state;
-    bool is_known;     /* something was said about it before */
+    bool is_known;     /* an earlier event named it */
     bool has_start_pc; /* created in this trace, not yet started */
     bool waits_net;    /* waits, and for the network */
 };
@@ -85,7 +85,7 @@ struct goroutine_rules {
     bool collects;
 };
 
-/* The event being judged. */
+/* The event that is being checked. */
 struct scene {
     struct goroutine_rules *checked;
     struct model_trace_event *event;
@@ -99,7 +99,8 @@ struct scene {
     model_trace_reject((scene)->checked->trace, MODEL_TRACE_ERROR, \
                        (scene)->event->offset_bytes, __VA_ARGS__)
 
-/* returns: the index of the goroutine, MODEL_TRACE_ABSENT without memory */
+/* returns: the index of the goroutine; MODEL_TRACE_ABSENT if there is no
+ *          memory */
 static uint32_t
 task_of(struct goroutine_rules *checked, uint64_t g)
 {
@@ -226,7 +227,8 @@ unblock(const struct scene *scene)
     return MODEL_TRACE_OK;
 }
 
-/* Collections, scans and sweeps: open at most once, close what is open. */
+/* Collections, scans and sweeps must not begin twice, nor end before they
+ * begin. */
 static enum model_trace_verdict
 open_phase(const struct scene *scene, bool *phase)
 {
@@ -269,7 +271,7 @@ proc_stop(const struct scene *scene)
     return MODEL_TRACE_OK;
 }
 
-/* What an event does to others than the goroutine that did it. */
+/* Apply an event's effect on other goroutines and on the processor. */
 static enum model_trace_verdict
 act(const struct scene *scene)
 {

@@ -1,4 +1,4 @@
-/* trace_verdict.c -- what is wrong with a trace, and where. */
+/* trace_verdict.c -- states what is wrong with a trace, and where. */
 #include <stdarg.h>
 #include <stdio.h>
 

@@ -1,6 +1,7 @@
 /*
- * trace_wire.c -- see trace_wire.h. The file is untrusted: nothing here
- * asserts, and every step moves forward by at least one byte or ends.
+ * trace_wire.c -- see trace_wire.h. The file is untrusted: this code has no
+ * assertions, and every step either moves forward by at least one byte or ends
+ * the reading.
  */
 #include "trace_wire.h"
 
@@ -53,7 +54,7 @@ model_trace_explain(struct model_trace_reason *reason, uint64_t offset,
     va_end(args);
 }
 
-/* "go A.B trace" or "go A.BC trace" and zeros up to 16 bytes. */
+/* Parse "go A.B trace" or "go A.BC trace", followed by zeros up to 16 bytes. */
 static bool
 header_version(const uint8_t *header, unsigned *major, unsigned *minor)
 {
@@ -104,7 +105,7 @@ model_trace_wire_open(struct model_trace_wire *wire, const uint8_t *bytes,
     return true;
 }
 
-/* Read a number. returns: what follows it, or NULL if it is broken */
+/* Read a number. returns: the byte after it, or NULL if it is malformed */
 static inline const uint8_t *
 number_next(const uint8_t *at, const uint8_t *end, uint64_t *number)
 {
@@ -152,7 +153,8 @@ refuse_length(struct model_trace_wire *wire,
     return MODEL_TRACE_STEP_BROKEN;
 }
 
-/* The numbers of a record of kind 3: they must end where the length says. */
+/* Read the numbers of a record of kind 3, which must fill its length
+ * exactly. */
 static enum model_trace_step
 args_by_length(struct model_trace_wire *wire, struct model_trace_record *record)
 {
@@ -182,7 +184,7 @@ args_by_length(struct model_trace_wire *wire, struct model_trace_record *record)
     return MODEL_TRACE_STEP_RECORD;
 }
 
-/* The numbers of the other kinds: there are `count`. */
+/* Read the `count` numbers of a record of another kind. */
 static enum model_trace_step
 args_by_count(struct model_trace_wire *wire, struct model_trace_record *record,
               unsigned count)

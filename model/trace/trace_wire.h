@@ -6,8 +6,8 @@
  *      record:  byte0 = kind << 6 | type
  *               kind 0, 1, 2: kind + 2 numbers
  *               kind 3:       a length, then numbers that fill it exactly
- *      number:  unsigned LEB128 of at most 10 bytes; what the tenth byte has
- *               above bit 63 is dropped
+ *      number: unsigned LEB128 of at most 10 bytes; bits above 63 in the tenth
+ *               byte are dropped
  *
  * This layer does not know what a record means: it returns the type, the first
  * MODEL_TRACE_ARGS_MAX numbers and how many there were. docs/trace-format.md
@@ -32,7 +32,7 @@ enum model_trace_type {
     MODEL_TRACE_TYPE_COUNT
 };
 
-/* Why a file is not accepted, and the byte that shows it. */
+/* Why a file is rejected, and at which byte. */
 struct model_trace_reason {
     uint64_t offset_bytes;
     char text[192];
@@ -40,7 +40,8 @@ struct model_trace_reason {
 
 struct model_trace_record {
     uint64_t offset_bytes;               /* of byte0 */
-    uint64_t args[MODEL_TRACE_ARGS_MAX]; /* the first numbers; the rest is 0 */
+    uint64_t args[MODEL_TRACE_ARGS_MAX]; /* the first numbers; unused ones are
+                                            0 */
     uint64_t arg_count;                  /* may exceed MODEL_TRACE_ARGS_MAX */
     enum model_trace_type type;
 };
@@ -49,7 +50,7 @@ struct model_trace_wire {
     const uint8_t *bytes; /* owned by the caller */
     size_t bytes_count;
     size_t at;
-    bool is_cut; /* broken, but more bytes might mend it */
+    bool is_cut; /* malformed only because the bytes end too early */
     struct model_trace_reason reason;
 };
 
@@ -59,7 +60,7 @@ enum model_trace_step {
     MODEL_TRACE_STEP_BROKEN, /* wire->reason says why */
 };
 
-/* returns: the name of a type; later Go tools say STW for scans */
+/* returns: the name of a type (later Go tools write STW for scans) */
 const char *model_trace_type_name(enum model_trace_type type);
 
 /* returns: how many numbers the type takes, MODEL_TRACE_ANY for stacks */
@@ -68,7 +69,7 @@ uint32_t model_trace_type_args(enum model_trace_type type);
 /* returns: whether the last number of the type is a stack id */
 bool model_trace_type_has_stack(enum model_trace_type type);
 
-/* Say what is wrong at an offset; printf's rules. */
+/* State what is wrong at an offset; formats like printf(). */
 void model_trace_explain(struct model_trace_reason *reason, uint64_t offset,
                          const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -91,7 +92,7 @@ enum model_trace_step model_trace_wire_next(struct model_trace_wire *wire,
                                             struct model_trace_record *record);
 
 /*
- * The frames of a stack record that has already been read once.
+ * Get the frames of a stack record that was read before.
  *
  * out:     pcs, room for MODEL_TRACE_FRAMES_MAX
  * in:      offset_bytes, where the record begins

@@ -1,5 +1,5 @@
 /*
- * assumptions.h -- what the core takes for granted about the machine.
+ * assumptions.h -- what the core assumes about the machine.
  */
 #ifndef PROF_ASSUMPTIONS_H
 #define PROF_ASSUMPTIONS_H

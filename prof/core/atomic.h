@@ -1,8 +1,9 @@
 /*
  * atomic.h -- the only file of the core that names a memory order.
  *
- * A field that two threads touch is SHARED(type): a struct, so that no plain
- * access compiles. Each ordered access carries [pair: tag] on both sides.
+ * A field that two threads access has the type SHARED(type), a struct, so that
+ * no plain access compiles. A comment [pair: tag] marks each release and the
+ * acquire that reads it.
  */
 #ifndef PROF_ATOMIC_H
 #define PROF_ATOMIC_H
@@ -51,13 +52,14 @@ typedef SHARED(uint32_t) shared_u32;
  * Additions to a word that one processor owns: only the thread that has the
  * processor adds, or a signal handler that interrupts it. The addition is one
  * instruction, so a handler runs before or after it. It has no lock prefix,
- * since no other thread adds; others may load. Under -fsanitize=thread, which
- * does not see the instruction, it is an atomic change and a plain read: the
- * plain read is a race with an addition by any other thread.
+ * since no other thread adds; others may load. ThreadSanitizer does not see the
+ * instruction, so under -fsanitize=thread the addition is an atomic change and
+ * a plain read. If another thread wrongly adds too, the plain read makes that a
+ * reported race.
  *
- * add_owned_half_*: to the lower (0) or the upper (1) 32 bits of a word,
- * without a carry to the other. returns: true if that half is 0 now, having
- * passed 2^32
+ * add_owned_half_*: add 1 to the lower (0) or the upper (1) 32 bits of a word,
+ * without a carry from one half to the other. returns: true if the half wrapped
+ * to 0
  *
  * load_half_*: one half, by a thread that may load the word.
  */
@@ -71,7 +73,7 @@ typedef SHARED(uint32_t) shared_u32;
 
 #if defined(__x86_64__) && !defined(PROF_THREADS_CHECKED)
 
-/* Stores of a thread are seen in their order, so it is a release anyway. */
+/* On x86-64 every store is a release. */
 #define add_owned_half_relaxed(shared, half) \
     add_owned_half_release((shared), (half))
 
@@ -153,7 +155,8 @@ add_owned(shared_u64 *shared, uint64_t events)
 #define load_half_acquire(shared, half) \
     load_half((shared), (half), memory_order_acquire)
 
-/* Order for the compiler and for a signal handler on the same thread only. */
+/* Orders memory only for the compiler and for a signal handler on the same
+ * thread. */
 #define signal_fence() atomic_signal_fence(memory_order_seq_cst)
 
 #endif

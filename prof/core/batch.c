@@ -1,14 +1,12 @@
 /*
- * batch.c -- many allocations in one call, for a recorder that empties its
- * buffer or a replay.
+ * batch.c -- many allocations in one call.
  *
- * A lookup in a large table waits twice: for the line of its slot, then for the
- * key and counter that the slot leads to. Consecutive lookups would wait one
- * after the other. So a few events are processed in three passes: the first
- * prefetches their slots, the second what these lead to, and the third records
- * each by prof_heap_alloc(). The first two passes change nothing and decide
- * nothing: what they prefetch may belong to another stack, or already be out of
- * date.
+ * A lookup in a large table waits for memory twice: for the slot's cache line,
+ * then for the key and counter that the slot leads to. To overlap these waits,
+ * events are taken eight at a time, in three passes. The first prefetches their
+ * slots, the second prefetches keys and counters, and the third records each
+ * event by prof_heap_alloc(). The first two passes only give hints: what they
+ * prefetch may belong to another stack, or be out of date.
  */
 #include "check.h"
 #include "hash.h"
@@ -17,7 +15,7 @@
 #include "poison.h"
 
 enum {
-    TOGETHER = 8,  /* events; some 5 lines each are under way */
+    TOGETHER = 8,  /* events; each has about 5 cache lines under way */
     LINE_WORDS = 8 /* of a cache line */
 };
 
@@ -40,7 +38,7 @@ fetch_slots(const struct table *table, const struct prof_heap_event *event)
     return hash;
 }
 
-/* Fetch what the first slot with the hash's tag leads to. */
+/* Prefetch the key and counter of the first slot with the hash's tag. */
 static inline void
 fetch_entry(const struct prof_proc *proc, uint64_t hash, uint32_t depth)
 {
@@ -52,7 +50,7 @@ fetch_entry(const struct prof_proc *proc, uint64_t hash, uint32_t depth)
 
     if (tagged == 0)
         return;
-    /* Relaxed: a hint, nothing that it leads to is read. */
+    /* Relaxed: only a hint; the key is prefetched, not read. */
     slot = load_relaxed(first_tagged(group, tagged));
     key = &table->words[(uint32_t)slot] - KEY_WORDS;
     if (proc->allocs_hint != NULL)

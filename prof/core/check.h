@@ -1,8 +1,9 @@
 /*
  * check.h -- assertions of the core.
  *
- * PROF_ASSERT is always compiled in: O(1), no side effects; it guards memory.
- * It catches our own mistakes and broken contracts, never bad data.
+ * PROF_ASSERT is always compiled in. Conditions take O(1) and have no side
+ * effects. They protect memory from our own mistakes and from broken contracts;
+ * bad data is an error, not an assertion.
  */
 #ifndef PROF_CHECK_H
 #define PROF_CHECK_H

@@ -1,9 +1,9 @@
 /*
  * compare.h -- are the frames of two stacks the same?
  *
- * Short stacks are compared in place, two frames at a time. A call of memcmp()
- * would cost more than the comparison, and the lookup around it would have to
- * save what it needs after the call. From 17 frames on memcmp() is faster.
+ * Short stacks are compared in place, two frames at a time. For them a call of
+ * memcmp() would cost more than the comparison, and would force the lookup to
+ * save registers. From 17 frames on memcmp() is faster.
  */
 #ifndef PROF_COMPARE_H
 #define PROF_COMPARE_H
@@ -13,11 +13,11 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Two frames, to be compared at once; they lie where any frame may. */
+/* Two frames, compared at once; aligned only as one frame is. */
 typedef uintptr_t frame_pair
     __attribute__((vector_size(16), aligned(8), may_alias));
 
-/* Add to *differ the bits in which two frames differ; or four, or eight. */
+/* Add to *differ the bits in which two pairs of frames differ. */
 static inline void
 differ_2(frame_pair *differ, const uintptr_t *a, const uintptr_t *b)
 {
@@ -39,7 +39,8 @@ differ_8(frame_pair *differ, const uintptr_t *a, const uintptr_t *b)
     differ_4(differ, a + 4, b + 4);
 }
 
-/* HASH_BLOCK frames at most: the first half and the last, which may overlap. */
+/* At most HASH_BLOCK frames. Compares the first 2, 4 or 8 and the last, which
+ * may overlap. */
 static inline bool
 are_few_equal(const uintptr_t *a, const uintptr_t *b, size_t depth)
 {

@@ -2,37 +2,38 @@
  * contention.c -- the block and mutex profiles: count and ticks per stack.
  *
  * A contention bucket has two sums in the columns of each processor (struct
- * wait): an event is two plain additions, and a snapshot adds up processors. It
- * is published at once and never cleared. Under PROF_BLOCK_CORRECTED the count
- * is a double, kept by its bits; as sums of doubles depend on their order, all
- * processors add to the count of the first.
+ * wait). An event makes two plain additions, and a snapshot adds up the
+ * processors' sums. Events are published at once and never cleared. Under
+ * PROF_BLOCK_CORRECTED the count is a double, stored as its bits. Since sums of
+ * doubles depend on the order of addition, all processors add to the first
+ * one's count.
  *
- * What an event of c ticks counts under a block rate of R > c. (With c >= R,
- * and so with R = 1, it counts once with its c ticks and draws no random
- * number.)
+ * What a block event of c ticks counts at a rate of R > c ticks; r is a random
+ * number. (If c >= R, as always for R = 1, it counts once with its c ticks and
+ * draws no number.)
  *
  *                   kept if             count           cycles
  *      PLAIN        r mod R <= c        1               c
  *      CORRECTED    r mod R <= c        R / c (double)  R
  *      EXACT        u < c               R / c, rounded  R
  *
- * EXACT, with u uniform below R. The event is kept with probability c/R and
- * then counts R ticks: c on average. Given that it is kept, u is uniform below
- * c, and rounds R/c = q + m/c to q+1 if u < m and to q if not: over all u that
- * is cq + m = R, so 1 on average. No second number is needed. If 64 draws gave
- * no usable number (the probability is below (R / 2^64)^64), the event counts
- * once with its c ticks, which is unbiased, too. So the expectation is exact
- * although the work is bounded.
+ * EXACT draws u, uniform below R. It keeps the event with probability c/R and
+ * then counts R ticks: c on average. The count R/c = q + m/c (q whole, m < c)
+ * is rounded by the same u: up to q+1 if u < m, else down to q. Over the c
+ * values of u that keep the event, the counts add up to cq + m = R: 1 on
+ * average. If 64 draws gave no usable u (with a probability below
+ * (R / 2^64)^64), the event counts once with its c ticks, which is unbiased,
+ * too. So the work is bounded and the expectation exact.
  *
- * A mutex event under a fraction of 1/R. UNSCALED draws a random number r, and
+ * A mutex event at a fraction of 1/R. UNSCALED draws a random number r, and
  * keeps the event if r mod R is 0; it counts once. EXACT draws u uniform below
  * R, and keeps the event if u = 0; it counts R times. With R = 1 every event is
  * kept, and EXACT draws nothing.
  *
  * Invariants
- *   I1  A block event counts at least 1 tick, a mutex event at least 0: clocks
- *       of two processors may disagree (golang/go#8976).
- *   I2  A rate is read once per event; the same value decides and scales.
+ *   I1  A block event counts at least 1 tick, a mutex event at least 0, even if
+ *       the clocks of two processors disagree (golang/go#8976).
+ *   I2  An event reads the rate once; the same value decides and scales.
  *   I3  A record does not depend on a rate set later. UNSCALED records do not
  *       store their rate: the last one set applies to all (Go up to 1.19).
  */
@@ -156,7 +157,7 @@ double_of(uint64_t bits)
     return value;
 }
 
-/* Add to a count that is a double; the row begins as all zero bits, 0.0. */
+/* Add to a count that is a double. A row starts as zero bits, which is 0.0. */
 static void
 add_events(shared_u64 *count, double events)
 {
@@ -167,7 +168,7 @@ add_events(shared_u64 *count, double events)
         const double sum = double_of(seen) + events;
 
         memcpy(&bits, &sum, sizeof bits);
-        /* Relaxed: a counter of its own. */
+        /* Relaxed: the count orders nothing else. */
     } while (!cas_relaxed(count, &seen, bits));
 }
 
@@ -197,11 +198,11 @@ record(struct prof_proc *proc, enum bucket_kind kind, const uintptr_t *stack,
 }
 
 /*
- * Apart, as record(): what is decided here needs registers. The arguments lie
- * where prof_contention_event() has them, but for the one that a multiplication
- * takes.
+ * Not inlined, as record(), because it needs registers. Its arguments are in
+ * the registers in which prof_contention_event() has them, except the one that
+ * a multiplication uses.
  *
- * in: rate, the one that is set
+ * in:      rate, the current one
  */
 static __attribute__((noinline)) void
 decide_block(struct prof_proc *proc, const uintptr_t *stack, int64_t rate,
@@ -226,10 +227,11 @@ decide_mutex(struct prof_proc *proc, const uintptr_t *stack, int64_t rate,
 }
 
 /*
- * Does the next random number leave out a block event under EXACT? Most are
- * left out, and this says so without a register that must be saved: the number
- * is taken from the state here, and cycles are not clamped. If it does not, the
- * number is still to be taken, and block_exact() decides.
+ * Does the next random number leave out a block event under EXACT? Most events
+ * are left out, and for them this check needs no saved register. It returns
+ * true only if the event is certainly left out, and then advances the state.
+ * Otherwise the state is unchanged, and block_exact() draws the number again
+ * and decides.
  */
 static inline bool
 is_left_out(struct rng *rng, int64_t cycles, int64_t rate)
@@ -253,7 +255,7 @@ prof_contention_event(struct prof_proc *proc, enum prof_contention kind,
     const struct prof *prof = proc->prof;
     int64_t rate;
 
-    /* Relaxed: any rate that was set will do; but one (I2). */
+    /* Relaxed: any rate that was set will do, but only one (I2). */
     if (kind == PROF_BLOCK) {
         rate = (int64_t)load_relaxed(&prof->block_rate_ticks);
         if (prof->rules.block != PROF_BLOCK_EXACT ||
@@ -267,7 +269,7 @@ prof_contention_event(struct prof_proc *proc, enum prof_contention kind,
 
 /* ---- rates ---- */
 
-/* As Go computes it: in doubles, and what does not fit is the least number. */
+/* As Go computes it: in doubles; what does not fit becomes INT64_MIN. */
 static int64_t
 ticks_by_double(int64_t ns, uint64_t ticks_per_second)
 {
@@ -276,7 +278,7 @@ ticks_by_double(int64_t ns, uint64_t ticks_per_second)
     return ticks >= 0x1p63 ? INT64_MIN : (int64_t)ticks;
 }
 
-/* Rounded down, the largest number if it does not fit. */
+/* Rounded down; INT64_MAX if it does not fit. */
 static int64_t
 ticks_exactly(uint64_t ns, uint64_t ticks_per_second)
 {
@@ -313,8 +315,8 @@ prof_block_rate_ticks(const struct prof *prof)
     return (int64_t)load_relaxed(&prof->block_rate_ticks);
 }
 
-/* The fraction of a word of prof->mutex_fraction, or the last before it was
- * turned off. */
+/* The fraction that prof->mutex_fraction holds; if profiling is off, the last
+ * one. */
 static uint64_t
 fraction_kept(uint64_t word)
 {
@@ -373,7 +375,7 @@ contention_bucket(const struct prof *prof, enum prof_contention kind,
     return bucket;
 }
 
-/* What all processors have counted. */
+/* The sum over all processors. */
 static struct prof_contention_record
 sum_of_waits(const struct prof *prof, uint32_t row)
 {
@@ -388,7 +390,8 @@ sum_of_waits(const struct prof *prof, uint32_t row)
     return sum;
 }
 
-/* A count as it is shown: a double is cut, and 0 of them cannot be. */
+/* The count that a snapshot shows: a double is cut to an integer, and for a
+ * block event is at least 1. */
 static uint64_t
 shown_count(const struct prof *prof, enum prof_contention kind, uint64_t bits)
 {
@@ -425,7 +428,7 @@ prof_contention_snapshot(struct prof *prof, enum prof_contention kind,
         if (bucket.entry == NULL)
             continue;
         if (++listed > records_max)
-            continue; /* some arrived since they were counted */
+            continue; /* new since the count above */
         records[listed - 1] = sum_of_waits(prof, row);
         records[listed - 1].count =
             shown_count(prof, kind, records[listed - 1].count);

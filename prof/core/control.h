@@ -1,5 +1,5 @@
-/* control.h -- the locks of control calls; heap.c, I6, says which call takes
- * which. */
+/* control.h -- the locks of control calls. heap.c, I6, says which call takes
+ * which lock. */
 #ifndef PROF_CONTROL_H
 #define PROF_CONTROL_H
 
@@ -14,8 +14,8 @@ try_cycle_lock(struct prof *prof)
 {
     uint32_t seen = CYCLE_MOVES;
 
-    /* Acquire [pair: cycle]: the word as the last holder left it, and what was
-     * counted before. */
+    /* Acquire [pair: cycle]: see the cycle word as the last holder left it, and
+     * what was counted before. */
     return cas_acquire(&prof->cycle_lock, &seen, CYCLE_STANDS);
 }
 

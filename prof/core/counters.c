@@ -1,24 +1,24 @@
 /*
- * counters.c -- how often each row was counted, in columns of each processor.
+ * counters.c -- allocations and frees of each row, counted per processor.
  *
  *      processor 0      slot 0  | allocs frees | allocs frees | ...   by row
  *                       slot 1  | ...         4 bytes each
  *                       slot 2
  *      processor 1      the same
  *      ...
- *      carried          the upper halves of all processors together
- *      published        what is published of each slot: its sum, once
+ *      carried          the carries of all processors together
+ *      published        the published sum of each slot
  *
  * A counter only grows, and only its processor adds to it: one plain addition
- * to memory, no lock prefix, no line that moves between processors. Publishing
- * a slot means recording its sum,
+ * to memory, with no lock prefix and no cache line that moves between
+ * processors. Publishing a slot records its sum:
  *
- *      published := sum over processors,
+ *      published := sum over processors
  *
- * so what waits in a slot is sum - published, and what is published of a row is
- * the sum of its `published`. Nothing is ever moved or cleared. So an event
- * that arrives while its slot is being published is in this sum or in the next
- * one.
+ * So sum - published is still waiting in the slot, and the published count of
+ * a row is the sum of `published` over its slots. Nothing is ever moved or
+ * cleared. An event that arrives while its slot is being published is in this
+ * sum or in the next one.
  *
  *      cycle      0     1     2     3        one row, allocations only
  *      slot 2     5     5     5 *   9        5 events in cycle 0, 4 in cycle 3
@@ -26,34 +26,33 @@
  *      waiting    5     5     0     4
  *
  * Two stages (PROF_HEAP_STAGES): events are added to slots PREVIOUS and RECENT.
- * What has moved from recent to previous is a sum of recent, too: it waits in
- * published[MOVED], and each rotation records it as published.
+ * A rotation moves no counts. It notes the sum of RECENT in published[MOVED],
+ * and the next rotation makes this sum published.
  *
  *      rotation   published[PREVIOUS] := sum of PREVIOUS
  *                 published[RECENT]   := published[MOVED]
  *                 published[MOVED]    := sum of RECENT
  *
- * The upper halves. A processor's counter has 32 bits. An addition that wraps
- * it to 0 notices (the carry), and adds 1 to the slot's `carried`, which all
- * processors share; sums have 64 bits. Until the first carry, and while no sum
- * needs more than 32 bits, the upper halves are 0 and are not read. So 4 bytes
- * per counter are read and 4 written, and the pages of the upper halves stay
- * untouched.
+ * Carries. A processor's counter has 32 bits. An addition that wraps it to 0
+ * adds 1 to the slot's `carried`, which all processors share; sums have 64
+ * bits. Until a counter wraps or a sum exceeds 32 bits, all upper halves
+ * (`carried`, `published_high`) are 0. They are then not read, and their pages
+ * stay untouched.
  *
  * Invariants
  *   I1  A counter is written by its processor alone, and only grows (modulo
  *       2^32, with a carry).
- *   I2  published is never more than what was counted: both as numbers of 64
- *       bits, which wrap silently. (Between a counter's wrap and its carry a
- *       slot that is not at rest reads 2^32 too small; the next read is right.)
+ *   I2  published never exceeds what was counted; both are 64-bit numbers that
+ *       wrap silently. (Between a counter's wrap and its carry, a slot to which
+ *       threads still add reads 2^32 too small; the next read is right.)
  *   I3  While `carries` is 0 all upper halves are 0.
- *   I4  Where events may arrive, the frees of a row are read before its
+ *   I4  While events may arrive, all frees of a row are read before its
  *       allocations, over all processors and slots.
  *
  * Why a signal handler may count on the processor that it interrupts: the
- * addition is one instruction (atomic.h). Why the pair `free`: a free and its
- * allocation may happen on different processors; a reader that sees the free
- * must see the allocation.
+ * addition is one instruction (atomic.h). Why the pair `free` is needed: a free
+ * and its allocation may happen on different processors, and a reader that sees
+ * the free must see the allocation.
  */
 #include "counters.h"
 
@@ -65,7 +64,7 @@
 
 enum { LINE = PROF_BLOCK_ALIGN / sizeof(shared_u64) }; /* rows of a line */
 
-/* The upper bits of a word's halves. */
+/* The top bit of each half of a word. */
 #define HALVES_TOP (UINT64_C(1) << 63 | UINT64_C(1) << 31)
 
 static inline size_t
@@ -109,7 +108,7 @@ half_of(const shared_u64 *word, enum half half)
 {
     if (half == ALLOCS)
         return load_half_relaxed(word, ALLOCS);
-    /* Acquire [pair: free]: of frees counted, the allocations are seen. */
+    /* Acquire [pair: free]: see the allocation of each free counted. */
     return load_half_acquire(word, FREES);
 }
 
@@ -175,8 +174,8 @@ set_published(struct prof *prof, uint32_t slot, uint32_t row,
     counters->published[slot][row] =
         counts.frees << 32 | (uint32_t)counts.allocs;
     if ((counts.allocs | counts.frees) >> 32 == 0)
-        return; /* as before: they only grow (I1) */
-    /* Relaxed: who reads what is published has the lock. */
+        return; /* the upper halves stay 0: counts only grow (I1) */
+    /* Relaxed: readers of published counts hold the lock. */
     store_relaxed(&counters->carries, 1);
     signal_fence(); /* I3, also of what a fork copies */
     upper[half_index(row, ALLOCS)] = (uint32_t)(counts.allocs >> 32);
@@ -213,14 +212,14 @@ prof_counters_published(const struct prof *prof, uint32_t row)
 
 /* ---- publishing ---- */
 
-/* Has a processor recorded anything? Of a slot at rest none is overlooked. */
+/* Has a processor recorded anything? Sure if no thread adds any more. */
 static inline bool
 has_recorded(const struct prof *prof, uint32_t i)
 {
     return load_relaxed(&prof->procs[i].section.calls) != 0;
 }
 
-/* The first processor from `i` on that has; or how many there are. */
+/* The first processor from `i` on that has recorded; procs_count if none. */
 static uint32_t
 next_recorder(const struct prof *prof, uint32_t i)
 {
@@ -229,7 +228,7 @@ next_recorder(const struct prof *prof, uint32_t i)
     return i;
 }
 
-/* Publish a line that one processor has counted. */
+/* Publish a line in which only one processor has counted. */
 static inline void
 publish_line(uint64_t published[LINE], const shared_u64 *from)
 {
@@ -261,7 +260,7 @@ add_line(uint64_t (*sums)[LINE], const shared_u64 *from)
     return seen;
 }
 
-/* Publish a line, all by itself: what any number of processors has counted. */
+/* Publish a line in which any number of processors has counted. */
 static void
 publish_sums(struct prof *prof, uint32_t slot, uint32_t line)
 {
@@ -335,7 +334,7 @@ prof_counters_rotate(struct prof *prof)
 
 /* ---- a fork ---- */
 
-/* The slot in which is written down what a slot has published. */
+/* The slot of `published` that holds the last sum noted for `slot`. */
 static inline uint32_t
 published_slot(const struct prof *prof, uint32_t slot)
 {

@@ -9,8 +9,8 @@
 
 enum { COUNTER_SLOTS = 3 };
 
-/* PROF_HEAP_STAGES: names of two slots, and of a third that is only published.
- */
+/* PROF_HEAP_STAGES: the two slots that count, and a third that only
+ * publishes. */
 enum { PREVIOUS, RECENT, MOVED };
 
 /* A row's counts in a slot are one word; these are its halves. */
@@ -22,18 +22,19 @@ struct wait {
     shared_u64 cycles;
 };
 
-/* What an instance has of them, beside the columns of its processors. */
+/* The columns that all processors of an instance share. */
 struct counters {
     uint64_t *published[COUNTER_SLOTS];      /* by row; guarded by control */
     uint32_t *published_high[COUNTER_SLOTS]; /* by row and half; the same */
-    shared_u32 *carried[COUNTER_SLOTS];      /* the same; any thread adds */
+    shared_u32 *carried[COUNTER_SLOTS];      /* by row and half; any thread
+                                                adds */
     shared_u32 carries; /* 1: some count has passed 2^32; any thread */
 };
 
-/* Of one processor; any thread reads. */
+/* The columns of one processor; any thread reads. */
 struct columns {
-    /* By row. Every slot appears twice, so that an index may pass the last one
-     * without a division. */
+    /* By row. Every slot appears twice, so that an index may run past the last
+     * slot without a modulo. */
     shared_u64 *slots[2 * COUNTER_SLOTS];
     struct wait *waits;
 };
@@ -84,22 +85,22 @@ prof_counters_published_low(const struct counters *counters, uint32_t row)
 }
 
 /*
- * Publish a slot that no allocations are added to; frees may arrive.
+ * Publish a slot to which no thread adds allocations; frees may arrive.
  *
  * in:      slot, below COUNTER_SLOTS
  * context: control lock held
  */
 void prof_counters_publish(struct prof *prof, uint32_t slot);
 
-/* Publish all slots of a ring; events may arrive. context: the same */
+/* Publish all slots of a ring; events may arrive. context: control lock held */
 void prof_counters_publish_all(struct prof *prof);
 
-/* Move the stages up by one; events may arrive. context: the same */
+/* Advance the stages by one; events may arrive. context: control lock held */
 void prof_counters_rotate(struct prof *prof);
 
 /*
- * Make the carry that a record call did not get to make: its counter is 0, so
- * less is counted than was published (I2).
+ * Make the carry that a record call could not make before the fork. It shows by
+ * a counter of 0 and a sum below what was published (I2).
  *
  * in:      proc, whose thread is gone
  * context: as prof_after_fork_child()

@@ -1,6 +1,6 @@
 /*
- * grace.c -- the running-world contract: the cycle advances while other threads
- * record.
+ * grace.c -- the grace period, for PROF_WORLD_RUNNING: the cycle advances while
+ * other threads record.
  *
  *      record call              control call
  *      calls := odd             cycle := C + 1
@@ -9,9 +9,9 @@
  *      add to slot
  *      calls := even            a later call: have the odd ones changed?
  *
- * A record call reads the cycle and adds to the slot it names. Between the two
- * the cycle may advance and the slot may be published. So nothing is published
- * for cycle C+1 until every call that may have read C has ended.
+ * A record call reads the cycle, then adds to that cycle's slot. Between the
+ * two the cycle may advance and the slot may be published. So nothing is
+ * published for cycle C+1 until every call that may have read C has ended.
  *
  * Invariants
  *   I1  After prof_grace_begin() a call that is not noted in `seen` reads the
@@ -22,12 +22,12 @@
  *       published: control calls return PROF_ERR_BUSY. So a record call is
  *       never more than one cycle late.
  *
- * Why the end of a grace period is not recorded: calls only grow, so the number
- * of a call that has ended never comes back, and what was `seen` may stay. Why
- * a barrier on all threads (membarrier on Linux) and no fence in the record
- * call: the cycle advances once per collection, but there is a record call per
- * allocation. Why BUSY and no waiting: the thread in flight may be the one that
- * was stopped or interrupted to make the control call.
+ * Why nothing records the end of a grace period: `calls` only grows, so a call
+ * that has ended can never equal `seen` again. Why a barrier on all threads
+ * (membarrier on Linux) instead of a fence in the record call: the cycle
+ * advances once per collection, but record calls happen once per allocation.
+ * Why PROF_ERR_BUSY instead of waiting: the record call in flight may be on the
+ * very thread that was interrupted to make the control call.
  */
 #include "grace.h"
 

@@ -10,15 +10,17 @@ struct prof;
 
 /* A record call is between begin and end of its processor's section. */
 struct section {
-    shared_u64 calls; /* odd inside; written by its processor, any reads */
-    uint64_t seen; /* guarded by control: calls at the last advance; 0: none */
+    shared_u64 calls; /* odd during a call; its processor writes, any thread
+                         reads */
+    uint64_t seen;    /* `calls` when the cycle last advanced; guarded by
+                         control */
 };
 
 /*
- * Enter the section of a processor; a signal handler may enter the section that
- * it interrupted.
+ * Enter the section of a processor. A signal handler may enter the section of
+ * the call that it interrupted.
  *
- * returns: what section_end() must be given
+ * returns: the value to pass to section_end()
  */
 static inline uint64_t
 section_begin(struct section *section)
@@ -36,20 +38,20 @@ section_begin(struct section *section)
 static inline void
 section_end(struct section *section, uint64_t calls)
 {
-    /* Release [pair: section]: what was counted, before the section's end. */
+    /* Release [pair: section]: publish what the call counted. */
     if ((calls & 1) == 0)
         store_release(&section->calls, calls + 2);
 }
 
 /*
- * Begin to wait for all record calls that may still see the old cycle.
+ * Note all record calls that may still see the old cycle.
  *
  * context: control lock held, right after the new cycle was stored
  */
 void prof_grace_begin(struct prof *prof);
 
 /*
- * returns: true when every such call has ended; never waits
+ * returns: true if every noted call has ended; never waits
  * context: control lock held
  */
 bool prof_grace_is_over(const struct prof *prof);

@@ -21,10 +21,10 @@ has_tag(uint64_t slot, uint64_t hash, uint64_t tag_mask)
 }
 
 /*
- * Which slots of a group have the hash's tag, two bits each. This is only a
- * hint: a slot that another thread is filling may be missed, and a match may
- * belong to another stack. So the caller compares each match, and the walk
- * finds what the hint missed.
+ * Find the slots of a group that have the hash's tag; the result has two bits
+ * per slot. It is only a hint: it may miss a slot that another thread is
+ * filling, and a match may belong to another stack. So the caller compares the
+ * stack of each match, and the walk along the table finds what the hint missed.
  */
 #if defined(__SSE2__) && !defined(PROF_THREADS_CHECKED)
 typedef uint32_t four_u32 __attribute__((vector_size(16), may_alias));
@@ -51,7 +51,7 @@ find_tagged(const shared_u64 *group, uint64_t hash, uint64_t tag_mask)
         (sixteen_bytes)__builtin_ia32_packssdw128(first, last));
 }
 #else
-/* Only the first of them, and only if no empty slot comes before it. */
+/* Finds only the first such slot, and none behind an empty slot. */
 static inline uint32_t
 find_tagged(const shared_u64 *group, uint64_t hash, uint64_t tag_mask)
 {
@@ -67,7 +67,7 @@ find_tagged(const shared_u64 *group, uint64_t hash, uint64_t tag_mask)
 }
 #endif
 
-/* in: tagged, of find_tagged(), not 0. returns: the first slot that has the tag
+/* in: tagged, from find_tagged(), not 0. returns: the first slot with the tag
  */
 static inline const shared_u64 *
 first_tagged(const shared_u64 *group, uint32_t tagged)

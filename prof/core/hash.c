@@ -1,10 +1,10 @@
 /*
  * hash.c -- the hashes of hash.h.
  *
- * Go's hash is a dependent chain of 3 operations per frame, and its top bits
- * are poor on regular keys (equal for whole families of stacks). So it is
- * spread by a multiplication before use; equal hashes stay equal, and different
- * ones different. The multilinear hash is in the header.
+ * Go's hash is a dependent chain of 3 operations per frame. Its top bits are
+ * poor: many similar stacks share them. So the hash is multiplied by an odd
+ * number before use, which keeps equal hashes equal and different ones
+ * different. The multilinear hash is in the header.
  */
 #include "hash.h"
 

@@ -1,18 +1,18 @@
 /*
  * hash.h -- hashes of a bucket's key, which is (size, stack).
  *
- * PROF_HASH_MULTILINEAR: a block of 16 frames is the sum of each frame times
- * the prime of its position, modulo 2^64 (Carter and Wegman's multilinear
- * hash): one multiplication and one addition a frame, in any order. After a
- * full block the sum is stirred, which is a permutation. The rest of the stack
- * uses the same primes again; the bits of its length tell its positions apart.
+ * PROF_HASH_MULTILINEAR (Carter and Wegman's multilinear hash): a block of 16
+ * frames hashes to the sum of each frame times the prime of its position,
+ * modulo 2^64. That is one multiplication and one addition per frame, in any
+ * order. After a full block a permutation stirs the sum. The rest of the stack
+ * uses the same primes again; which of them depends on the bits of its length.
  *
  * Blocks that differ in one position have different sums, because the primes
- * are odd. So do blocks that differ in two positions, by d and e, both below
- * 2^30 (1 GB of text): with primes p and q, equal sums need p d = q e without a
- * wrap, so q, which is above 2^30, would divide d. All other blocks collide
- * only by chance, with a probability of 2^-64 for a pair of keys or little
- * more; props/test/prof/test_prof_hash_quality.c tries regular keys.
+ * are odd. So do blocks that differ in two positions, if the differences d and
+ * e are below 2^30 (1 GB of program text). For primes p and q, equal sums need
+ * p d = q e; the products do not wrap, so q, which is above 2^30, would have to
+ * divide d. All other pairs of keys collide only by chance, with a probability
+ * of about 2^-64; props/test/prof/test_prof_hash_quality.c tries regular keys.
  */
 #ifndef PROF_HASH_H
 #define PROF_HASH_H
@@ -32,15 +32,16 @@ uint32_t prof_hash_go_32(const uintptr_t *frames, uint32_t depth,
                          uint64_t size_bytes);
 
 /*
- * returns: 64 bits, good at both ends with either hash: the table takes its
- *          index from the bottom and its tag from the top
+ * returns: 64 bits. Low and high bits are well mixed with every hash: the table
+ *          takes its index from the low bits and its tag from the high bits
  */
 uint64_t prof_hash_stack(enum prof_hash hash, const uintptr_t *frames,
                          uint32_t depth, uint64_t size_bytes);
 
 /*
  * Random primes of 31 bits above 3 * 2^29: one for each position of a block,
- * for the size and for the depth. Below 2^31 they fit into the instruction.
+ * for the size and for the depth. Being below 2^31 they are immediate operands
+ * of the multiplication.
  */
 #define HASH_P0     0x6d176001U
 #define HASH_P1     0x6354a169U
@@ -89,7 +90,7 @@ hash_sum_block(const uintptr_t *f)
            f[13] * HASH_P13 + f[14] * HASH_P14 + f[15] * HASH_P15;
 }
 
-/* Less than a block: the bits of the length say which positions it has. */
+/* Less than a block: the bits of the length choose the primes. */
 static inline uint64_t
 hash_sum_rest(const uintptr_t *f, uint32_t depth)
 {
@@ -142,7 +143,7 @@ hash_begin(uint32_t depth, uint64_t size_bytes)
     return size_bytes * HASH_PSIZE + (uint64_t)depth * HASH_PDEPTH;
 }
 
-/* The hash of the record path; here so that it becomes part of the lookup. */
+/* The hash of record calls; in this header so that the lookup can inline it. */
 static inline uint64_t
 prof_hash_multilinear(const uintptr_t *frames, uint32_t depth,
                       uint64_t size_bytes)
@@ -154,7 +155,7 @@ prof_hash_multilinear(const uintptr_t *frames, uint32_t depth,
     return hash_end(h, frames, depth);
 }
 
-/* The same of HASH_BLOCK frames at most. */
+/* The same for at most HASH_BLOCK frames. */
 static inline uint64_t
 prof_hash_multilinear_few(const uintptr_t *frames, uint32_t depth,
                           uint64_t size_bytes)

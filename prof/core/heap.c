@@ -1,13 +1,13 @@
 /*
- * heap.c -- the heap profile: events wait until an object's allocation and its
- * free belong to the same collection.
+ * heap.c -- the heap profile: each event is published after a delay, so that a
+ * snapshot shows the heap as one collection saw it.
  *
- * An object allocated in cycle C may be found dead by the collection that ends
- * cycle C at the earliest, or C+1 if it was allocated while that one was
- * marking; its sweep runs in the following cycle. A profile that counted both
- * at once would show young objects that no collection has examined. So an
- * allocation made in cycle C is published at C+2, and a free swept in cycle C
- * at C+1:
+ * The first collection that may find an object of cycle C dead is the one that
+ * ends cycle C, or the one that ends C+1 if the first was already marking. The
+ * sweep runs in the following cycle. If events were published at once, a
+ * snapshot would show young objects that no collection has examined yet. So an
+ * allocation of cycle C is published in cycle C+2, and a free swept in cycle C
+ * is published in cycle C+1:
  *
  *      cycle       C         C+1        C+2
  *      alloc       x - - - - - - - - - ->  publish
@@ -19,39 +19,41 @@
  *      slots[(C+1) % 3]  frees being swept, allocations of cycle C-1
  *      slots[(C+2) % 3]  allocations being made
  *
- * PROF_HEAP_STAGES: slots[PREVIOUS] and slots[RECENT]; each rotation publishes
- * the previous and makes the recent previous, bucket by bucket.
+ * PROF_HEAP_STAGES has slots[PREVIOUS] and slots[RECENT]. For each bucket, a
+ * rotation publishes the previous counts and makes the recent ones previous.
  *
- * A slot is a column of counters of each processor, and publishing it means
- * recording the sums; counters.c says how.
+ * A slot is one column of counters per processor; publishing it records the
+ * sums (counters.c).
  *
  * Invariants
  *   I1  cycle < PROF_CYCLE_WRAP.
  *   I2  For each row, published + waiting in all slots = events recorded.
  *   I3  Ring: between next_cycle and next_cycle nothing is added to
  *       slots[C % 3], and only frees are added to slots[(C+1) % 3].
- *   I4  What is published changes only under the control lock.
- *   I5  In slots that are being added to, the frees are read before the
- *       allocations: an object freed in between shows neither.
- *   I6  The cycle is changed by the thread with the cycle lock if the next one
- *       begins at once, else by the one with the control lock. Control calls
- *       take both, so the cycle does not change under them.
+ *   I4  Published counts change only under the control lock.
+ *   I5  In slots to which threads still add, frees are read before allocations.
+ *       So no sum has a free without its allocation.
+ *   I6  If advancing the cycle only changes its number, next_cycle does so
+ *       under the cycle lock, else under the control lock. Other control calls
+ *       hold both locks, so the cycle does not change during them.
  *
- * Why the record path needs no lock: each processor adds to columns of its own,
- * and each event is one addition, because the size is part of the bucket's key
- * (bytes = count x size). Why the ring, then: a slot that is published is at
- * rest (I3), so a snapshot shows one collection and not half of the next. Why
- * the cycle is read relaxed: next_cycle runs with the world stopped, and the
- * stop and the restart order it against every record call. In a running world
- * grace.c does; for that each record call reads the cycle and adds inside its
- * processor's section, two plain stores.
+ * Why record calls need no lock: each processor adds to its own columns, and
+ * each event is one addition, because the size is part of the bucket's key
+ * (bytes = count x size). Why there is a ring nevertheless: no thread adds to
+ * the slot that is published (I3), so a snapshot shows one collection and not
+ * half of the next. Why the cycle is read relaxed: next_cycle runs with the
+ * world stopped, and the stop and the restart order it against every record
+ * call. If the world runs, grace.c orders it; for this, each record call reads
+ * the cycle and adds inside its processor's section, which costs two plain
+ * stores.
  *
- * Who may run with whom: record calls may run with all but next_cycle (in a
- * running world with that, too). Control calls exclude each other; next_cycle
- * refuses instead of waiting, since the thread that holds the lock may be
- * stopped. After a refusal (BUSY) current allocations and the coming sweep
- * share a cycle, so its frees go to the allocation slot (frees_in_alloc_slot)
- * until a next_cycle is accepted, and the next collection shows both.
+ * Concurrency: record calls may run together with all calls but next_cycle
+ * (under PROF_WORLD_RUNNING with that, too). Control calls exclude each other.
+ * If another call holds the lock, next_cycle does not wait, since that call's
+ * thread may be stopped; it returns PROF_ERR_BUSY. Then current allocations and
+ * the coming sweep share a cycle. So until a next_cycle succeeds, frees go to
+ * the allocation slot (frees_in_alloc_slot), and the next collection shows
+ * both.
  *
  * Source of the rules: docs/semantics.md, "Heap profile".
  */
@@ -65,8 +67,8 @@ _Static_assert(PROF_CYCLE_WRAP % COUNTER_SLOTS == 0,
 
 /* ---- recording ---- */
 
-/* The slot that is published `ahead` cycles from now, or it plus COUNTER_SLOTS;
- * RING only. */
+/* The slot that is published `ahead` cycles from now, perhaps plus
+ * COUNTER_SLOTS; RING only. */
 static inline uint32_t
 slot_ahead(const struct prof *prof, uint32_t ahead)
 {
@@ -194,7 +196,7 @@ prof_heap_mend(struct prof *prof)
 
 /* ---- cycles ---- */
 
-/* Begin a call that publishes: nobody else does, and nobody is late. */
+/* Begin a call that publishes: take the locks, unless a grace period lasts. */
 static enum prof_status
 begin_publishing(struct prof *prof)
 {
@@ -211,7 +213,7 @@ advance(struct prof *prof)
     const uint32_t word = load_relaxed(&prof->cycle_word);
 
     store_relaxed(&prof->cycle_word, next_cycle_word(word));
-    /* Release [pair: late]: first the new cycle, then frees go by it. */
+    /* Release [pair: late]: the new cycle first, so that frees use it. */
     store_release(&prof->frees_in_alloc_slot, 0);
 }
 
@@ -223,7 +225,7 @@ refuse(struct prof *prof)
     return PROF_ERR_BUSY;
 }
 
-/* A next cycle that begins with more than a store. */
+/* Advance the cycle when this takes more than a store. */
 static enum prof_status
 next_cycle_locked(struct prof *prof)
 {
@@ -243,7 +245,7 @@ next_cycle_locked(struct prof *prof)
     return PROF_OK;
 }
 
-/* Apart, so that a cycle that begins at once needs no register saved. */
+/* Not inlined, so that the fast path saves no registers. */
 static __attribute__((noinline)) enum prof_status
 next_cycle_slowly(struct prof *prof)
 {
@@ -304,7 +306,7 @@ prof_heap_phase(const struct prof *prof)
 
 /* ---- reading ---- */
 
-/* The rate that a bucket was sampled at. */
+/* The rate at which a bucket was sampled. */
 static inline int64_t
 rate_of(const struct prof *prof, const struct entry *entry)
 {
@@ -326,7 +328,7 @@ published_of(const struct prof *prof, uint32_t row)
     return prof_counters_published(prof, row);
 }
 
-/* What a row shows, now or (`all`) after the first-snapshot rule. */
+/* A row's record: published events, or (`all`) all that were recorded. */
 static inline struct prof_heap_record
 record_of(const struct prof *prof, uint32_t row, struct bucket bucket, bool all)
 {
@@ -374,9 +376,9 @@ is_clear(struct prof *prof, uint32_t rows)
 }
 
 /*
- * List what is selected, newest first, as far as there is room.
+ * List the selected buckets, newest first, as far as there is room.
  *
- * returns: how many there are to list, also those that found no room
+ * returns: the number of selected buckets, even those without room
  */
 static inline size_t
 list_selected(const struct prof *prof, uint32_t rows, enum prof_select select,

@@ -1,10 +1,11 @@
 /*
- * index.h -- a hash index: from the hash of a thing to its number. The things
- * are stored elsewhere and are numbered in the order in which they came. Open
- * addressing, in the caller's memory.
+ * index.h -- a hash index: finds the numbers of things by their hash. The
+ * things are stored elsewhere, numbered in the order in which they were added.
+ * Open addressing, in the caller's memory.
  *
- * It begins small and doubles, at most three quarters full. So a caller who has
- * memory for many things but meets few does not pay for clearing all of it.
+ * The index starts small, stays at most three quarters full, and doubles. So a
+ * caller with memory for many things but few of them does not pay for clearing
+ * it all.
  */
 #ifndef PROF_INDEX_H
 #define PROF_INDEX_H
@@ -17,18 +18,18 @@
 enum { INDEX_LOG2_MIN = 7 };
 
 struct index {
-    uint32_t *slots; /* number + 1 of what is there, 0: nothing */
+    uint32_t *slots; /* number + 1 of a thing; 0: empty */
     uint32_t slots_log2;
 };
 
-/* returns: how many things so many slots hold */
+/* returns: how many things 2^slots_log2 slots may hold */
 static inline size_t
 index_room(uint32_t slots_log2)
 {
     return ((size_t)3 << slots_log2) / 4;
 }
 
-/* in: slots, memory for as many as there will ever be, not cleared */
+/* in: slots, memory for the largest size, not cleared */
 static inline void
 index_begin(struct index *index, uint32_t *slots)
 {
@@ -50,7 +51,7 @@ index_after(const struct index *index, uint32_t slot)
     return (slot + 1) & ((1U << index->slots_log2) - 1);
 }
 
-/* in: the index is not full, nor after this */
+/* in: index, with room for one more */
 static inline void
 index_add(struct index *index, uint32_t hash, uint32_t number)
 {

@@ -21,7 +21,7 @@ struct prof {
     uint32_t procs_count;
     enum prof_world world;         /* immutable after init */
     struct prof_port_lock control; /* one control call at a time */
-    shared_u32 cycle_lock; /* CYCLE_MOVES, or the cycle stands (heap.c, I6) */
+    shared_u32 cycle_lock;         /* may the cycle advance? (heap.c, I6) */
     shared_u32 cycle_word; /* cycle_word_of() | flushed; any thread reads,
                               written under control */
     shared_u32 frees_in_alloc_slot; /* 1: next_cycle was refused (heap.c); any
@@ -35,18 +35,20 @@ struct prof {
      * came. A rate stays in the list. Any thread. */
     shared_u64 heap_rates[SAMPLER_RATES];
     uint64_t ticks_per_second; /* immutable after init */
-    bool publishes_all;        /* at this moment (fork.c); guarded by control */
-    bool has_published;        /* anything, ever; guarded by control */
+    bool publishes_all;        /* while a first snapshot publishes; guarded by
+                                  control */
+    bool has_published;        /* true after any publication; guarded by
+                                  control */
 };
 
 /*
- * Complete the first snapshot's publication that a fork cut short.
+ * Complete a first snapshot's publication that a fork cut short.
  *
  * context: as prof_after_fork_child()
  */
 void prof_heap_mend(struct prof *prof);
 
-/* Of cycle_lock. */
+/* Values of cycle_lock: free, held. */
 enum { CYCLE_MOVES, CYCLE_STANDS };
 
 /* A cycle's word: bit 0 says that the cycle was flushed, the bits above it hold

@@ -1,6 +1,6 @@
 /*
- * poison.h -- included last by every file of the core: calls that the core must
- * not make do not compile. The symbol check of the build is the second
+ * poison.h -- makes calls that the core must not make fail to compile. Every
+ * file of the core includes it last. The build's check of symbols is the second
  * safeguard.
  */
 #ifndef PROF_POISON_H

@@ -1,12 +1,12 @@
 /*
- * prof.c -- an instance inside the caller's block, which is laid out so:
+ * prof.c -- an instance in the caller's block, which has this layout:
  *
  *      | struct prof | procs | slots | entries | words | published counts |
  *        columns of each processor | upper 32 bits of the counts |
  *
- * Each part starts on a PROF_BLOCK_ALIGN boundary. Init touches only the first
- * two; the rest is used as it was given, zero. Only columns that count
- * something are touched (counters.c).
+ * Each part starts on a PROF_BLOCK_ALIGN boundary. Init writes only the first
+ * two; the rest stays as the caller gave it, zero. A column is touched only
+ * when it counts something (counters.c).
  */
 #include <string.h>
 
@@ -34,7 +34,7 @@ struct layout {
     size_t end;
 };
 
-/* Is each field one of those it has? They come from the embedder's hand. */
+/* Is each field a value of its enum? The embedder may have filled them in. */
 static bool
 rules_are_known(const struct prof_rules *rules)
 {
@@ -48,7 +48,7 @@ rules_are_known(const struct prof_rules *rules)
            (unsigned)rules->sampler <= PROF_SAMPLER_EXPONENTIAL;
 }
 
-/* Exact rules divide up 64 random bits; a shorter number has not enough. */
+/* Exact rules need random numbers of 64 bits. */
 static bool
 rules_are_sound(const struct prof_rules *rules)
 {
@@ -138,7 +138,8 @@ init_procs(struct prof *prof, void *procs, const struct prof_config *config)
 
         proc->prof = prof;
         proc->rng.kind = prof->rules.random;
-        /* Apart by an odd number: seeds 0, 1, ... stay apart, too. */
+        /* A large odd factor, so that instances with seeds 0, 1, ... do not
+           share streams. */
         prof_rng_seed(&proc->rng,
                       config->seed + i * UINT64_C(0xd1342543de82ef95));
     }
@@ -171,7 +172,7 @@ prof_init(struct prof **out, const struct prof_config *config, void *block,
     prof->ticks_per_second = config->ticks_per_second != 0
                                  ? config->ticks_per_second
                                  : TICKS_DEFAULT;
-    /* Relaxed: nobody else knows the instance yet. */
+    /* Relaxed: no other thread knows the instance yet. */
     store_relaxed(&prof->block_rate_ticks, 1);
     store_relaxed(&prof->mutex_fraction, 1);
     store_relaxed(&prof->heap_rate_bytes, PROF_HEAP_RATE_DEFAULT);
@@ -210,7 +211,7 @@ prof_proc_rng_resume(struct prof_proc *proc, uint64_t state)
 struct prof_drops
 prof_drops(const struct prof *prof)
 {
-    /* Relaxed: each is a count of its own. */
+    /* Relaxed: the counts are independent. */
     return (struct prof_drops){
         .no_bucket = load_relaxed(&prof->table.no_bucket),
         .no_frames = load_relaxed(&prof->table.no_frames),

@@ -9,22 +9,23 @@
  * Over its whole period splitmix64 gives every 64-bit number exactly once, so a
  * single draw is exactly uniform.
  *
- * A number below n, without bias and without a division: r n / 2^64, rounded
- * down. Of the 2^64 draws r, floor(2^64 / n) or one more lead to each result.
- * The extra one is the first, where r n modulo 2^64 is below 2^64 mod n. It is
- * rejected, and another number is drawn:
+ * To get a number below n from a draw r, without bias and without a division: r
+ * n / 2^64, rounded down (Lemire's method). Of the 2^64 possible draws,
+ * floor(2^64 / n) lead to each result, and to some results one more. The extra
+ * draw is the first that leads to a result; its r n modulo 2^64 is below 2^64
+ * mod n. Such a draw (x below) is rejected, and another number is drawn:
  *
  *      r n:    0          2^64         2 2^64        3 2^64
  *              |x . . . . . |x . . . . . | . . . . . . |x
  *      result        0             1            2
  *
- * A remainder of at least n cannot be below 2^64 mod n, so that number need
- * almost never be computed.
+ * If r n modulo 2^64 is at least n, it is not below 2^64 mod n, so that number
+ * is almost never computed.
  *
  * Invariants
  *   I1  LFSR31: 0 < state < 2^31. XORSHIFT32: state is not 0.
  *
- * Who may run with whom: a stream belongs to one processor.
+ * Concurrency: only its processor uses a stream.
  */
 #include "rng.h"
 

@@ -14,11 +14,10 @@ struct rng {
 
 void prof_rng_seed(struct rng *rng, uint64_t seed);
 
-/* Continue at `state`, or at a state near it if the generator cannot be in
- * it. */
+/* Continue at `state`, or at a nearby one if the generator cannot reach it. */
 void prof_rng_resume(struct rng *rng, uint64_t state);
 
-/* Take one number: 31, 32 or 64 bits, as the kind has it. */
+/* Draw one number: 31, 32 or 64 bits, by kind. */
 uint64_t prof_rng_next(struct rng *rng);
 
 #define PROF_RNG_GAMMA UINT64_C(0x9e3779b97f4a7c15)
@@ -31,7 +30,7 @@ prof_rng_mix(uint64_t x)
     return x ^ (x >> 31);
 }
 
-/* prof_rng_next(), of a stream that is known to be PROF_RANDOM_64. */
+/* prof_rng_next() for a stream of kind PROF_RANDOM_64. */
 static inline uint64_t
 prof_rng_next_64(struct rng *rng)
 {
@@ -43,8 +42,8 @@ prof_rng_next_64(struct rng *rng)
  * Draw a number and map it below `limit`.
  *
  * out:     *value, below limit
- * returns: r n modulo 2^64 of rng.c; the value is rejected if this is below
- *          2^64 mod limit
+ * returns: the number times `limit`, modulo 2^64; reject the value if this is
+ *          below 2^64 mod limit (rng.c)
  */
 static inline uint64_t
 prof_rng_try_below(struct rng *rng, uint64_t limit, uint64_t *value)
@@ -56,7 +55,7 @@ prof_rng_try_below(struct rng *rng, uint64_t limit, uint64_t *value)
     return (uint64_t)product;
 }
 
-/* The same after a first number that was rejected: 63 more at most. */
+/* Continue prof_rng_below() after a rejected number, with at most 63 more. */
 bool prof_rng_below_again(struct rng *rng, uint64_t limit, uint64_t *value);
 
 /*
@@ -65,8 +64,8 @@ bool prof_rng_below_again(struct rng *rng, uint64_t limit, uint64_t *value);
  *
  * out:     *value, below limit, all values equally likely, if true
  * in:      limit, at least 1 and at most 2^63
- * returns: false if all 64 numbers were rejected: the chance of that is
- *          below (limit / 2^64)^64
+ * returns: false if all 64 numbers were rejected, with a probability below
+ *          (limit / 2^64)^64
  */
 static inline bool
 prof_rng_below(struct rng *rng, uint64_t limit, uint64_t *value)

@@ -1,37 +1,38 @@
 /*
- * sampler.c -- which allocations to record, and what they stand for.
+ * sampler.c -- which allocations to record, and how to scale them up.
  *
- * Think of the bytes of all allocations of a processor as one line. A rate of R
- * marks bytes on it, and an allocation is sampled if a byte of it is marked:
+ * Think of the bytes of all allocations of a processor as one line. Sampling at
+ * a rate of R bytes marks some of these bytes, about one in R. An
+ * allocation is sampled if one of its bytes is marked:
  *
  *      |..a..|....b....|.c.|......d......|..e..|
  *               ^                ^  ^              b and d are sampled
  *      - until -|
  *
- * `until_bytes` counts down to the next mark: 1 + the unmarked bytes before it.
- * After a sample a new one is drawn and begins at the next allocation.
+ * `until_bytes` is the distance to the next mark: 1 + the unmarked bytes before
+ * it. After a sample a new distance is drawn, counted from the next allocation.
  *
  * PROF_SAMPLER_EXACT. Each byte is unmarked with probability e^(-1/R), so S
- * bytes in a row are with probability e^(-S/R), whatever came before. The
- * number X of bytes before the mark is geometric, P(X >= s) = e^(-s/R), and is
- * drawn with whole numbers only, without a logarithm:
+ * bytes in a row are unmarked with probability e^(-S/R), whatever came before.
+ * The number X of unmarked bytes before a mark has the geometric distribution
+ * P(X >= s) = e^(-s/R). It is drawn with integers only, without a logarithm:
  *
  *      X = U + R V     U uniform below R, accepted with probability e^(-U/R)
  *                      V successes in a row, each of probability 1/e
  *
- * A yes with probability e^(-a/b), 0 <= a <= b: count k = 1, 2, ... while an
- * event of probability a/(b k) happens; odd k is yes. (It ends at k with
- * probability (a/b)^(k-1)/(k-1)! - (a/b)^k/k!, and the odd ones add up to the
- * series of e^(-a/b).) Every loop is bounded; a bound is reached with a
- * probability below 2^-500.
+ * To succeed with probability e^(-a/b), 0 <= a <= b: start at k = 1, and
+ * increase k while a trial of probability a/(b k) succeeds. If the final k is
+ * odd, return true. (The probability of stopping at k is (a/b)^(k-1)/(k-1)! -
+ * (a/b)^k/k!; over odd k this adds up to the series of e^(-a/b).) Every loop is
+ * bounded; the probability of reaching a bound is below 2^-500.
  *
- * A change of rate draws a new mark: the line has no memory, so nothing is
- * lost.
+ * When the rate changes, a new mark is drawn. The distribution has no memory,
+ * so the distance already covered does not matter.
  *
  * PROF_SAMPLER_UNIFORM and PROF_SAMPLER_EXPONENTIAL do what Go did, flaws
  * included: golang/go#12620, #26618, and a mean capped at 112 MiB.
  *
- * Reading: a sampled allocation of S bytes stands for 1 / (1 - e^(-S/R)).
+ * Scaling up: a sampled allocation of S bytes counts 1 / (1 - e^(-S/R)) times.
  */
 #include "sampler.h"
 
@@ -53,12 +54,12 @@ below(struct rng *rng, uint64_t limit)
 {
     uint64_t value;
 
-    /* What is left after so many tries is taken with its bias. */
+    /* If all tries are rejected, take the last value despite its bias. */
     (void)prof_rng_below(rng, limit, &value);
     return value;
 }
 
-/* True with chance e^(-a/b), a <= b. */
+/* True with probability e^(-a/b), a <= b. */
 static bool
 happens_exp(struct rng *rng, uint64_t a, uint64_t b)
 {
@@ -93,7 +94,7 @@ draw_geometric(struct rng *rng, uint64_t rate)
 
 /* ---- Go ---- */
 
-/* log2(1 + i/32), to the digits that Go's table has. */
+/* log2(1 + i/32), with as many digits as in Go's table. */
 static const double log2_table[33] = {
     0,
     0.0443941193584535,
@@ -131,8 +132,8 @@ static const double log2_table[33] = {
 };
 
 /*
- * log2(x) for whole x from 1 to 2^26: the table by the first 5 bits of the
- * mantissa, between its entries a straight line by the next 20.
+ * log2(x) for integers x from 1 to 2^26. The first 5 bits of the mantissa
+ * select a table entry; the next 20 interpolate linearly to the following one.
  */
 static double
 go_log2(uint32_t x)
@@ -217,7 +218,7 @@ draw(struct prof_proc *proc, int64_t rate)
     }
 }
 
-/* What a sample of `size_bytes` does to the way to the next one. */
+/* Set the distance to the next sample, after one of `size_bytes`. */
 static void
 draw_after(struct prof_proc *proc, uint64_t size_bytes, int64_t rate)
 {
@@ -236,8 +237,9 @@ draw_after(struct prof_proc *proc, uint64_t size_bytes, int64_t rate)
 }
 
 /*
- * Is the mark of an old rate in this allocation? The caller came to it before
- * it could see the new one, and all bytes up to here were judged by the old.
+ * Is the mark drawn at the old rate in this allocation? The caller has counted
+ * down with the old rate until here, without seeing the new one, so the old
+ * mark still decides.
  */
 static bool
 ends_old_way(const struct sampler *sampler, uint64_t size_bytes)
@@ -314,10 +316,11 @@ prof_heap_rate(const struct prof *prof)
 /*
  * 1 - e^(-x) for x > 0, relative error below 2^-48.
  *
- * By m(2x) = m(x) (2 - m(x)) from an x of at most 1/16, where ten terms of the
- * series leave less than 2^-58. Neither step subtracts like numbers; a doubling
- * does not enlarge the relative error it is given and adds at most 1.5 units of
- * the last place; there are at most ten.
+ * Let m(x) = 1 - e^(-x). Halve x until it is at most 1/16, where ten terms of
+ * the series leave an error below 2^-58; then double back by
+ * m(2x) = m(x) (2 - m(x)). No step subtracts nearly equal numbers. A doubling
+ * does not enlarge the relative error and adds at most 1.5 units in the last
+ * place; there are at most ten doublings.
  */
 static double
 one_minus_exp(double x)

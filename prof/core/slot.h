@@ -1,4 +1,4 @@
-/* slot.h -- what a slot of the bucket table leads to, and where one is. */
+/* slot.h -- the row in a slot of the bucket table, and a hash's first slot. */
 #ifndef PROF_SLOT_H
 #define PROF_SLOT_H
 

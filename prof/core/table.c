@@ -9,48 +9,48 @@
  *      words    0: 64 B, 1: 13 frames of the heap, 2: the frames of row 1,
  *               15: size of row 2, 16: its shape, 17: its frames ...
  *
- * A slot holds a tag, a row and the index of its frames. Rows and frames are
- * taken from the front of their arrays with one compare-and-swap and never
- * returned. Probing is linear, and begins with the first slot of a group, which
- * is a cache line. So a lookup reads one line of slots and compares all its
- * tags at once (find_tagged). Then it reads size, shape and frames, which lie
- * side by side, and, since the slot has the row, the counter of the event in
- * parallel: in a large table these misses wait for the slot, but not for each
- * other. Of a slot's upper 32 bits the row takes as many as rows_max needs. The
- * rest are the tag, bits of the hash: 18 bits with 10,000 buckets, 12 with a
- * million, 4 at the limit.
+ * A slot holds a tag, a row and the index of the row's frames. One
+ * compare-and-swap takes a row and its frames from the front of their arrays;
+ * they are never returned. Probing is linear and starts at the first slot of a
+ * group of 8, which is a cache line. So a lookup reads one line of slots and
+ * compares all its tags at once (find_tagged). Then it reads the size, shape
+ * (kind and depth) and frames, which lie side by side, while the event's
+ * counter is fetched. In a large table these cache misses wait for the slot,
+ * but not for each other. The row takes as many of a slot's upper 32 bits as
+ * rows_max needs. The others hold the tag, bits of the hash: 18 with 10,000
+ * buckets, 12 with a million, 4 at the limit.
  *
- * Why size and shape are stored twice: a snapshot by reference needs no frames,
- * so it reads the entries, 16 bytes per bucket in memory order. A lookup reads
- * what lies before the frames, and no entry.
+ * Why size and shape are stored twice: a snapshot only points to the frames, so
+ * it reads the entries, 16 bytes per bucket in memory order. A lookup reads
+ * size and shape in front of the frames, and no entry.
  *
  * Invariants
- *   I1  An entry reachable from a slot, its frames and what lies before them
- *       are complete and never change again, except for the flag in
- *       `frames_at`.
+ *   I1  An entry reachable from a slot is complete and never changes again,
+ *       except for the flag in `frames_at`; so are its frames and the words
+ *       before them.
  *   I2  Two reachable entries never hold the same (kind, size, stack).
  *   I3  An entry's frames_at is 0 (not linked), or TENTATIVE|n (being linked,
- *       or linked a moment ago), or n (linked). A row that lost the
- *       race to link an equal stack goes back to 0 for good: at most one a
- *       race.
+ *       or linked a moment ago), or n (linked). A row that lost the race to
+ *       link an equal stack goes back to 0 for good: at most one per race.
  *   I4  rows used <= rows_max; frames used <= frames_max.
- *   I5  A slot, once not 0, never changes. Hence two inserters of one stack
- *       walk the same slots and meet at the first empty one: the loser of the
- *       compare-and-swap compares the winner's, and goes on if it differs.
+ *   I5  A slot, once not 0, never changes. Hence two threads that insert the
+ *       same stack walk the same slots and meet at the first empty one. The
+ *       thread that loses the compare-and-swap compares its key with the
+ *       winner's, and walks on if they differ.
  *
- * The moment of insertion is the compare-and-swap on the slot. The entry must
- * have its frames_at before that: otherwise another thread could find the
- * bucket, count in it, read a profile and miss its own event. So frames_at is
- * stored first, marked TENTATIVE, and a scan of rows checks the slots for such
- * a row.
+ * The compare-and-swap on the slot inserts the bucket. The entry must have its
+ * frames_at before: otherwise another thread could find the bucket, count in
+ * it, read a profile and miss its own event. So frames_at is stored first,
+ * marked TENTATIVE, and a scan of rows checks the slots for a row with this
+ * mark.
  *
  * Why nothing is ever unlinked: a reader needs no reclamation scheme, and a
  * signal handler may look up while the thread it interrupted is inserting.
- * Why rows and frames are one reservation word: it makes both bounds exact, and
- * order of rows is order of reservation, newest last.
+ * Why one word reserves both rows and frames: this makes both bounds exact, and
+ * numbers the rows in the order of reservation, newest last.
  *
- * Who may run with whom: intern, rows and entry need nothing; check must be
- * alone.
+ * Concurrency: any calls may run together, except for prof_table_check(), which
+ * must run alone.
  */
 #include "table.h"
 
@@ -71,7 +71,7 @@
 _Static_assert(PROF_DEPTH_LIMIT <= UINT16_MAX, "depth is kept in 16 bits");
 _Static_assert(sizeof(struct entry) == 16, "four of them are a line");
 
-/* What lies before the frames of a bucket, counted from them. */
+/* The words before a bucket's frames: their indices relative to the frames. */
 enum { SIZE_BEFORE = -KEY_WORDS, SHAPE_BEFORE };
 
 struct key {
@@ -89,7 +89,7 @@ prof_table_layout(struct table *table, struct table_layout *layout,
     const uint64_t rows = config->buckets_max;
     const uint64_t frames =
         config->frames_max != 0 ? config->frames_max : rows * FRAMES_DEFAULT;
-    uint32_t slots_log2 = GROUP_LOG2 + 1; /* two groups: a shift below 64 */
+    uint32_t slots_log2 = GROUP_LOG2 + 1; /* at least two groups */
     uint32_t row_bits = 1;
 
     if (rows == 0 || rows > PROF_BUCKETS_LIMIT ||
@@ -98,7 +98,7 @@ prof_table_layout(struct table *table, struct table_layout *layout,
         (unsigned)config->hash >= PROF_HASH_COUNT)
         return PROF_ERR_CONFIG;
     while ((UINT64_C(1) << slots_log2) < rows + rows / 2)
-        slots_log2++; /* about two thirds full at most: a probe ends */
+        slots_log2++; /* about two thirds full at most */
     while (rows >> row_bits != 0)
         row_bits++;
 
@@ -123,7 +123,7 @@ prof_table_layout(struct table *table, struct table_layout *layout,
     return PROF_OK;
 }
 
-/* As the two lie in an entry (assumptions.h: little-endian). */
+/* Depth and kind as an entry stores them (assumptions.h: little-endian). */
 static inline uint32_t
 shape_of(uint32_t depth, uint32_t kind)
 {
@@ -152,8 +152,8 @@ slot_of(const struct table *table, const struct key *key, uint32_t row,
     return (key->hash & table->tag_mask) | (uint64_t)row << 32 | frames_at;
 }
 
-/* Does a slot with the key's tag lead to it? An empty slot leads to row 0,
- * which is of no shape. in: few, HASH_BLOCK frames at most */
+/* Does a slot with the key's tag lead to this key? An empty slot leads to row
+ * 0, whose shape no key has. in: few, true if depth <= HASH_BLOCK */
 static inline __attribute__((always_inline)) bool
 holds(const struct table *table, uint64_t slot, const struct key *key, bool few)
 {
@@ -176,7 +176,7 @@ match(const struct table *table, uint64_t slot, const struct key *key)
 }
 
 /*
- * Walk from slot *index to the key's, or to the first empty one.
+ * Walk from slot *index to the slot of the key, or to the first empty one.
  *
  * out:     *index, where the walk ended
  * returns: the key's row, 0 if it has none
@@ -202,14 +202,15 @@ probe(const struct table *table, const struct key *key, uint64_t *index)
     return 0;
 }
 
-/* Where a row's frames begin. in: used, frames of all rows before */
+/* Where a row's frames begin. in: used, number of frames of all earlier rows */
 static inline uint32_t
 frames_at_of(uint32_t row, uint32_t used)
 {
     return row * KEY_WORDS + used;
 }
 
-/* Take a row and room for its frames; 0 and a counted drop if either is out. */
+/* Take a row and room for its frames. returns: 0 if there is no room for
+ * either, which is counted as a drop */
 static uint32_t
 reserve(struct table *table, uint32_t depth, uint32_t *frames_at)
 {
@@ -235,7 +236,7 @@ reserve(struct table *table, uint32_t depth, uint32_t *frames_at)
     return (uint32_t)(next >> 32);
 }
 
-/* Write the entry of a new row where no lookup can see it yet. */
+/* Write the entry of a new row, which no lookup can see yet. */
 static uint32_t
 prepare(struct table *table, const struct key *key, uint32_t *frames_at)
 {
@@ -257,7 +258,8 @@ prepare(struct table *table, const struct key *key, uint32_t *frames_at)
     return row;
 }
 
-/* Link a new entry at or after the empty slot `index`; or find who did. */
+/* Link a new entry at or after the empty slot `index`, unless another thread
+ * links an equal one first. returns: the linked row */
 static uint32_t
 insert(struct table *table, const struct key *key, uint64_t index)
 {
@@ -271,8 +273,8 @@ insert(struct table *table, const struct key *key, uint64_t index)
         uint64_t seen = 0;
 
         /*
-         * Release [pair: slot]: entry first, then the way to it (I1). Acquire
-         * on failure: what won is compared.
+         * Release [pair: slot]: the entry first, then the slot (I1). Acquire on
+         * failure: see the winner's entry.
          */
         if (cas_release_acquire(&table->slots[index], &seen,
                                 slot_of(table, key, row, frames_at))) {
@@ -293,8 +295,8 @@ insert(struct table *table, const struct key *key, uint64_t index)
 }
 
 /*
- * The whole walk. It takes the key in registers, so that a lookup that needs it
- * not keeps nothing in memory.
+ * Walk the table and insert. The key is passed in registers, so that a lookup
+ * that needs no walk stores nothing to memory.
  */
 static __attribute__((noinline)) uint32_t
 intern_slowly(struct table *table, const uintptr_t *frames, uint32_t shape,
@@ -314,10 +316,11 @@ intern_slowly(struct table *table, const uintptr_t *frames, uint32_t shape,
 }
 
 /*
- * Nearly every key lies in its group, but one in three behind another: compared
- * one by one, where the walk ends is what no processor can foresee.
+ * Nearly every key lies in its group, but one in three behind another key. If
+ * slots were compared one by one, the CPU could not predict where the walk
+ * ends.
  *
- * in: few, HASH_BLOCK frames at most
+ * in:      few, true if depth <= HASH_BLOCK
  */
 static inline __attribute__((always_inline)) uint32_t
 intern(struct table *table, const uintptr_t *frames, uint32_t shape,
@@ -379,11 +382,12 @@ prof_table_intern(struct table *table, enum bucket_kind kind,
 uint32_t
 prof_table_rows(const struct table *table)
 {
-    /* Relaxed: a row the caller knows of was reserved before it knew. */
+    /* Relaxed: every row that the caller knows was reserved before. */
     return (uint32_t)(load_relaxed(&table->reserved) >> 32);
 }
 
-/* An inserter of this row is between its two stores, or was. Ask the slots. */
+/* A thread that inserts this row is between its two stores, or was when its
+ * frames_at was read. So search the slots. */
 bool
 prof_table_tentative_is_linked(const struct table *table, uint32_t row,
                                uint32_t frames_at)
@@ -402,7 +406,7 @@ prof_table_tentative_is_linked(const struct table *table, uint32_t row,
     return probe(table, &key, &index) == row;
 }
 
-/* Do `depth` frames lie at `frames_at`, in words that were handed out? */
+/* Do `depth` frames at `frames_at` lie within the reserved words? */
 static bool
 are_frames_at(const struct table *table, uint32_t frames_at, uint32_t depth)
 {
@@ -428,8 +432,8 @@ check_row(const struct table *table, uint32_t row)
     return are_frames_at(table, frames_at, entry->depth) ? NULL : "table I3";
 }
 
-/* Does a slot lead to a row and to the frames of this row? An empty one
- * leads to row 0, which is at none. */
+/* Does a slot hold a reserved row and the frames_at of this row? (An empty slot
+ * holds 0 and 0, and row 0 has frames_at 0.) */
 static bool
 is_sound_slot(const struct table *table, uint64_t slot)
 {
@@ -440,7 +444,7 @@ is_sound_slot(const struct table *table, uint64_t slot)
                (uint32_t)slot;
 }
 
-/* Places first: what they lead to is read only once they are sound. */
+/* Check indices before anything is read through them. */
 static const char *
 check_places(const struct table *table)
 {
@@ -478,7 +482,7 @@ prof_table_check(const struct table *table)
             continue;
         if (!prof_table_tentative_is_linked(
                 table, row, load_relaxed(&table->entries[row].frames_at)))
-            return "table I2"; /* an equal stack is found before this one */
+            return "table I2"; /* an equal stack comes first */
         linked++;
     }
     for (uint64_t i = 0; i >> table->slots_log2 == 0; i++)

@@ -20,18 +20,18 @@ enum bucket_kind { KIND_HEAP = 1, KIND_BLOCK, KIND_MUTEX };
 #define KIND_MASK ((1U << KIND_BITS) - 1)
 
 /*
- * What identifies a bucket, except for its frames; by row. Immutable once
- * linked (table.c, I1), except for the flag in `frames_at`.
+ * A bucket's key without its frames; by row. Immutable once linked (table.c,
+ * I1), except for the flag in `frames_at`.
  */
 struct entry {
     uint64_t size_bytes;  /* 0 for contention */
-    shared_u32 frames_at; /* of its frames; any thread (I3) */
+    shared_u32 frames_at; /* index of its frames; any thread (I3) */
     union {
         struct {
             uint16_t depth;
             uint16_t kind; /* enum bucket_kind */
         };
-        uint32_t shape; /* both, to be compared at once */
+        uint32_t shape; /* both, compared at once */
     };
 };
 
@@ -39,12 +39,13 @@ struct table {
     shared_u64 *slots;     /* any thread; 0 or tag, row and frames_at */
     struct entry *entries; /* by row */
     uintptr_t *words;      /* keys; each immutable once linked (I1) */
-    uint64_t tag_mask;     /* of a slot; this and below: immutable after init */
+    uint64_t tag_mask;     /* the tag's bits in a slot; immutable after init, as
+                              the fields below */
     uint64_t slots_mask;
-    uint64_t home_mask; /* of a hash: its home */
-    uint32_t row_mask;  /* of a slot's upper half; the rest is the tag */
+    uint64_t home_mask; /* the bits of a hash that give its first slot */
+    uint32_t row_mask;  /* in a slot's upper half; the rest is the tag */
     uint32_t depth_max;
-    uint32_t few_end; /* depths below it are looked up without a call */
+    uint32_t few_end; /* smaller depths are hashed inline */
     enum prof_hash hash;
     uint32_t slots_log2;
     uint32_t rows_max;
@@ -64,7 +65,7 @@ struct table_layout {
 /*
  * Take sizes and limits from the configuration.
  *
- * out:     *table, all but its three arrays; *layout, how long those must be
+ * out:     *table, all but its three arrays; *layout, their sizes
  * returns: PROF_OK, PROF_ERR_CONFIG
  */
 enum prof_status prof_table_layout(struct table *table,
@@ -75,13 +76,14 @@ enum prof_status prof_table_layout(struct table *table,
 static inline uintptr_t *
 prof_table_words(void *array)
 {
-    return (uintptr_t *)array + KEY_WORDS; /* an empty slot has a key, too */
+    return (uintptr_t *)array + KEY_WORDS; /* an empty slot leads to a key,
+                                              too */
 }
 
 /*
  * Find the bucket of (kind, size, stack), or link a new one.
  *
- * returns: its row, 0 if there is no room (counted)
+ * returns: its row; 0 if there is no room (the drop is counted)
  * context: any thread, signal handlers included; lock-free
  */
 uint32_t prof_table_intern(struct table *table, enum bucket_kind kind,
@@ -89,8 +91,8 @@ uint32_t prof_table_intern(struct table *table, enum bucket_kind kind,
                            uint64_t size_bytes);
 
 /*
- * As prof_table_intern(), for a caller that is about to add to the row's
- * counter in `column`: the counter is prefetched meanwhile.
+ * As prof_table_intern(); also prefetches the row's counter in `column`, to
+ * which the caller is about to add.
  */
 uint32_t prof_table_intern_counted(struct table *table, enum bucket_kind kind,
                                    const uintptr_t *frames, uint32_t depth,
@@ -103,8 +105,8 @@ uint32_t prof_table_rows(const struct table *table);
 /* A row's entry is being linked, or was a moment ago (table.c, I3). */
 #define TABLE_TENTATIVE (1U << 31)
 
-/* returns: is a row whose frames_at is TENTATIVE linked nevertheless? in:
- * frames_at, as it was: by now it may be 0 */
+/* returns: whether a row whose frames_at is TENTATIVE is linked. in: frames_at,
+ * as read before; by now it may be 0 */
 bool prof_table_tentative_is_linked(const struct table *table, uint32_t row,
                                     uint32_t frames_at);
 
@@ -123,7 +125,7 @@ static inline struct bucket
 prof_table_bucket(const struct table *table, uint32_t row)
 {
     struct bucket bucket = {.entry = &table->entries[row]};
-    /* Acquire [pair: entry]: the entry, written before its frames_at. */
+    /* Acquire [pair: entry]: see the entry, written before its frames_at. */
     const uint32_t frames_at = load_acquire(&bucket.entry->frames_at);
 
     if (frames_at == 0 ||

@@ -1,12 +1,11 @@
 /*
- * varint.h -- numbers in groups of 7 bits, lowest first, as profile.proto and
- * execution traces have them: if the top bit of a byte is set, another one
- * follows.
+ * varint.h -- variable-length numbers, as in profile.proto and execution
+ * traces: groups of 7 bits, lowest first, one per byte. If the top bit of a
+ * byte is set, another byte follows.
  *
  * A number below 2^56 is spread into its 7-bit groups within one word, and the
- * whole word is stored. A loop over the bytes would end after an unpredictable
- * number of rounds, and a mispredicted branch costs more than writing the
- * bytes.
+ * whole word is stored. A loop over the bytes would be slower: its length is
+ * hard to predict, and a mispredicted branch costs more than the bytes.
  */
 #ifndef PROF_VARINT_H
 #define PROF_VARINT_H
@@ -28,7 +27,7 @@ varint_bytes(uint64_t value)
 /*
  * returns: the groups of 7 bits, each in a byte. in: value < 2^56
  *
- * The halves move apart: what is added is what the upper one gains.
+ * Each step moves the upper half of a field up, by adding the difference.
  */
 static inline uint64_t
 varint_groups(uint64_t value)
@@ -38,7 +37,7 @@ varint_groups(uint64_t value)
     return value + (value & 0x3f803f803f803f80);
 }
 
-/* True of nearly all numbers: they have at most four groups. */
+/* Has a number at most four groups? Nearly all have. */
 static inline bool
 varint_is_short(uint64_t value)
 {
@@ -52,7 +51,7 @@ put_short_varint(unsigned char *at, uint32_t value)
     uint32_t word;
     size_t bytes;
 
-    if (value < 0x80) { /* the same ones every time: these are foreseen */
+    if (value < 0x80) { /* the same events every time, so predictable */
         *at = (unsigned char)value;
         return at + 1;
     }

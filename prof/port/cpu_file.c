@@ -2,8 +2,9 @@
  * cpu_file.c -- a thread that drains the ticks of a CPU profile and writes its
  * file, on Linux.
  *
- * Start and stop hold the lock to their end, stop even while it waits for the
- * writer. The writer never takes the lock, so there is no deadlock.
+ * Start and stop hold the lock until they return; stop holds it even while it
+ * waits for the writer. The writer never takes the lock, so there is no
+ * deadlock.
  */
 #include "prof/cpu_file.h"
 
@@ -52,8 +53,8 @@ sleep_until_stop(struct prof_cpu_file *file)
 }
 
 /*
- * No more ticks come; wait for those that handlers are in the middle of. One
- * whose thread does not go on is left out in the end.
+ * No new ticks are taken; wait for those that handlers are still recording. If
+ * a handler's thread stays stopped, its tick is left out in the end.
  */
 static void
 wait_for_handlers(struct prof_cpu *cpu)
@@ -109,8 +110,8 @@ run_writer(void *context)
     return NULL;
 }
 
-/* A thread that takes no signal but the profile's: those of the program are for
- * its own threads. */
+/* Begin a thread that blocks all signals but the profile's, so that it does not
+ * take those meant for the program's threads. */
 static bool
 begin_writer(struct prof_cpu_file *file)
 {
@@ -132,7 +133,7 @@ begin_writer(struct prof_cpu_file *file)
 static void
 end_writer(struct prof_cpu_file *file)
 {
-    /* Release: the duration, before the writer reads it. */
+    /* Release: store the duration before the writer reads it. */
     atomic_store_explicit(word_of(&file->stopping), 1, memory_order_release);
     prof_port_wake(&file->stopping);
     (void)pthread_join((pthread_t)file->writer, NULL);
@@ -173,7 +174,8 @@ end_timer(struct prof_cpu_file *file)
         (void)setitimer(ITIMER_PROF, &times, NULL);
 }
 
-/* What cannot be written is better known now than after the profile. */
+/* Copy the path, and check now rather than after the profile that it can be
+ * written. */
 static enum prof_status
 take_path(struct prof_cpu_file *file, const char *path)
 {
@@ -184,7 +186,7 @@ take_path(struct prof_cpu_file *file, const char *path)
     return status;
 }
 
-/* Undoes what it has begun, if it fails. */
+/* Begin to take ticks; on failure, undo what was begun. */
 static enum prof_status
 begin_ticks(struct prof_cpu_file *file)
 {

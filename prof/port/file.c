@@ -33,7 +33,8 @@ prof_file_reason(const struct prof_file *file)
     return file->reason != NULL ? file->reason : strerror(file->error);
 }
 
-/* Any bytes may be taken, or none because a signal came first. */
+/* Repeat write() until all bytes are taken: it may take only some, or be
+ * interrupted by a signal. */
 static enum prof_status
 write_all(void *context, const void *bytes, size_t bytes_count)
 {
@@ -74,7 +75,8 @@ note_old(struct prof_file *file, const struct stat *old)
     file->old_number = old->st_ino;
 }
 
-/* returns: the caller's descriptor that the path stands for, or -1 */
+/* returns: the caller's descriptor that the path names (/dev/stdout and the
+ *          like), or -1 */
 static int
 own_descriptor(const char *path)
 {
@@ -114,7 +116,7 @@ begin_own(struct prof_file *file, int descriptor)
     return PROF_OK;
 }
 
-/* May a pipe or device be written to? */
+/* May this pipe or device be written to? */
 static enum prof_status
 check_in_place(struct prof_file *file, const struct prof_path *found)
 {
@@ -149,7 +151,7 @@ begin_in_place(struct prof_file *file, const struct prof_path *found)
     return refuse(file, EAGAIN, "it was replaced while it was opened");
 }
 
-/* 64 bits that nobody can foresee. returns: 0 or an errno */
+/* Make a name of 64 unpredictable bits. returns: 0 or an errno */
 static int
 draw_name(char *name)
 {
@@ -198,7 +200,8 @@ release(struct prof_file *file)
     file->folder = -1;
 }
 
-/* Find the way, and take over what was found. The folder is open then. */
+/* Find the folder and the old file, and note them in *file. The folder is open
+ * then. */
 static enum prof_status
 find(struct prof_file *file, struct prof_path *found, const char *path)
 {
@@ -274,8 +277,8 @@ prof_file_is(const struct prof_file *file, const char *input)
 }
 
 /*
- * May the name be given to another file? In a sticky folder only the owner of
- * either, and root, may.
+ * May the caller replace the file of this name? In a sticky folder only root
+ * and the owner of the file or folder may.
  */
 static enum prof_status
 check_replacing(struct prof_file *file, const struct prof_path *found)
@@ -374,9 +377,9 @@ sync_folder(int folder)
 }
 
 /*
- * The mode of a new file. umask() cannot be asked without being changed, which
- * other threads would notice; where /proc does not say it, nobody else may read
- * the file.
+ * The mode of a new file. umask() cannot be read without being changed, which
+ * other threads would notice, so it is read from /proc. If that fails, only the
+ * owner may read the file.
  */
 static mode_t
 usual_mode(void)
@@ -404,8 +407,8 @@ usual_mode(void)
 }
 
 /*
- * The mode of a file that replaces another. If the new file cannot be given the
- * old one's group, its group gets no more rights than everybody has.
+ * The mode of a file that replaces another. If the new file cannot get the old
+ * one's group, its group gets no more rights than all other users.
  */
 static mode_t
 mode_after(struct prof_file *file, const struct stat *old)

@@ -1,10 +1,10 @@
 /*
  * gzip.c -- a sink that compresses, by ISA-L's igzip at level 1.
  *
- * Header 1f 8b 08 00, time 0, XFL 4 (fastest), system ff (unknown): the same
- * ten bytes that Go writes, and no trace of when or where.
+ * The header has 1f 8b 08 00, time 0, XFL 4 (fastest), system ff (unknown): the
+ * same ten bytes as in Go, without time or origin.
  *
- * Why level 1: on a profile it is as fast as level 0, and the file is an eighth
+ * Level 1 is as fast on a profile as level 0, and makes the file an eighth
  * smaller; higher levels gain little and take longer.
  */
 #include "prof/gzip.h"
@@ -15,12 +15,12 @@
 #include <string.h>
 
 /*
- * igzip 2.30 enters the third byte of a stream in its table under a hash of
- * the stream's own address (isal_deflate_icf_body, after its first byte), which
- * may take the place of an entry that a later match needs: the same input was
- * packed to other bytes about once in 80 addresses. Of FIRST_BYTES it packs one
- * byte, keeps the rest as look-ahead, and hashes them by what they are when it
- * is called again.
+ * A workaround, so that equal input gives equal output. igzip 2.30 enters the
+ * third byte of a stream in its hash table under a hash of the stream's own
+ * address (isal_deflate_icf_body, after its first byte). This may overwrite an
+ * entry that a later match needs: for about one address in 80 the output
+ * differed. If igzip first gets only FIRST_BYTES, it compresses one, keeps the
+ * others as look-ahead, and hashes their content at the next call.
  */
 enum {
     STREAM_ALIGN = 64,
@@ -35,7 +35,8 @@ struct stream {
     alignas(STREAM_ALIGN) struct isal_zstream igzip;
     alignas(STREAM_ALIGN) unsigned char level[ISAL_DEF_LVL1_DEFAULT];
     unsigned char packed[PACKED_BYTES];
-    unsigned char first[FIRST_BYTES]; /* until there are as many */
+    unsigned char first[FIRST_BYTES]; /* collected until there are
+                                         FIRST_BYTES */
     uint32_t first_count;
 };
 
@@ -46,9 +47,9 @@ prof_gzip_bytes(void)
 }
 
 /*
- * igzip leaves the upper halves of vector registers as they are, and then every
- * instruction that uses the lower ones waits for them: the rest of a profile
- * took twice its time on some processors.
+ * Clear the upper halves of vector registers, which igzip leaves dirty. On some
+ * CPUs every instruction that uses the lower halves would then wait for them,
+ * and the rest of a profile took twice the time.
  */
 #if defined(__x86_64__)
 __attribute__((target("avx"))) static void
@@ -70,7 +71,7 @@ clean_registers(void)
 }
 #endif
 
-/* Hand on what is packed, and make room for more. */
+/* Pass on the compressed bytes, and make room for more. */
 static void
 drain(struct prof_gzip *gzip, struct stream *stream)
 {
@@ -82,17 +83,17 @@ drain(struct prof_gzip *gzip, struct stream *stream)
     stream->igzip.avail_out = PACKED_BYTES;
 }
 
-/* Pack these bytes; with none, what igzip still holds. */
+/* Compress these bytes; with none, those that igzip still holds. */
 static void
 pack(struct prof_gzip *gzip, struct stream *stream, const unsigned char *bytes,
      uint32_t bytes_count)
 {
     struct isal_zstream *const igzip = &stream->igzip;
 
-    /* Not const in igzip, which only reads it. */
+    /* igzip only reads it, but does not declare it const. */
     igzip->next_in = (unsigned char *)(uintptr_t)bytes;
     igzip->avail_in = bytes_count;
-    /* It takes all it is given unless it has no room for what comes out. */
+    /* igzip takes all input unless its output buffer is full. */
     while (gzip->status == PROF_OK) {
         if (isal_deflate(igzip) != COMP_OK)
             gzip->status = PROF_ERR_MEMORY;
@@ -103,7 +104,7 @@ pack(struct prof_gzip *gzip, struct stream *stream, const unsigned char *bytes,
     }
 }
 
-/* Collect the first bytes, and pack them once there are FIRST_BYTES. */
+/* Collect the first bytes, and compress them once there are FIRST_BYTES. */
 static uint32_t
 take_first(struct prof_gzip *gzip, struct stream *stream,
            const unsigned char *from, size_t bytes_count)

@@ -1,8 +1,8 @@
 /*
  * linux.c -- the platform on Linux: a futex lock and a panic that only writes.
  *
- * A lock's word is FREE, TAKEN, or WANTED: taken, and a thread may be asleep.
- * Release wakes one sleeper, and only if the word says that there may be one.
+ * A lock's word is FREE, TAKEN, or WANTED (taken, and a thread may sleep on
+ * it). Release wakes one sleeper, and only if the word is WANTED.
  */
 #include "prof/port.h"
 
@@ -55,7 +55,7 @@ prof_port_lock_release(struct prof_port_lock *lock)
         syscall(SYS_futex, &lock->word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
-/* Relaxed: nobody else is there, and nobody sleeps on the word. */
+/* Relaxed: there is no other thread, and none sleeps on the word. */
 void
 prof_port_lock_reset(struct prof_port_lock *lock)
 {
@@ -94,13 +94,13 @@ prof_port_barrier(void)
 {
     if (membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0)
         return true;
-    /* Not registered yet: once a process. */
+    /* Not registered yet; needed once per process. */
     return errno == EPERM &&
            membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0 &&
            membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0;
 }
 
-/* A write that fails leaves nothing to be done: the process ends anyway. */
+/* If the write fails, nothing can be done: the process ends anyway. */
 static void
 say(const char *text)
 {

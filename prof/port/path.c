@@ -1,10 +1,11 @@
 /*
  * path.c -- see path.h.
  *
- * The path is walked name by name; each name is opened in the folder before it,
- * and the kernel follows no links. So what is checked is what is used, and each
- * link is judged separately, wherever in the path it is. The kernel's
- * fs.protected_symlinks does less: last names only, sticky folders only.
+ * The path is walked name by name: each name is opened in the folder before it,
+ * without letting the kernel follow links. So each file that is checked is the
+ * one that is used, and every link on the way is checked by itself. The
+ * kernel's fs.protected_symlinks checks less: only the last name, and only in
+ * sticky folders.
  */
 #include "path.h"
 
@@ -18,7 +19,7 @@ enum { LINKS_MAX = 40 };
 struct walk {
     struct prof_path *found;
     int links;
-    char rest[PROF_PATH_MAX]; /* what has not been walked */
+    char rest[PROF_PATH_MAX]; /* of the path, not walked yet */
 };
 
 static bool
@@ -28,8 +29,9 @@ is_of_us(uid_t owner)
 }
 
 /*
- * A second name is one that anybody may have made, if fs.protected_hardlinks
- * is off. Only root makes devices.
+ * In a folder to which others can write, a file with a second name is not
+ * trusted: any user may have made that name if fs.protected_hardlinks is off. A
+ * device may have any owner, since only root makes devices.
  */
 bool
 prof_path_trusts(const struct stat *folder, const struct stat *thing)
@@ -51,7 +53,7 @@ enter(struct prof_path *found, int folder)
     return folder < 0 ? errno : 0;
 }
 
-/* Begin at the root, or where the process is. */
+/* Begin at the root, or at the current folder. */
 static int
 start(struct walk *walk)
 {
@@ -59,7 +61,8 @@ start(struct walk *walk)
                                    O_PATH | O_DIRECTORY | O_CLOEXEC));
 }
 
-/* Put what a link says before the rest of the path. returns: 0 or an errno */
+/* Put the target of a link in front of the rest of the path. returns: 0 or an
+ * errno */
 static int
 follow(struct walk *walk, int link, const struct stat *like, const char *tail)
 {
@@ -86,10 +89,10 @@ follow(struct walk *walk, int link, const struct stat *like, const char *tail)
 }
 
 /*
- * Go on past a thing that was opened without following it, and close it.
+ * Continue from a thing that was opened without following it, and close it.
  *
- * in:      tail, what comes after it in the path
- * out:     *over, true if it is the end of the way
+ * in:      tail, the path after it
+ * out:     *over, true if the walk ends here
  */
 static int
 pass(struct walk *walk, int thing, const char *tail, bool *over)

@@ -1,6 +1,6 @@
 /*
- * path.h -- finds the way to a file that will be written, past links that
- * others may have planted.
+ * path.h -- opens the folder of a file that will be written, and refuses links
+ * that other users may have planted.
  */
 #ifndef PROF_PORT_PATH_H
 #define PROF_PORT_PATH_H
@@ -11,9 +11,9 @@
 
 struct prof_path {
     char name[PROF_FILE_NAME_MAX + 1];
-    int folder; /* that holds the name, opened O_PATH; the caller closes it */
+    int folder; /* holds the name; opened O_PATH, the caller closes it */
     bool is_there;
-    struct stat there;  /* what the name stands for: no folder, no link */
+    struct stat there;  /* what has the name: neither a folder nor a link */
     const char *reason; /* why it failed; NULL: errno says it all */
 };
 
@@ -26,7 +26,7 @@ struct prof_path {
 int prof_path_find(struct prof_path *found, const char *path);
 
 /*
- * in:      folder, status of the folder; thing, status of a file in it
+ * in:      folder, stat of the folder; thing, stat of a file in it
  * returns: true if only the caller or root can have put the thing there
  */
 bool prof_path_trusts(const struct stat *folder, const struct stat *thing);

@@ -1,8 +1,8 @@
 /*
  * process.c -- mappings, time of day and CPU timers of a process, on Linux.
  *
- * SIGPROF belongs to the whole process, so the profile that gets its ticks is
- * the one mutable global of the library.
+ * SIGPROF has one handler for the whole process, so the profile that it feeds
+ * is a global variable, the only mutable one of the library.
  */
 #include "prof/process.h"
 
@@ -91,7 +91,7 @@ static _Atomic(struct prof_cpu *) target;
 static _Atomic(prof_unwind *) target_unwind;
 static struct sigaction before;
 
-/* The interrupted instruction; plus 1, because readers subtract it. */
+/* The interrupted address plus 1, because readers subtract 1. */
 static uint32_t
 interrupted(const void *ucontext, uintptr_t *stack, uint32_t max)
 {
@@ -135,12 +135,12 @@ prof_process_begin(struct prof_cpu *cpu, prof_unwind *unwind)
     struct sigaction action = {.sa_sigaction = on_sigprof,
                                .sa_flags = SA_SIGINFO | SA_RESTART};
 
-    /* Acquire: what the end of the one before did. */
+    /* Acquire: see what the previous prof_process_end() did. */
     if (atomic_exchange_explicit(&claimed, true, memory_order_acquire))
         return PROF_ERR_ACTIVE;
     atomic_store_explicit(&target_unwind, unwind != NULL ? unwind : interrupted,
                           memory_order_relaxed);
-    /* Release: the way to unwind before whom it is for. */
+    /* Release: set the unwinder before the profile. */
     atomic_store_explicit(&target, cpu, memory_order_release);
     if (sigaction(SIGPROF, &action, &before) == 0)
         return PROF_OK;
@@ -150,8 +150,8 @@ prof_process_begin(struct prof_cpu *cpu, prof_unwind *unwind)
 }
 
 /*
- * A signal may still be on its way to some thread: it must find a handler that
- * does nothing, not the default action, which ends the process.
+ * A signal may still be pending for some thread. It must find a handler that
+ * does nothing, because the default action would end the process.
  */
 void
 prof_process_end(void)
@@ -177,7 +177,7 @@ prof_timer_open(struct prof_timer *timer, uint32_t hz)
 
     if (hz < 1 || hz > 1000000)
         return PROF_ERR_CONFIG;
-    /* glibc 2.36 has no name for this member. */
+    /* glibc 2.36 does not name this member. */
     event._sigev_un._tid = (pid_t)syscall(SYS_gettid);
     if (timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &timer->id) != 0)
         return PROF_ERR_UNSUPPORTED;

@@ -1,13 +1,13 @@
 /*
- * builder.c -- numbers and messages of profile.proto, in one pass.
+ * builder.c -- writes a profile.proto in one pass.
  *
  *      samples --> locations.c   return address -> location, function
  *                  strings.c  text -> number
  *
- * A location, function or sample is written as soon as it is complete. Only the
- * tables of locations and strings stay; the strings are written last. They lie
- * in the caller's scratch, which bounds them; a full table ends the profile
- * with PROF_ERR_MEMORY.
+ * A location, function or sample is written as soon as it is complete; the
+ * strings are written last. Only the tables of locations and strings stay in
+ * memory. They are in the caller's scratch; if one is full, the writer returns
+ * PROF_ERR_MEMORY.
  */
 #include "builder.h"
 
@@ -20,12 +20,13 @@ enum {
     STRINGS_OWN = 64
 }; /* types, units, labels, mappings: besides locations */
 
-/* Stands for all code if the embedder names no mapping; readers want one. */
+/* If the embedder gives no mapping: one for all code, since readers expect
+ * one. */
 static const struct prof_mapping all_code = {.limit = UINT64_MAX};
 
 /* ---- memory ---- */
 
-/* Two texts a location: its function and its file. */
+/* Two texts per location: its function and its file. */
 static size_t
 strings_for(size_t slots)
 {
@@ -37,7 +38,7 @@ tables_bytes(uint32_t slots_log2)
 {
     const size_t slots = (size_t)1 << slots_log2;
 
-    /* Tables of locations of all sizes up to this: twice the largest. */
+    /* The tables of locations of all sizes together: twice the largest. */
     return 2 * slots * sizeof(struct location) +
            strings_for(slots) * sizeof(struct string) +
            4 * slots * sizeof(uint32_t);
@@ -61,7 +62,7 @@ prof_builder_bytes(size_t locations)
     return fixed_bytes(4096) + tables_bytes(slots_log2);
 }
 
-/* The arena was measured before: a part that fails to fit is our mistake. */
+/* Take a part of the arena. It fits, because the size was checked before. */
 static void *
 cut(struct arena *arena, size_t bytes)
 {
@@ -150,7 +151,7 @@ write_mapping(struct builder *builder, uint32_t index)
     at = put_number(at, 4, mapping->offset);
     at = put_number(at, 5, prof_builder_string(builder, mapping->file));
     at = put_number(at, 6, prof_builder_string(builder, mapping->build_id));
-    /* Only if every address looked up in it had a name. */
+    /* has_functions: true if every address in the mapping had a name */
     at = put_number(at, 7, builder->mapping_marks[index] == 1);
     prof_out_field(&builder->out, PROFILE_MAPPING, message,
                    (size_t)(at - message));

@@ -1,6 +1,6 @@
 /*
- * builder.h -- one profile.proto in the making: its strings, functions,
- * locations and mappings, each with a number from its first use.
+ * builder.h -- a profile.proto that is being written: its strings, functions,
+ * locations and mappings, each numbered at its first use.
  */
 #ifndef PROF_BUILDER_H
 #define PROF_BUILDER_H
@@ -33,20 +33,21 @@ struct arena {
     unsigned char *end;
 };
 
-/* returns: `bytes` (rounded up to 8) of unknown content, NULL if used up */
+/* returns: `bytes` bytes (rounded up to 8), not cleared; NULL if used up */
 void *prof_arena_take(struct arena *arena, size_t bytes);
 
 /* A known return address, in a table of open addressing. */
 struct location {
     uintptr_t pc;
-    uint32_t word; /* its number as a message has it, lowest byte first */
-    uint8_t bytes; /* of it; 0: not written (I2 of locations.c) */
+    uint32_t word; /* its id as a varint, lowest byte first */
+    uint8_t bytes; /* length of the varint; 0: not written (I2 of
+                      locations.c) */
     uint8_t kind;  /* enum prof_frame_kind + 1; 0: the slot is empty */
 };
 
 /* A text that has a number. */
 struct string {
-    const char *text; /* the embedder's or ours, until the writer returns */
+    const char *text; /* not copied; valid until the writer returns */
     uint32_t bytes;
     uint32_t hash;
     uint32_t function; /* the id of the function of that name; 0: none yet */
@@ -55,11 +56,11 @@ struct string {
 struct builder {
     struct out out;
     struct prof_symbols symbols;
-    uintptr_t lost; /* stands for an empty stack; 0: nothing does */
+    uintptr_t lost; /* the address of an empty stack; 0: none */
     const struct prof_mapping *mappings;
     uint32_t mappings_count;
 
-    struct location *location_memory; /* of all tables there will be */
+    struct location *location_memory; /* for the tables of all sizes */
     struct location *table;           /* the one in use */
     uint32_t locations_log2;
     uint32_t locations_log2_max;
@@ -73,15 +74,15 @@ struct builder {
     uint32_t strings_max;
     uint32_t strings_count;
     size_t values_count;  /* of each sample */
-    const char *last_key; /* the label key before, and its number */
+    const char *last_key; /* the previous label's key, and its number */
     uint32_t last_key_number;
 };
 
-/* The arena over an output's scratch. */
+/* returns: an arena over an output's scratch */
 struct arena prof_arena_of(const struct prof_output *output);
 
 /*
- * Order `count` things in memory from the arena (prof_order()).
+ * Sort the numbers 0 .. count-1 by prof_order(), in memory from the arena.
  *
  * returns: NULL if the arena is too small
  */
@@ -113,11 +114,11 @@ struct sample {
     int64_t values[SAMPLE_VALUES_MAX];
 };
 
-/* returns: bytes that a builder takes for so many different addresses */
+/* returns: bytes that a builder needs for `locations` different addresses */
 size_t prof_builder_bytes(size_t locations);
 
 /*
- * Take all of `arena` and begin.
+ * Begin a profile; the builder takes all memory of `arena`.
  *
  * in:      values_count, of each sample, 1 .. SAMPLE_VALUES_MAX
  * returns: false if the arena is too small for anything
@@ -133,14 +134,14 @@ void prof_builder_value_type(struct builder *builder, uint32_t field,
 /* returns: the number of a text, which prof_builder_finish() writes out */
 uint32_t prof_builder_string(struct builder *builder, const char *text);
 
-/* A stack's numbers take at most 5 bytes each; add the bytes that a store of a
- * whole word writes beyond its end.
+/* Room for a stack: at most 5 bytes per location id, plus the bytes that
+ * storing a whole word may write beyond the end.
  */
 #define STACK_BYTES_MAX ((size_t)PROF_DEPTH_LIMIT * 5 + 8)
 
 /*
- * Give a sample's frames their numbers, and write those that appear for the
- * first time.
+ * Write the ids of a sample's locations to *at. A location that appears for the
+ * first time gets an id, and its message goes to the output.
  *
  * out:     *at, where the numbers end; in: *at, room for STACK_BYTES_MAX
  * returns: how many
@@ -148,14 +149,14 @@ uint32_t prof_builder_string(struct builder *builder, const char *text);
 uint32_t prof_builder_stack(struct builder *builder,
                             const struct sample *sample, unsigned char **at);
 
-/* Begin with a small table of locations; builder->location_memory is there. */
+/* Begin with a small table of locations, in builder->location_memory. */
 void prof_builder_locations_begin(struct builder *builder);
 
-/* Prefetch what the next stack will be looked up in. */
+/* Prefetch the table entries that a later stack will need. */
 void prof_builder_fetch(const struct builder *builder, const uintptr_t *stack,
                         uint32_t depth);
 
-/* Write a sample, preceded by what it is the first to use. */
+/* Write a sample, after the messages that it is the first to need. */
 void prof_builder_sample(struct builder *builder, const struct sample *sample);
 
 /* Write mappings and strings, the end of every profile. */

@@ -1,11 +1,11 @@
 /*
  * counts.c -- profiles that count stacks.
  *
- * Records with equal keys are one sample. The key is a text, the line that the
- * text form shows: `@ 0x10 0x20` and, below it, the labels. Samples are ordered
- * by count, largest first, and then by key, byte by byte (so 0x10 comes before
- * 0x9). One stable sort by key brings equals together; the groups, already in
- * key order, are sorted by count.
+ * Records with equal keys become one sample. The key is the text that the text
+ * form shows: `@ 0x10 0x20` and, below it, the labels. Samples are ordered by
+ * count, largest first; those with the same count by key, byte by byte (so 0x10
+ * comes before 0x9). A sort by key brings equal records together; then a stable
+ * sort orders the groups by count.
  */
 #include "check.h"
 #include "frames.h"
@@ -14,7 +14,7 @@
 #include "prof/text.h"
 
 struct group {
-    uint32_t record; /* the first of them */
+    uint32_t record; /* the first of the group */
     uint32_t count;
 };
 
@@ -28,9 +28,9 @@ struct groups {
 /* ---- grouping ---- */
 
 /*
- * Compare two addresses as text with what follows them: another address after a
- * blank, or the end of the line. Either sorts before any digit, so a number
- * that is the beginning of the other comes first.
+ * Compare two addresses as text. In the line, a blank or the end of the line
+ * follows an address, and both sort before digits. So an address whose digits
+ * are a prefix of the other's comes first.
  */
 static int
 compare_hex(uint64_t a, uint64_t b)
@@ -157,7 +157,7 @@ prof_pprof_counts(const struct prof_output *output, const char *name,
 
 /* ---- text ---- */
 
-/* Readers take the name for one word. */
+/* Readers expect the name to be one word. */
 static void
 put_title(struct out *out, const char *name, size_t records_count)
 {

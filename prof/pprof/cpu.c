@@ -1,29 +1,30 @@
 /*
- * cpu.c -- ticks: from signal handlers into a ring, from the ring to the
- * drain.
+ * cpu.c -- ticks of the CPU profile: signal handlers put them into a ring,
+ * prof_cpu_drain() takes them out.
  *
- *      cells     [ 8 ][ 5 ][ 6 ][ 7 ]      sequence of each; 4 cells
- *                   ^    ^                  tail 4 is read next: it is free
- *                 tail  head 5              again for the writer of 8
+ *      cells     [ 5 ][ 5 ][ 6 ][ 7 ]      the sequence of each of 4 cells
+ *                   ^    ^
+ *                 tail  head              tick 4 is filled and not yet read;
+ *                  4     5                the writer of tick 5 takes cell 1
  *
  * Invariants
- *   I1  A cell's sequence is p if the writer of cell number p may take it,
- *       p + 1 if that writer has filled it, and p + cells once it has been
- *       read.
- *   I2  Between taking a number (head) and filling its cell, the writer is the
- *       only one to touch the cell. Nothing waits for it: the reader stops
- *       there and comes back later.
+ *   I1  Tick number p goes into cell p modulo `cells`. The cell's sequence is p
+ *       if the writer of tick p may take it, p + 1 once that writer has filled
+ *       it, and p + cells once it has been read.
+ *   I2  Between taking a number (head) and filling the cell, only the writer
+ *       touches the cell. No thread waits for it: the reader stops there and
+ *       continues in a later drain.
  *   I3  state is RUNNING or 0, plus the number of handlers inside
  *       prof_cpu_tick(). A handler that comes in after RUNNING was cleared
  *       leaves at once; so when state is 0, no tick is being recorded.
  *   I4  ticks offered = ticks of all stacks + those in the ring + lost.
  *
- * Why a handler may interrupt another one at any point: it only ever takes the
- * next number. Each of its loops is bounded; a tick that loses too many races
- * counts as lost.
+ * Why a handler may interrupt another one at any point: it simply takes the
+ * next number. Its loops are bounded; a tick that loses too many races counts
+ * as lost.
  *
- * Who may run with whom: tick with everything; the others exclude each other by
- * the lock.
+ * Concurrency: tick may run together with any call; a lock makes the others
+ * exclude each other.
  */
 #include "cpu.h"
 
@@ -39,7 +40,7 @@ enum { RACES_MAX = 64 };
 
 /* ---- ticking ---- */
 
-/* Change the state by one handler; false after too many lost races. */
+/* Count this handler in; false after too many lost races. */
 static bool
 come_in(struct prof_cpu *cpu)
 {
@@ -174,7 +175,7 @@ prof_cpu_start(struct prof_cpu *cpu, uint32_t hz)
     if (hz < 1 || hz > 1000000)
         return PROF_ERR_CONFIG;
     prof_port_lock_take(&cpu->lock);
-    /* Acquire [pair: cpu-state]: what handlers did before they left. */
+    /* Acquire [pair: cpu-state]: see what handlers did before leaving. */
     seen = load_acquire(&cpu->state);
     if ((seen & RUNNING) != 0) {
         status = PROF_ERR_ACTIVE;
@@ -191,16 +192,16 @@ prof_cpu_start(struct prof_cpu *cpu, uint32_t hz)
     return status;
 }
 
-/* returns: handlers that are still inside */
+/* returns: the number of handlers that are still inside */
 static uint64_t
 stop_running(struct prof_cpu *cpu)
 {
     uint64_t seen = load_relaxed(&cpu->state);
 
-    /* Release [pair: cpu-state]: who enters from now on finds it stopped. */
+    /* Release [pair: cpu-state]: handlers that enter later find it stopped. */
     while (!cas_release_acquire(&cpu->state, &seen, seen & ~RUNNING))
         continue;
-    /* Acquire [pair: cpu-state]: what handlers did before they left. */
+    /* Acquire [pair: cpu-state]: see what handlers did before leaving. */
     return load_acquire(&cpu->state);
 }
 
@@ -219,8 +220,9 @@ prof_cpu_stop(struct prof_cpu *cpu)
 /* ---- a fork ---- */
 
 /*
- * A tick whose thread is gone holds its cell for ever, and a drain may have
- * been linking a stack: so the ring and the stacks are not read.
+ * A handler whose thread is gone would hold its cell for ever, and the fork may
+ * have interrupted a drain that was linking a stack. So the ring and the stacks
+ * are reset without being read.
  */
 void
 prof_cpu_after_fork_child(struct prof_cpu *cpu)

@@ -1,4 +1,4 @@
-/* cpu.h -- the inside of a CPU profile, for its three files. */
+/* cpu.h -- the fields of struct prof_cpu, for the three files that use them. */
 #ifndef PROF_CPU_INTERNAL_H
 #define PROF_CPU_INTERNAL_H
 
@@ -10,16 +10,16 @@
 struct tick {
     shared_u64 sequence; /* see cpu.c, I1 */
     const struct prof_label_set
-        *labels; /* the owner of the cell's, as is depth */
+        *labels; /* written by the cell's owner, as is depth */
     uint64_t depth;
 };
 
-/* A stack of the profile, and the ticks that found it. */
+/* A stack of the profile, with the number of its ticks. */
 struct cpu_stack {
     uint64_t ticks;
     const struct prof_label_set *labels;
     uint32_t depth;
-    uint32_t next; /* in its chain, number + 1; 0: the last */
+    uint32_t next; /* next stack in the chain, number + 1; 0: none */
 };
 
 struct prof_cpu {
@@ -40,7 +40,7 @@ struct prof_cpu {
     struct prof_port_lock lock; /* guards what follows */
     uint64_t tail;              /* next cell to read */
     uint32_t stacks_count;
-    uint32_t lost_stack; /* number + 1 of the lost ticks' cell; 0: none */
+    uint32_t lost_stack; /* number + 1 of the stack of lost ticks; 0: none */
     uint64_t hz;
 };
 
@@ -48,7 +48,7 @@ struct prof_cpu {
 void prof_cpu_count(struct prof_cpu *cpu, const uintptr_t *stack, size_t depth,
                     const struct prof_label_set *labels, uint64_t ticks);
 
-/* Count ticks of no known stack. context: lock held */
+/* Count ticks whose stack is not known. context: lock held */
 void prof_cpu_count_lost(struct prof_cpu *cpu, uint64_t ticks);
 
 /* Forget all stacks. context: lock held */

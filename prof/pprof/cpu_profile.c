@@ -1,10 +1,10 @@
 /*
- * cpu_profile.c -- the sums of ticks: stacks in the order of their first tick,
- * and the profile.proto made from them.
+ * cpu_profile.c -- counts ticks by stack, in the order of each stack's first
+ * tick, and writes them as profile.proto.
  *
- * Memory holds stacks_max stacks and one more cell. That cell counts ticks
- * without a stack, and those whose stack no longer fits; it is shown under the
- * `lost` address.
+ * There is room for stacks_max stacks and one more entry. This entry counts
+ * ticks without a stack and those whose stack does not fit; it is shown under
+ * the `lost` address.
  */
 #include <string.h>
 
@@ -79,7 +79,7 @@ prof_cpu_bytes_needed(const struct prof_cpu_config *config)
 void
 prof_cpu_empty_ring(struct prof_cpu *cpu)
 {
-    /* Relaxed, all: nobody else is there. */
+    /* All relaxed: no other thread uses them. */
     for (uint64_t i = 0; i < UINT64_C(1) << cpu->ticks_log2; i++)
         store_relaxed(&cpu->ticks[i].sequence, i);
     store_relaxed(&cpu->head, 0);
@@ -153,7 +153,7 @@ prof_cpu_count_lost(struct prof_cpu *cpu, uint64_t ticks)
     cpu->stacks[cpu->lost_stack - 1].ticks += ticks;
 }
 
-/* One cell is the lost ticks', also if they have not come yet. */
+/* Is there room for a stack? One entry is kept for lost ticks. */
 static bool
 has_room(const struct prof_cpu *cpu)
 {
@@ -213,7 +213,7 @@ prof_cpu_totals(struct prof_cpu *cpu)
 
 /* ---- words from Go ---- */
 
-/* Take the records after the first. returns: false at a wrong one */
+/* Count the records after the first. returns: false at a malformed one */
 static bool
 load_records(struct prof_cpu *cpu, const uint64_t *words, size_t words_count,
              const struct prof_label_set *const *labels, size_t labels_count)

@@ -17,7 +17,7 @@ static void
 put_stack(struct text *text, const struct prof_cpu *cpu, uint32_t number)
 {
     const struct cpu_stack *one = &cpu->stacks[number];
-    /* Readers refuse a line without any address. */
+    /* Readers reject a line without an address. */
     const bool is_lost = one->depth == 0;
     const uintptr_t *stack =
         is_lost ? &text->lost : prof_cpu_stack_pcs(cpu, number);

@@ -1,15 +1,15 @@
 /*
- * frames.c -- the lines of a stack, in columns.
+ * frames.c -- the text lines of a stack, in columns.
  *
  *      #|TAB|0x401000|TAB|main.work+0x10|TAB|TAB|main.c:12
  *      #|TAB|0x4a0001                                       no name: no columns
  *
- * Columns are those of Go's tabwriter with cells at least 1 wide, 1 of padding
- * and tab stops every 8: a cell that ends in a tab is filled with tabs up to
- * the widest cell of its column plus one, rounded up to a stop. A column
- * continues over adjacent lines that have it; a line without a name has only
- * the first. The last cell of a line has no width. So two widths must be known
- * before the first of several named lines is written.
+ * Columns are laid out as by Go's tabwriter (minimum width 1, padding 1, tab
+ * stops every 8). A cell that ends in a tab is filled with tabs to the width of
+ * its column: the widest cell plus one, rounded up to a tab stop. A column
+ * consists of adjacent lines that have a cell in it; a line without a name has
+ * only the first. The last cell of a line is not filled. So before a run of
+ * named lines is written, the widths of two columns must be known.
  */
 #include "frames.h"
 
@@ -64,7 +64,7 @@ hex_width(uint64_t value)
     return 2 + prof_out_hex(digits, value);
 }
 
-/* Characters, as a terminal counts them: bytes that begin one. */
+/* The number of UTF-8 characters: counts the bytes that begin one. */
 static size_t
 text_width(const char *text)
 {
@@ -82,7 +82,8 @@ name_width(uintptr_t pc, const struct prof_symbol *symbol)
     return text_width(symbol->function) + 1 + hex_width(offset_of(pc, symbol));
 }
 
-/* Fill a cell of `width` up to its column, whose widest cell is `widest`. */
+/* Fill a cell of `width` characters with tabs; the widest cell of its column
+ * has `widest`. */
 static void
 put_tabs(struct out *out, size_t width, size_t widest)
 {
@@ -175,7 +176,7 @@ name_stack(struct text *text, const uintptr_t *stack, uint32_t depth)
         text->symbols[i] = symbol_of(&text->names, stack[i]);
 }
 
-/* returns: the first frame to show; 0 if all are the runtime's */
+/* returns: the first frame to show; 0 if all frames are the runtime's */
 static uint32_t
 first_shown(const struct text *text, uint32_t depth, enum frames_shown shown)
 {

@@ -1,10 +1,10 @@
-/* frames.h -- the lines of a stack, in columns. */
+/* frames.h -- the text lines of a stack, in columns. */
 #ifndef PROF_FRAMES_H
 #define PROF_FRAMES_H
 
 #include "builder.h"
 
-/* A text in the making, with room to name one stack. */
+/* A text that is being written, with room for the symbols of one stack. */
 struct text {
     struct out out;
     struct prof_symbols names;
@@ -14,7 +14,7 @@ struct text {
 
 /* Which frames are shown. */
 enum frames_shown {
-    FRAMES_PROGRAM, /* none of the runtime at the leaf */
+    FRAMES_PROGRAM, /* without the runtime's frames at the leaf */
     FRAMES_ALL
 };
 
@@ -23,7 +23,8 @@ PROF_NODISCARD bool prof_text_begin(struct text *text,
                                     const struct prof_output *output,
                                     struct arena *arena);
 
-/* Write a name: it may hold anything, but not the ends of cells and lines. */
+/* Write a name, with control bytes replaced so that it cannot end a cell or a
+ * line. */
 void prof_text_name(struct out *out, const char *name);
 
 /* Write `@` and the addresses of a stack, and end the line. */

@@ -1,14 +1,14 @@
 /*
- * labels.c -- a label set as text, read a piece at a time: no text is ever
- * built, so no memory bounds its length.
+ * labels.c -- a label set as text, produced a piece at a time. No whole text is
+ * ever built, so its length is not limited by memory.
  *
  * A reader yields the pairs, sorted by their quoted texts, and then the closing
- * brace. Sets are compared byte by byte, brace included; as '}' is greater than
- * ',', a set comes after a longer one that begins with the same pairs.
+ * brace. Sets are compared byte by byte, brace included. Since '}' is greater
+ * than ',', a set comes after a longer one that begins with the same pairs.
  *
- * Quoting is Go's for all of ASCII and for broken UTF-8. Beyond ASCII, Go has
- * tables of the characters that are printable; here all are printable except
- * control characters, blanks, direction marks, private use and non-characters.
+ * ASCII and malformed UTF-8 are quoted as in Go. For other characters Go has
+ * tables of those that are printable; here all are printable except control
+ * characters, blanks, direction marks, private use and non-characters.
  */
 #include "labels.h"
 
@@ -83,7 +83,7 @@ is_printable(uint32_t c)
     return true;
 }
 
-/* What stands after a backslash for a character, 0 if nothing does. */
+/* The letter of a character's backslash escape; 0 if it has none. */
 static char
 letter_of(uint32_t c)
 {
@@ -112,7 +112,7 @@ put_escape(char *to, char letter, uint32_t value, int digits)
     return 2 + (size_t)digits;
 }
 
-/* Quote the character at `s`. out: piece. returns: bytes of `s` it stands for
+/* Quote the character at `s`. out: piece. returns: bytes taken from `s`
  */
 static size_t
 quote(struct reader *reader, const unsigned char *s, size_t left)
@@ -230,7 +230,7 @@ compare_pairs(const struct prof_label *a, const struct prof_label *b)
     return compare_readers(&x, &y);
 }
 
-/* Begin to read a set of at least one, in the order of the pairs' texts. */
+/* Begin to read a non-empty set; sort its pairs by their texts. */
 static void
 read_set(struct reader *reader, const struct prof_label *labels, uint32_t count)
 {

@@ -10,9 +10,9 @@ void prof_labels_put(struct out *out, const struct prof_label *labels,
                      uint32_t count);
 
 /*
- * Compare two sets as their texts; no set at all comes first.
+ * Compare two sets by their texts; an empty set comes first.
  *
- * returns: below, at or above 0
+ * returns: below 0, 0 or above 0
  */
 int prof_labels_compare(const struct prof_label *a, uint32_t a_count,
                         const struct prof_label *b, uint32_t b_count);

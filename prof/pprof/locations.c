@@ -6,21 +6,23 @@
  *      locations       a -> id 1, b -> id 2   first use: Location, and the
  *                                             Function if its name is new
  *
- * A location has the bytes of its number as a sample contains them. Four of
- * them are always copied, and the position advances by as many as count, so no
- * branch depends on the number. The table doubles when half full, so most
- * entries are in their home slot; the lines for the next stack are prefetched
- * while one is written. The table of 2^n slots begins at slot 2^n of its
- * memory, so that a table and the one of twice its size do not overlap.
+ * A location holds its id as a varint, as samples contain it. A sample always
+ * copies four bytes and advances by the varint's length, so no branch depends
+ * on the id. The table doubles when half full, so most entries are in their
+ * home slot. While one stack is written, the cache lines for the next are
+ * prefetched. The table of 2^n slots begins at slot 2^n of the memory, so that
+ * it does not overlap the next one, of twice its size.
  *
  * Invariants
  *   I1  An id is given when its message is written; ids are 1, 2, 3, ...
- *   I2  A location without a number is known but not written (hidden so far,
- *       or a root).
- *   I3  At most three quarters of the slots are taken, so that a walk ends.
+ *   I2  A location without an id is known but not written: a root, or hidden so
+ *       far.
+ *   I3  At most three quarters of the slots are taken, so that every probe
+ *       ends.
  *
- * Why a location stores no symbol: texts are the embedder's; a location that
- * was hidden at first is looked up again when it is written.
+ * A location stores no symbol, because the embedder owns the texts. If a
+ * location was hidden at first, its symbol is looked up again when it is
+ * written.
  */
 #include <string.h>
 
@@ -31,7 +33,7 @@
 
 /* ---- functions and locations ---- */
 
-/* Begins a message that is shorter than 128 bytes whatever is in it. */
+/* Begin a message that is always shorter than 128 bytes. */
 static inline unsigned char *
 begin_short(struct builder *builder, uint32_t field, size_t bytes_max)
 {
@@ -42,7 +44,7 @@ begin_short(struct builder *builder, uint32_t field, size_t bytes_max)
     return at + 2;
 }
 
-/* in: message, of begin_short(), and its end */
+/* in: message, from begin_short(), and its end */
 static inline void
 end_short(struct builder *builder, unsigned char *message,
           const unsigned char *end)
@@ -67,7 +69,7 @@ write_function(struct builder *builder, uint64_t id, uint32_t name,
     end_short(builder, message, at);
 }
 
-/* The first mapping that holds the address; its number, 0 if none does. */
+/* Find the first mapping that holds the address. returns: its id; 0 if none */
 static uint32_t
 find_mapping(struct builder *builder, uintptr_t pc, bool named)
 {
@@ -127,7 +129,7 @@ hash_of(uintptr_t pc)
     return (uint64_t)pc * 0x9e3779b97f4a7c15U;
 }
 
-/* Where the walk for an address begins. */
+/* The first slot to probe for an address. */
 static inline struct location *
 home_of(const struct builder *builder, uintptr_t pc)
 {
@@ -226,7 +228,7 @@ find_location(struct builder *builder, uintptr_t pc, struct prof_symbol *symbol,
     return add_location(builder, pc, symbol->kind);
 }
 
-/* Write a location if it is not yet. */
+/* Write a location unless it is written already. */
 static void
 written(struct builder *builder, struct location *location,
         struct prof_symbol *symbol, bool fresh)
@@ -240,7 +242,7 @@ written(struct builder *builder, struct location *location,
 
 /* ---- stacks ---- */
 
-/* How many of the runtime's frames stand at the leaf; 0 if all are its. */
+/* How many frames at the leaf are the runtime's; 0 if all frames are. */
 static uint32_t
 runtime_frames(struct builder *builder, const struct sample *sample)
 {
@@ -259,7 +261,7 @@ runtime_frames(struct builder *builder, const struct sample *sample)
     return 0;
 }
 
-/* In a word, so that what does not know its length need not ask. */
+/* Store a whole word; the length only moves the end. */
 static inline unsigned char *
 put_location(unsigned char *at, const struct location *location)
 {
@@ -267,7 +269,8 @@ put_location(unsigned char *at, const struct location *location)
     return at + location->bytes;
 }
 
-/* Number a frame. returns: the end of the number, NULL if there is no room */
+/* Write a frame's location id at `at`. returns: its end, NULL if there is no
+ * room */
 static unsigned char *
 number_frame(struct builder *builder, uintptr_t pc, unsigned char *at)
 {
@@ -293,7 +296,7 @@ prof_builder_fetch(const struct builder *builder, const uintptr_t *stack,
         __builtin_prefetch(home_of(builder, stack[i]));
 }
 
-/* A frame of the program, known, and in the first slot for it. */
+/* Is this a known frame of the program, in the first slot probed? */
 static inline bool
 is_at_home(const struct builder *builder, uintptr_t pc)
 {
@@ -327,7 +330,8 @@ prof_builder_stack(struct builder *builder, const struct sample *sample,
         count += end_of_one != at;
         at = end_of_one;
     }
-    /* Readers drop a sample that is nowhere, and their totals with it. */
+    /* Readers drop a sample without a location, and its values are then missing
+       from their totals. */
     if (count == 0 && builder->lost != 0) {
         unsigned char *const end_of_one =
             number_frame(builder, builder->lost, at);

@@ -4,9 +4,9 @@
  *      00400000-0040b000 r-xp 0000d000 fd:01 12345   /bin/cat
  *      start    limit    perm offset   dev   inode   file
  *
- * As in Go, lines that are not executable or not well-formed are skipped, and
- * so are anonymous mappings (no file and inode 0); " (deleted)" is not part of
- * a file's name.
+ * As in Go, these lines are skipped: malformed ones, mappings that are not
+ * executable, and anonymous mappings (no file and inode 0). " (deleted)" is not
+ * part of a file's name.
  */
 #include <string.h>
 
@@ -25,7 +25,7 @@ is_blank(char c)
     return c == ' ' || c == '\t';
 }
 
-/* The end of a line, which is there, is no blank. */
+/* A newline ends every line, and is not a blank. */
 static void
 skip_blanks(struct span *line)
 {
@@ -85,7 +85,7 @@ parse_range(struct span text, struct prof_mapping *mapping)
                      &mapping->limit);
 }
 
-/* What is left of a line is the file's name, blanks and all. */
+/* The rest of a line is the file's name, which may contain blanks. */
 static struct span
 take_file(struct span line)
 {
@@ -127,7 +127,7 @@ prof_mappings_parse(struct prof_mapping *mappings, size_t mappings_max,
     char *end;
 
     *count = 0;
-    /* A line without its end may be cut: it is not used. */
+    /* A last line without a newline may be incomplete, so it is not used. */
     while ((end = memchr(line, '\n', text_bytes)) != NULL) {
         const struct span whole = {line, (size_t)(end - line)};
         struct prof_mapping mapping;
@@ -137,7 +137,7 @@ prof_mappings_parse(struct prof_mapping *mappings, size_t mappings_max,
         text_bytes -= whole.bytes + 1;
         if (!parse_line(whole, &mapping, &file))
             continue;
-        file.at[file.bytes] = '\0'; /* at most where the line ended */
+        file.at[file.bytes] = '\0'; /* overwrites the newline at most */
         mapping.file = file.at;
         if (*count < mappings_max)
             mappings[*count] = mapping;

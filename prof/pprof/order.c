@@ -18,7 +18,7 @@ merge(uint32_t *to, const uint32_t *a, size_t a_count, const uint32_t *b,
             a_count--;
         }
     }
-    /* One of them is used up. */
+    /* One of the two is empty. */
     memcpy(to, a, a_count * sizeof *a);
     memcpy(to, b, b_count * sizeof *b);
 }

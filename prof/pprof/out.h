@@ -1,5 +1,5 @@
 /*
- * out.h -- a buffer in front of a sink, and the numbers of profile.proto.
+ * out.h -- a buffer in front of a sink, and how profile.proto writes numbers.
  *
  * Invariants
  *   I1  After the first status that is not PROF_OK the sink is not called
@@ -28,7 +28,7 @@ struct out {
 void prof_out_init(struct out *out, const struct prof_sink *sink, void *bytes,
                    size_t room);
 
-/* Record an error of our own; the first one counts. */
+/* Record an error that is not the sink's; the first error counts. */
 void prof_out_fail(struct out *out, enum prof_status status);
 
 /* Pass everything to the sink. returns: the status of the whole stream */
@@ -51,11 +51,10 @@ prof_out_reserve(struct out *out, size_t bytes_max)
 }
 
 void prof_out_bytes(struct out *out, const void *bytes, size_t bytes_count);
-/* A text is cut after this many bytes, which bounds every search for its end.
- */
+/* Longer texts are cut, which bounds the search for their end. */
 enum { TEXT_BYTES_MAX = 4096 };
 
-/* returns: bytes before the end; NULL has none */
+/* returns: the length of the text, at most TEXT_BYTES_MAX; 0 for NULL */
 size_t prof_text_bytes(const char *text);
 
 void prof_out_text(struct out *out, const char *text);
@@ -64,7 +63,7 @@ void prof_out_text(struct out *out, const char *text);
 
 enum { OUT_DIGITS_MAX = 20 };
 
-/* out: digits, not ended. returns: how many, 1 .. OUT_DIGITS_MAX */
+/* out: digits, without a final '\0'. returns: how many, 1 .. OUT_DIGITS_MAX */
 size_t prof_out_decimal(char digits[OUT_DIGITS_MAX], uint64_t value);
 size_t prof_out_hex(char digits[OUT_DIGITS_MAX], uint64_t value);
 
@@ -98,10 +97,10 @@ put_number(unsigned char *at, uint32_t field, uint64_t value)
     return put_varint(at, value);
 }
 
-/* A whole optional field of the outermost message. */
+/* Write a number field of the outermost message; 0 is left out. */
 void prof_out_number(struct out *out, uint32_t field, uint64_t value);
 
-/* A length-delimited field of the outermost message. */
+/* Write a length-delimited field of the outermost message. */
 void prof_out_field(struct out *out, uint32_t field, const void *bytes,
                     size_t bytes_count);
 

@@ -1,8 +1,8 @@
 /*
  * pprof.c -- heap and contention profiles as profile.proto.
  *
- * Heap values are scaled up here: a bucket holds what was sampled, and a reader
- * wants what happened. All objects of a bucket have one size, so the
+ * Heap values are scaled up here, because a bucket counts samples and readers
+ * show estimates of all objects. All objects of a bucket have one size, so the
  * probability of sampling one is known exactly, and the scaled sum is unbiased.
  *
  * Source: docs/profiles.md, "Heap" and "Contention".
@@ -19,7 +19,7 @@
 size_t
 prof_pprof_scratch_bytes(size_t records, size_t locations)
 {
-    /* Two orders of two numbers a record, and a group of two. */
+    /* Two sorts with two numbers per record, and a group of two numbers. */
     return prof_builder_bytes(locations) + records * 6 * sizeof(uint32_t) +
            4096;
 }
@@ -50,7 +50,7 @@ heap_values(int64_t *values, const struct prof_rules *rules,
     }
 }
 
-/* Ask early for what is read later: the next record's locations, and stacks. */
+/* Prefetch the locations of the next record, and the stacks of later ones. */
 static void
 fetch_ahead(const struct builder *builder,
             const struct prof_heap_record *records, size_t count, size_t i)
@@ -150,8 +150,8 @@ times(int64_t value, uint64_t period)
 }
 
 /*
- * The fraction is cut off. In whole numbers, so nothing is lost above 2^53
- * ticks, where Go's floating point loses some; beyond int64 it saturates.
+ * Ticks in nanoseconds, rounded towards zero; saturates beyond int64. It uses
+ * integers, so it is exact above 2^53 ticks, where Go's floating point is not.
  */
 static int64_t
 ns_of(int64_t signed_ticks, uint64_t ticks_per_second)

@@ -1,6 +1,6 @@
 /*
- * registry.c -- profiles by name, and the entries of those that an embedder
- * keeps itself.
+ * registry.c -- profiles by name, and the entries of the profiles that an
+ * embedder adds.
  *
  *      chains   [ 3 ][ 0 ][ 1 ] ...          by hash of (profile, key)
  *                 |         |
@@ -14,7 +14,7 @@
  *   I4  The first BUILT_IN_COUNT profiles are the built-in ones; they have no
  *       entries.
  *
- * Wrong use returns a status and changes nothing.
+ * A call with wrong arguments returns a status and changes nothing.
  */
 #include "registry.h"
 
@@ -80,7 +80,7 @@ prof_registry_bytes_needed(const struct prof_registry_config *config)
     return layout_of(&layout, config) ? layout.end : 0;
 }
 
-/* Append a profile; its name is checked. */
+/* Append a profile. in: name, already checked */
 static struct prof_profile *
 append(struct prof_registry *registry, enum profile_kind kind, const char *name,
        size_t name_bytes)
@@ -329,7 +329,7 @@ prof_profile_remove(struct prof_profile *profile, const void *key,
 
     if (profile->kind != PROFILE_OWN)
         return PROF_ERR_BUILT_IN;
-    /* One that is too long equals none that is open. */
+    /* A key that is too long equals no open entry's key. */
     wanted = key_of(profile, key, key_bytes);
     prof_port_lock_take(&registry->lock);
     link = find_link(registry, &wanted);
@@ -351,7 +351,7 @@ prof_profile_remove(struct prof_profile *profile, const void *key,
 
 /* ---- a fork ---- */
 
-/* Above the index of an entry's profile: it is in a chain. */
+/* A flag above the index of an entry's profile: the entry is in a chain. */
 #define IN_CHAIN (UINT32_C(1) << 31)
 
 static void
@@ -386,8 +386,8 @@ free_the_rest(struct prof_registry *registry)
 }
 
 /*
- * Chains are sound at each moment: an entry is linked when it is whole, by one
- * store, and unlinked by one. The free list and the counts follow from them.
+ * The chains are valid at each moment: one store links a complete entry, and
+ * one store unlinks it. The free list and the counts are rebuilt from them.
  */
 void
 prof_registry_after_fork_child(struct prof_registry *registry)

@@ -1,4 +1,5 @@
-/* registry.h -- the inside of a registry, for its two files. */
+/* registry.h -- the fields of struct prof_registry, for the two files that use
+ * them. */
 #ifndef PROF_REGISTRY_INSIDE_H
 #define PROF_REGISTRY_INSIDE_H
 
@@ -13,7 +14,7 @@ enum profile_kind {
     PROFILE_HEAP,
     PROFILE_MUTEX,
     PROFILE_THREADCREATE,
-    PROFILE_OWN /* of the embedder */
+    PROFILE_OWN /* added by the embedder */
 };
 
 enum { BUILT_IN_COUNT = PROFILE_OWN };
@@ -26,7 +27,7 @@ struct prof_profile {
 };
 
 struct entry_slot {
-    uint32_t next;    /* in its chain or in the free list; 0: the last */
+    uint32_t next;    /* next entry of the chain or free list; 0: none */
     uint32_t profile; /* index of its profile + 1; 0: free */
     uint16_t depth;
     uint16_t key_bytes;

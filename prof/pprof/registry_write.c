@@ -1,10 +1,11 @@
 /*
- * registry_write.c -- what each profile of a registry shows.
+ * registry_write.c -- reads the records of a registry's profile and writes
+ * them.
  *
- * Records are read into the front of the caller's scratch; the rest is the
- * writer's. There is room for some more records than there were when they were
- * counted, since others may arrive before they are read. If still more arrive,
- * they are read again, a bounded number of times.
+ * Records are read into the front of the caller's scratch; the writer uses the
+ * rest. First they are counted. There is room for a few more, since others may
+ * arrive before they are read. If even more arrive, all are read again, a
+ * bounded number of times.
  */
 #include <string.h>
 
@@ -16,7 +17,7 @@
 
 enum { TRIES_MAX = 16, RECORDS_SPARE = 50 };
 
-/* Take memory for so many off the front of an output's scratch. */
+/* Take memory for `count` things from the front of an output's scratch. */
 static void *
 take_front(struct prof_output *output, size_t count, size_t bytes_each)
 {
@@ -32,7 +33,7 @@ take_front(struct prof_output *output, size_t count, size_t bytes_each)
     return front;
 }
 
-/* One of the ways to read records; those of struct prof_registry's sources. */
+/* A function that reads records from one of the sources. */
 typedef enum prof_status read_records(const struct prof_profile *profile,
                                       void *records, size_t records_max,
                                       size_t *count);
@@ -72,7 +73,7 @@ struct reading {
     size_t record_bytes;
 };
 
-/* How a built-in profile is read; read NULL: there is no source. */
+/* How to read a built-in profile; `read` is NULL if it has no source. */
 static struct reading
 reading_of(const struct prof_profile *profile)
 {
@@ -121,8 +122,8 @@ prof_profile_count(struct prof_profile *profile, size_t *count)
 }
 
 /*
- * in, out: *records, NULL; then in the front of the output's scratch
- *          *count, 0; then theirs
+ * in, out: *records, NULL; afterwards in the front of the output's scratch
+ *          *count, 0; afterwards their number
  */
 static enum prof_status
 read_built_in(const struct prof_profile *profile, struct prof_output *output,
@@ -146,7 +147,7 @@ read_built_in(const struct prof_profile *profile, struct prof_output *output,
     return status == PROF_ERR_SHORT ? PROF_ERR_BUSY : status;
 }
 
-/* Copy an embedder's open entries, so that the lock is soon free again. */
+/* Copy an embedder's open entries, so that the lock is held only briefly. */
 static enum prof_status
 read_own(struct prof_profile *profile, struct prof_output *output,
          struct prof_count_record **records, size_t *count)

@@ -1,8 +1,8 @@
 /*
  * sample.c -- one sample of profile.proto: values, locations, labels.
  *
- * The message is placed whole into the output buffer: its length is known
- * before its first byte.
+ * The output buffer has room for the whole message, so its length can be
+ * written before its content.
  */
 #include <string.h>
 
@@ -17,7 +17,7 @@ enum { LABEL_BYTES_MAX = 2 + 3 * (TAG_MAX + VARINT_MAX) };
 
 enum { COPY_SLACK = 16 };
 
-/* The longest message that is placed whole: a sample. */
+/* The longest message. */
 #define SAMPLE_BYTES_MAX                                               \
     (4 * (TAG_MAX + VARINT_MAX) + STACK_BYTES_MAX + VALUES_BYTES_MAX + \
      LABELS_BYTES_MAX + COPY_SLACK)
@@ -25,7 +25,7 @@ enum { COPY_SLACK = 16 };
 _Static_assert(SAMPLE_BYTES_MAX <= BUILDER_OUT_BYTES,
                "a sample fits the buffer");
 
-/* Go packs repeated numbers from the third on. */
+/* Go packs a repeated field if it has three numbers or more. */
 static inline bool
 packs(size_t count)
 {
@@ -44,11 +44,12 @@ put_values(unsigned char *at, const int64_t *values, size_t count)
     return at;
 }
 
-/* Numbers that are not packed have a tag each. returns: their end */
+/* Insert a tag before each number, as for numbers that are not packed. returns:
+ * their end */
 static unsigned char *
 put_tags(unsigned char *ids, unsigned char *end)
 {
-    bool is_first = true; /* byte of a number */
+    bool is_first = true; /* is it the first byte of a number? */
 
     for (unsigned char *at = ids; at < end; at++) {
         if (is_first) {
@@ -61,7 +62,8 @@ put_tags(unsigned char *ids, unsigned char *end)
     return end;
 }
 
-/* Most samples have the keys of the one before. */
+/* The number of a label's key. Most samples have the same keys as the one
+ * before. */
 static uint32_t
 key_number(struct builder *builder, const char *key)
 {
@@ -94,8 +96,10 @@ put_labels(struct builder *builder, unsigned char *at,
 }
 
 /*
- * in: at and bytes, room for COPY_SLACK more, whose content does not matter.
- * A call of memcpy would take longer than most parts do.
+ * Copy in steps of whole words, since a call of memcpy() would take longer for
+ * most parts.
+ *
+ * in:      at and bytes, each with COPY_SLACK bytes more, of any content
  */
 static inline unsigned char *
 put_bytes(unsigned char *at, const unsigned char *bytes, size_t bytes_count)
@@ -105,7 +109,8 @@ put_bytes(unsigned char *at, const unsigned char *bytes, size_t bytes_count)
     return at + bytes_count;
 }
 
-/* A part and, if its numbers are packed, their tag and length. */
+/* A part of a sample, and the tag and length before it if its numbers are
+ * packed. */
 struct part {
     size_t bytes;
     bool is_packed;

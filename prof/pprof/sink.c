@@ -1,4 +1,5 @@
-/* sink.c -- a sink in memory, and what Go's function names say. */
+/* sink.c -- a sink in memory, and the kind of a frame by Go's function
+ * names. */
 #include "prof/sink.h"
 
 #include <string.h>

@@ -1,6 +1,7 @@
 /*
- * strings.c -- the string table of a profile.proto: numbers in the order of
- * first use. Texts are not copied, they stay valid until the writer returns.
+ * strings.c -- the string table of a profile.proto: strings are numbered in the
+ * order of first use. Texts are not copied; they stay valid until the writer
+ * returns.
  *
  * Invariants
  *   I1  strings[0] is "". Strings differ from each other.
@@ -50,7 +51,7 @@ prof_builder_string(struct builder *builder, const char *text)
     uint32_t slot = index_home(index, hash);
     uint32_t seen;
 
-    /* A quarter of the slots is empty, so the walk ends. */
+    /* At least a quarter of the slots is empty, so the probe ends. */
     while ((seen = index->slots[slot]) != 0) {
         if (string_is(&builder->strings[seen - 1], text, bytes, hash))
             return seen - 1;

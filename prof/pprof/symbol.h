@@ -1,4 +1,4 @@
-/* symbol.h -- what the embedder says of an address. */
+/* symbol.h -- the embedder's symbol for an address. */
 #ifndef PROF_SYMBOL_INSIDE_H
 #define PROF_SYMBOL_INSIDE_H
 
@@ -15,7 +15,8 @@ symbol_of(const struct prof_symbols *symbols, uintptr_t pc)
     return symbol;
 }
 
-/* A call is before its return address; a function's entry is exact. */
+/* The address to show: inside the call, so one before the return address,
+ * unless that is the function's entry. */
 static inline uintptr_t
 shown_pc(uintptr_t pc, const struct prof_symbol *symbol)
 {

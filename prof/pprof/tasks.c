@@ -7,9 +7,10 @@
  *      created by main.main
  *      |TAB|main.go:3 +0x1c
  *
- * Arguments of calls are not known here, so each call shows `...` for them. An
- * address without a name is a function `?` that begins at 0: its distance is
- * the address. Where a function has a name and no entry, no distance is shown.
+ * The arguments of calls are not known, so each call shows `...` for them. An
+ * address without a name is shown as function `?` with entry 0, so its offset
+ * is the address. If a function has a name but no known entry, no offset is
+ * shown.
  */
 #include <string.h>
 
@@ -24,7 +25,7 @@ enum { STAGE_BYTES = 256 };
 
 #define NS_PER_MINUTE UINT64_C(60000000000)
 
-/* A text of tasks in the making. */
+/* A text of tasks that is being written. */
 struct listing {
     struct out out;
     struct prof_symbols names;
@@ -43,7 +44,8 @@ begin(struct listing *listing, const struct prof_sink *sink,
 
 /* ---- frames ---- */
 
-/* `runtime.Gosched` is a call of the program's; `runtime.gopark` is not. */
+/* Can the program call this function? `runtime.Gosched` yes, `runtime.gopark`
+ * no. */
 static bool
 is_exported(const char *function)
 {
@@ -72,7 +74,7 @@ put_name(struct out *out, const char *name)
         prof_out_bytes(out, "?", 1);
 }
 
-/* The second line: where in the source, and how far into the function. */
+/* Write the second line: file, line, and offset into the function. */
 static void
 put_place(struct out *out, uintptr_t pc, const struct prof_symbol *symbol)
 {
@@ -88,7 +90,7 @@ put_place(struct out *out, uintptr_t pc, const struct prof_symbol *symbol)
     prof_out_bytes(out, "\n", 1);
 }
 
-/* returns: is there any frame that `shown` lets through? */
+/* returns: whether any frame was shown */
 static bool
 put_frames(struct listing *listing, const struct prof_task_stack *task,
            enum frames_shown shown)
@@ -160,7 +162,7 @@ put_task(struct listing *listing, const struct prof_task_stack *task)
     put_creator(listing, task->created_by);
 }
 
-/* What fits of a text. */
+/* A buffer that takes as much of a text as fits. */
 struct cut {
     char *buffer;
     size_t room;
@@ -201,7 +203,7 @@ prof_text_tasks(char *buffer, size_t room, const struct prof_symbols *symbols,
 
 /* ---- debug lines ---- */
 
-/* What allocations and frees have in common; their lines differ before it. */
+/* End the text of an allocation or free: the task that did it. */
 static enum prof_status
 end_debug(struct listing *listing, const struct prof_task_stack *task)
 {

@@ -16,7 +16,7 @@ put_number_line(struct out *out, const char *before, uint64_t value)
 
 /* ---- heap ---- */
 
-/* Sums wrap around, as unsigned numbers do; they are shown as signed ones. */
+/* Sums wrap around as unsigned numbers and are shown as signed ones. */
 struct heap_totals {
     uint64_t inuse_objects;
     uint64_t inuse_bytes;
@@ -60,7 +60,7 @@ put_quad(struct out *out, const struct heap_totals *values)
     prof_out_text(out, "] ");
 }
 
-/* What would show as a negative number shows as 0. */
+/* 0 for a value that would be shown as negative. */
 static uint64_t
 at_least_0(uint64_t value)
 {
@@ -68,9 +68,9 @@ at_least_0(uint64_t value)
 }
 
 /*
- * Write the first line. If both byte totals are equal, or that of allocations
- * is 0, readers take it for a profile without allocations. Then one byte is
- * added.
+ * Write the first line. If both byte totals are equal, or the allocated bytes
+ * are 0, readers believe that the profile has no allocation data. To avoid
+ * this, one byte is added.
  */
 static void
 put_heap_header(struct out *out, struct heap_totals totals, int64_t rate_bytes)
@@ -229,7 +229,8 @@ prof_text_dump(const struct prof_output *output, const struct prof_dump *dump)
     for (;;) {
         printed = dump->print(dump->context, buffer, room);
         PROF_ASSERT(printed <= room);
-        /* A full buffer may have been too small: the printer cannot say. */
+        /* If the buffer is full, it may have been too small; print() cannot
+           tell. */
         if (printed < room || room == most)
             break;
         room = room <= most / 2 ? 2 * room : most;

@@ -7,16 +7,16 @@
  *
  * Invariants
  *   I1  At most one tracer is on, `current`; none if the recorder is off.
- *   I2  A tracer whose `number` is not 0 holds a whole session: the one in
- *       `reading`, or one that nobody has begun to read.
- *   I3  The tracer of `reading` is never restarted: of three at least one is
- *       neither that one nor the current one.
- *   I4  Sequence numbers go on from one generation to the next: a moment noted
- *       in one is before the first of the next.
+ *   I2  A tracer whose `number` is not 0 holds a whole session. No byte of it
+ *       has been read, unless it is the one in `reading`.
+ *   I3  The tracer of `reading` is never restarted: there are at least three
+ *       tracers, so one is neither that one nor the current one.
+ *   I4  Sequence numbers continue from one generation to the next: a stamp
+ *       taken in one is below the first number of the next.
  *
- * Why a thread without a processor takes `outside`: otherwise the tracer that
- * it got could be switched off before it writes, and its event would be in no
- * generation.
+ * Why a thread without a processor holds the lock `outside`: otherwise the
+ * tracer that it got could be switched off before it writes, and no generation
+ * would have its event.
  */
 #include "prof/flight.h"
 #include "prof/fork.h"
@@ -36,11 +36,12 @@ struct generation {
 
 struct prof_flight {
     uint32_t generations_count;
-    shared_u32 current; /* written in the stopped world, under outside */
+    shared_u32 current; /* written under outside, in the stopped world */
 
-    struct prof_port_lock outside; /* start, next, stop; enter to leave */
+    struct prof_port_lock outside; /* held by start, next, stop; and from enter
+                                      to leave */
     bool is_on;                    /* guarded by outside */
-    uint64_t begun;                /* generations so far; by outside */
+    uint64_t begun;                /* generations so far; guarded by outside */
 
     struct prof_port_lock reader_lock; /* one reader at a time; nobody waits */
     struct prof_port_lock lock;
@@ -96,7 +97,7 @@ prof_flight_init(struct prof_flight **out,
 struct prof_trace *
 prof_flight_tracer(const struct prof_flight *flight)
 {
-    /* The stopped world orders it. */
+    /* Relaxed: the stopped world orders it. */
     return flight->generations[load_relaxed(&flight->current)].trace;
 }
 
@@ -116,7 +117,7 @@ prof_flight_leave(struct prof_flight *flight)
 /*
  * The oldest generation that is neither being read nor `writing`.
  *
- * in:      least, its number; 0: a tracer without one will do, too
+ * in:      least, the smallest number to accept; 0: also a tracer without one
  * returns: its index, NOBODY if there is none
  * context: lock held
  */
@@ -135,8 +136,8 @@ oldest(const struct prof_flight *flight, uint64_t least, uint32_t writing)
     return found;
 }
 
-/* A tracer for the next generation: what it has is forgotten. context: outside
- * held */
+/* Choose a tracer for the next generation; its old session is lost. context:
+ * outside held */
 static uint32_t
 take_oldest(struct prof_flight *flight)
 {
@@ -152,8 +153,8 @@ take_oldest(struct prof_flight *flight)
     return index;
 }
 
-/* What one generation hands on to the next: its numbers, and who runs timers.
- * context: nobody takes a stamp */
+/* Hand on to the next generation: sequence numbers, and the timer task.
+ * context: no thread takes a stamp */
 static void
 go_on(struct prof_trace *to, struct prof_trace *from)
 {
@@ -258,7 +259,7 @@ prof_flight_is_filling(struct prof_flight *flight)
 
 /* ---- reading ---- */
 
-/* The generation to read: the one begun, else the oldest that ended.
+/* The generation to read: the one already begun, else the oldest that ended.
  * returns: its index, NOBODY if there is none */
 static uint32_t
 claim(struct prof_flight *flight, uint64_t *number)

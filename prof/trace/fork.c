@@ -1,13 +1,13 @@
 /*
  * fork.c -- an instance and a tracer in the child of a fork.
  *
- * The child's memory is one moment of the parent's: for every thread,
- * everything it did up to some instruction, and nothing after it. (Linux copies
- * while the others run, but no store that the child lacks comes before one that
- * it has.) So each call, stopped before any of its accesses, must leave a state
- * from which the child can continue:
+ * The child's memory shows the parent's threads at one moment: of each thread,
+ * everything up to some instruction, and nothing after it. (Linux copies while
+ * other threads run, but if the child has a store, it has all earlier ones,
+ * too.) So the child must be able to continue if a call stopped before any one
+ * of its memory accesses:
  *
- *   stopped in              what is there              what is done
+ *   stopped in              state in the child         what is done
  *   intern, before CAS      a row that no slot leads   nothing: it is not
  *                           to (table.c, I3)           listed, its room is lost
  *   intern, after CAS       the bucket, TENTATIVE or   nothing
@@ -29,22 +29,21 @@
  *                           buffers anywhere, half a   session goes on in the
  *                           stack given out            parent alone
  *
- * What is then one collection off. A rotation of stages is repeated from its
- * first row, so rows that it had reached show the allocations of one cycle a
- * cycle early. A next_cycle stopped between the new cycle and the end of
- * `frees_in_alloc_slot` leaves the frees of one sweep waiting with the
- * allocations of its cycle, as after a refusal (heap.c): they show with the
- * next collection.
+ * What may appear one collection early or late. The child repeats a rotation of
+ * stages from its first row, so rows that were already rotated show the
+ * allocations of one cycle a cycle early. If next_cycle stopped after it set
+ * the new cycle but before it cleared `frees_in_alloc_slot`, the frees of one
+ * sweep wait with the allocations of its cycle, as after PROF_ERR_BUSY
+ * (heap.c), and appear with the next collection.
  *
- * Publishing a row stores 64 bits in two or three stores. Stopped between them
- * the row shows 2^32 events too many or too few, if it has had that many, until
+ * Publishing a row takes two or three stores. If the fork came between them and
+ * the row has more than 2^32 events, it shows 2^32 too many or too few until
  * its slot is published again.
  *
- * Why the caller's own processor is not treated separately: by contract its
- * thread is in no call, so its section is even; and it may have several
- * processors, or none. Why samplers draw again: a thread may have stopped
- * between a decision to sample and the next draw. The gap to the next sample
- * has no memory, so a new one is as good.
+ * Why the caller's own processors are not treated separately: by contract its
+ * thread is in no call, so their sections are even. Why samplers draw again: a
+ * thread may have stopped between the decision to sample and the next draw. The
+ * gap to the next sample has no memory, so a new draw is as good.
  */
 #include "prof/fork.h"
 
@@ -52,7 +51,7 @@
 #include "poison.h"
 #include "tracer.h"
 
-/* All accesses are relaxed: nobody else is there. */
+/* All accesses are relaxed: there is only one thread. */
 
 static void
 free_proc(struct prof_proc *proc)

@@ -1,39 +1,40 @@
 /*
- * trace.c -- the record plane of the tracer.
+ * trace.c -- the record calls of the tracer.
  *
  *      emit --> stamp --> buffer of the processor --full--> queue --> reader
  *                 |            ^                              |
  *            one counter       +----------- empty <-----------+
  *
- * The stamp is a lock of one word. If it is even, it is twice the next sequence
- * number; if odd, a thread is between taking a number and reading the clock. So
- * numbers and clock readings have the same order, provided that the clocks of
- * the processors agree. Where they do not, the file itself shows it (its times
- * go backwards in sequence order).
+ * The stamp word is a lock. If it is even, it is twice the next sequence
+ * number; if odd, a thread has taken a number and is reading the clock. So
+ * numbers and clock readings have the same order, if the processors' clocks
+ * agree. If they do not, the file shows it: in sequence order, its times go
+ * backwards.
  *
  * Invariants
  *   I1  Sequence numbers of events are unique and grow in the order in which
- *       stamps are taken; the stamp of the session's start is used by no event,
- *       so none has number 0, which means "never".
- *   I2  A buffer is owned by one of: a processor, the events of no processor,
- *       the queue, the empty list, the reader.
+ *       stamps are taken; no event uses the stamp of the session's start, so
+ *       none has number 0, which means "never".
+ *   I2  A buffer has one owner: a processor, the threads without a processor,
+ *       the queue, the empty list, or the reader.
  *   I3  A buffer with bytes begins with a batch header, and no event is split
  *       between two buffers.
  *   I4  Buffers of one processor are queued in the order they were filled
  *       (trace_buffer.c).
- *   I5  If an event was dropped because there was no buffer, so are all events
- *       of higher stamps: `closed` is read and set while the stamp is odd.
- *   I6  A session's stacks are numbered and its events written between the
- *       start and the stop of that session. For events of a processor the
- *       stopped world ensures that; for events of none it is `events_lock`,
- *       which start and stop take, too.
+ *   I5  If an event is dropped because there is no buffer, all events with
+ *       higher stamps are dropped: `closed` is read and set while the stamp is
+ *       odd.
+ *   I6  A session's stacks are numbered and its events written between its
+ *       start and its stop. For events of a processor the stopped world ensures
+ *       this; for events of no processor `events_lock` does, which start and
+ *       stop also take.
  *
- * Why the decision to drop is made inside the stamp: a processor that still has
- * room in its buffer must not go on after another one has lost an event, or a
- * task would start that was never created.
+ * Why the decision to drop is made while the stamp word is held: after one
+ * processor has lost an event, another that still has room must not go on, or
+ * the trace could show a task start that was never created.
  *
- * Who may run with whom ("-" needs nothing, "X" must be excluded by caller,
- * "L" excludes itself by a lock, "B" is refused):
+ * Which calls may run together ("-": any, "X": the caller must prevent it, "L":
+ * a lock excludes them, "B": the second gets PROF_ERR_BUSY):
  *                      emit, proc   emit, no proc   start, stop   read
  *      emit, its proc       X             -              X          -
  *      emit, other proc     -             -              X          -
@@ -67,7 +68,7 @@ prof_trace_take_stamp(struct prof_trace *trace)
     return stamp;
 }
 
-/* From 1: in the file, a syscall exit at tick 0 is one at an unknown time. */
+/* Ticks start at 1: in the file, a syscall exit at tick 0 has no known time. */
 static struct prof_trace_stamp
 in_file_ticks(const struct prof_trace *trace, struct raw_stamp raw)
 {
@@ -77,7 +78,7 @@ in_file_ticks(const struct prof_trace *trace, struct raw_stamp raw)
     };
 }
 
-/* A stamp for an event; false if the trace has ended before it (I5). */
+/* Take a stamp for an event; false if the trace ended before it (I5). */
 static bool
 stamp_event(struct prof_trace *trace, bool has_room,
             struct prof_trace_stamp *stamp)
@@ -97,7 +98,7 @@ stamp_event(struct prof_trace *trace, bool has_room,
 struct prof_trace_stamp
 prof_trace_stamp(struct prof_trace *trace)
 {
-    /* Acquire [pair: on]: a stamp after the stamps of start. */
+    /* Acquire [pair: on]: take a stamp after those of start. */
     if (load_acquire(&trace->on) == 0)
         return (struct prof_trace_stamp){0};
     return in_file_ticks(trace, prof_trace_take_stamp(trace));
@@ -106,7 +107,7 @@ prof_trace_stamp(struct prof_trace *trace)
 /* ---- the buffers ---- */
 
 /*
- * Make room for one event. An empty buffer has room for a batch header, too
+ * Make room for one event. An empty buffer has room for a batch header as well
  * (trace_init.c).
  */
 static bool
@@ -156,7 +157,7 @@ put_event(struct trace_buffer *buffer, uint64_t proc, const struct event *event)
     PROF_ASSERT(buffer->used_bytes <= buffer->limit_bytes);
 }
 
-/* Number the stack; 0 for none, and for one that there is no room for. */
+/* Number the stack; 0 if it is empty or there is no room for it. */
 static uint64_t
 stack_id(struct prof_trace *trace, const uintptr_t *stack, uint32_t depth)
 {
@@ -201,7 +202,7 @@ prof_trace_emit_started(struct prof_trace *trace, uint32_t proc,
                     &(struct event){.kind = kind, .args = args, .stack = id});
 }
 
-/* Is there a session to write to? Then it lasts until leave() (I6). */
+/* Is there a session to write to? If so, it lasts until leave() (I6). */
 static bool
 enter(struct prof_trace *trace, uint32_t proc)
 {
@@ -264,8 +265,8 @@ prof_trace_emit(struct prof_trace *trace, uint32_t proc,
         prof_trace_emit_started(trace, proc, kind, args, stack, depth);
 }
 
-/* Noted before this session began, or never. A clock may wrap between the two
- * moments: what counts is which is ahead. */
+/* Was the stamp taken before this session began, or never? Compared by
+ * difference, because the clock may wrap between the two moments. */
 static bool
 is_of_before(const struct prof_trace *trace,
              const struct prof_trace_stamp *left)

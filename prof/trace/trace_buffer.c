@@ -1,6 +1,7 @@
 /*
- * trace_buffer.c -- buffers on their way: empty, owned, full; see trace.c, I2
- * to I4. Each call takes the lock of the lists; none writes an event.
+ * trace_buffer.c -- moves buffers between the empty list, their owners and the
+ * queue of full ones; see trace.c, I2 to I4. Each call takes `lock`; none
+ * writes an event.
  */
 #include "check.h"
 #include "tracer.h"
@@ -10,7 +11,7 @@
 void
 prof_trace_tell_reader(struct prof_trace *trace)
 {
-    /* Release [pair: reader-wakeup]: what is new, before its wake-up. */
+    /* Release [pair: reader-wakeup]: the data first, then the wake-up. */
     add_release(&trace->reader_wakeups, 1);
     prof_port_wake(trace_word(&trace->reader_wakeups));
 }
@@ -48,7 +49,7 @@ prof_trace_take_empty(struct prof_trace *trace)
         trace->empty = buffer->next;
     prof_port_lock_release(&trace->lock);
     if (buffer != NULL)
-        buffer->used_bytes = 0; /* a batch begins, and sets the rest */
+        buffer->used_bytes = 0; /* the batch header sets the rest */
     return buffer;
 }
 

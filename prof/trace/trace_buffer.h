@@ -1,6 +1,6 @@
 /*
- * trace_buffer.h -- buffers of trace bytes: the empty ones, the full ones, and
- * how numbers are written into one.
+ * trace_buffer.h -- buffers of trace bytes: how numbers are written into one,
+ * and the queue of full ones.
  */
 #ifndef PROF_TRACE_BUFFER_H
 #define PROF_TRACE_BUFFER_H
@@ -13,7 +13,8 @@
 
 struct trace_buffer {
     struct trace_buffer *next; /* guarded by the trace lock while queued */
-    uint64_t last_sequence;    /* this and below: the owner's */
+    uint64_t last_sequence;    /* only the owner uses this and the fields
+                                  below */
     uint64_t last_ticks;
     uint32_t used_bytes;
     uint32_t limit_bytes; /* immutable */

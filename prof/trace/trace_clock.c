@@ -1,39 +1,40 @@
 /*
- * trace_clock.c -- events in the order of the clock alone. All processors read
- * the same clock, and share nothing else.
+ * trace_clock.c -- PROF_TRACE_ORDER_CLOCK: events ordered by the clock alone.
+ * All processors read the same clock, and share nothing else.
  *
  *      sequence number:   | clock - clock_first | lane  |
  *
- * The lane is the processor's number; events of no processor have the next one,
- * stamps the one after that. So no two numbers are equal, and they sort by the
- * clock. A processor touches its own line and its own buffer, and no
- * instruction is locked. `clock_first` is read again when a session begins, so
- * that numbers do not grow with the uptime. Noted moments (prof_trace_stamp)
- * are plain readings, which can be compared across sessions.
+ * The lane is the processor's number; events of no processor have the next
+ * lane, stamps the one after that. So sequence numbers are unique and sort by
+ * the clock. An event touches only its processor's cache line and buffer, and
+ * executes no locked instruction. Each session reads `clock_first` anew, so
+ * numbers do not grow with the uptime. The stamps of prof_trace_stamp() hold
+ * plain readings, which can be compared across sessions.
  *
  * Invariants
- *   I1  Readings of one lane grow: one that does not grow counts as the
- *       previous one plus 1.
+ *   I1  Readings of one lane grow: a reading that is not above the previous one
+ *       is replaced by the previous one plus 1.
  *   I2  A buffer has its batch header from the moment it is owned.
- *   I3  A cut trace is a gapless prefix: `cut_before` is read from the clock
- *       under the lock. Buffers that the reader got before it hold earlier
- *       events only, and of later ones it gets what is before the cut.
- *   I4  Numbers stay below 2^63, from where readers see them as negative: a
+ *   I3  A cut trace has no gaps: `cut_before` is read from the clock under the
+ *       lock. Buffers that the reader got before hold only earlier events. From
+ *       later ones it gets only the events before the cut.
+ *   I4  Numbers stay below 2^63; readers take larger ones for negative. A
  *       session that has used half of them gets no more buffers, and ends.
  *
- * Why I1: an event stores how far its sequence number is from the previous one.
- * A difference of 0 would give two events one number. One below 0 would be
- * stored in ten bytes, and readers would take it for a time far in the future.
+ * Why I1: an event stores the difference of its sequence number from the
+ * previous one. A difference of 0 would give two events the same number. A
+ * negative one would take ten bytes, and readers would see a time far in the
+ * future.
  *
- * How events of different processors are ordered. Say event B follows from
- * event A of another processor. A was numbered before any later store of its
- * processor can be seen, because a processor shows its stores in order and
- * reads the counter before them. B must not read the counter before its
- * processor has seen what B follows from, but processors read ahead. So an
- * event of a kind that follows from another processor's (CROSSING) waits for
- * all earlier loads. All other events follow from events of their own processor
- * (I1), and do not wait: their numbers may be as early as the processor reads
- * ahead, some hundred instructions.
+ * How events of different processors are ordered. Say event A of one processor
+ * causes event B of another. A's processor reads the counter before its later
+ * stores, and other processors see its stores in order. So A has its number
+ * before B's processor can see its effect. But CPUs execute loads early, so B's
+ * processor might read the counter before it sees that effect. So events of a
+ * kind that another processor may cause (CROSSES) wait for all earlier loads
+ * before they read the counter. All other events are caused on their own
+ * processor (I1) and do not wait; their numbers may be early by the CPU's
+ * look-ahead, a few hundred instructions.
  */
 #include "trace_clock.h"
 #include "trace_stamp.h"
@@ -71,7 +72,7 @@ raise(uint64_t *clock, uint64_t to)
         *clock = to;
 }
 
-/* The clock now, or the latest reading anywhere if that is later. */
+/* The clock now, or the latest reading of any lane if that is later. */
 static uint64_t
 latest_clock(const struct prof_trace *trace)
 {
@@ -86,7 +87,7 @@ latest_clock(const struct prof_trace *trace)
     return latest;
 }
 
-/* What is in a buffer counts from the event before it. */
+/* Let later events of a lane count from `clock`. */
 static void
 go_on_from(struct trace_proc *own, uint64_t clock)
 {
@@ -106,23 +107,23 @@ prof_trace_clock_meet(struct prof_trace *trace, bool begins)
         go_on_from(&trace->procs[i], latest);
     go_on_from(&trace->outside, latest);
     trace->stamp_clock = latest;
-    signal_fence(); /* what a fork copies is in this order */
+    signal_fence(); /* so that a fork copies it in this order */
     trace->has_met = true;
-    /* Release [pair: stamp]: where stamps go on, before the next. */
+    /* Release [pair: stamp]: set where stamps go on, before the next one. */
     store_release(&trace->stamp, word + 2);
 }
 
 /* ---- the buffers ---- */
 
-/* Half of the numbers are used (I4). Events go on until the buffers at hand are
- * full: the other half is theirs. */
+/* Is half of the numbers used (I4)? Events that still go into buffers at hand
+ * use the other half. */
 static bool
 is_over(const struct prof_trace *trace, uint64_t clock)
 {
     return (clock - trace->clock_first) >> (62 - trace->lane_bits) != 0;
 }
 
-/* End the trace here, if it has not ended. */
+/* Cut the trace at the current clock, unless it is cut already. */
 static void
 cut_here(struct prof_trace *trace)
 {
@@ -166,7 +167,7 @@ struct event_numbers {
     uint64_t stack; /* id */
 };
 
-/* in: at, after the event's first bytes; returns: the end of its numbers */
+/* in: at, behind the event's first bytes. returns: the end of its numbers */
 static uint8_t *
 put_numbers(uint8_t *at, const struct prof_trace *trace,
             const struct trace_proc *own, uint64_t clock,
@@ -229,7 +230,7 @@ prof_trace_emit_clocked(struct prof_trace *trace, uint32_t proc,
 
 /* ---- the cut ---- */
 
-/* in: *at, a number that we wrote; out: *at, its end */
+/* Read a number of an event. in, out: *at, where it begins; then its end */
 static uint64_t
 take_number(const uint8_t **at)
 {
@@ -241,7 +242,8 @@ take_number(const uint8_t **at)
     return value | (uint64_t) * (*at)++ << shift;
 }
 
-/* The end of an event whose first byte is at `at`; adds to the number. */
+/* Skip the event at `at`, and add its difference to *sequence. returns: its
+ * end */
 static const uint8_t *
 take_event(const uint8_t *at, uint64_t *sequence)
 {

@@ -1,6 +1,6 @@
 /*
- * trace_clock.h -- the fast path of an event into its buffer; theory in
- * trace_clock.c.
+ * trace_clock.h -- the fast path that writes an event into its buffer; theory
+ * in trace_clock.c.
  */
 #ifndef PROF_TRACE_CLOCK_H
 #define PROF_TRACE_CLOCK_H
@@ -8,7 +8,7 @@
 #include "check.h"
 #include "tracer.h"
 
-/* Two readings have a lane's bits between them (I1 of trace_clock.c). */
+/* The reading to use: later than last_clock (I1 of trace_clock.c). */
 static inline uint64_t
 trace_clock_later(uint64_t clock, uint64_t last_clock)
 {
@@ -24,7 +24,7 @@ trace_clock_done(struct trace_proc *own, struct trace_buffer *buffer,
     PROF_ASSERT(buffer->used_bytes <= buffer->limit_bytes);
 }
 
-/* The same for any number. in: clock, the event's */
+/* As trace_clock_put(), for numbers of any size. in: clock, of the event */
 void prof_trace_put_large(const struct prof_trace *trace,
                           struct trace_proc *own,
                           const struct trace_shape *shape, uint64_t number,
@@ -32,11 +32,10 @@ void prof_trace_put_large(const struct prof_trace *trace,
 
 #if defined(__x86_64__)
 /*
- * Write a short event (struct trace_shape), and its only argument if it has
- * one. It calls nothing before its end, so that it needs few registers.
+ * Write a short event (struct trace_shape), with its argument if it has one.
+ * Its only call is the last thing it does, so that it needs few registers.
  *
- * context: a session in the order of the processor's own counter, room in the
- *          buffer
+ * context: a session ordered by the CPU's cycle counter; room in the buffer
  */
 static inline void
 trace_clock_put(const struct prof_trace *trace, struct trace_proc *own,

@@ -1,16 +1,16 @@
 /*
- * trace_read.c -- the reading end of the tracer: header, buffers, stacks,
+ * trace_read.c -- what the reader of a trace gets: header, buffers, stacks,
  * footer.
  *
  * The reader owns one buffer at a time, `reader_buffer`: a full one from the
- * queue, or one that it fills itself with the parts that no processor writes.
- * Stacks are written out one buffer after the other as the reader asks for
- * them, so they need no room of their own and cannot be lost.
+ * queue, or one that it fills itself with header, stacks or footer. It writes
+ * stacks one buffer at a time, from the table in which they are stored, so none
+ * can be lost.
  *
  * Invariants
  *   I1  Bytes come in the order header, buffers as they were queued, stacks by
  *       number, footer; each part at most once a session.
- *   I2  Only the reader touches `reader_buffer`, until it asks for more.
+ *   I2  Only the reader touches `reader_buffer`, until its next call.
  *   I3  Every stack that an event of the session names is among the stacks.
  */
 #include <string.h>
@@ -22,11 +22,12 @@
 static const uint8_t header[16] = "go 1.5 trace";
 
 /*
- * The whole part of a billion * a / c, without a number of more than 64 bits:
- * the product is made bit by bit, and what c divides is taken out on the way.
+ * The integer part of 10^9 * a / c, computed in 64 bits. The product is built
+ * bit by bit (from the top bit of 10^9); after each bit, what c divides moves
+ * into the quotient.
  *
  * in:      a < 2^63, 0 < c < 2^62
- * returns: INT64_MAX if it is more than that
+ * returns: INT64_MAX if the result is larger
  */
 static uint64_t
 billion_over(uint64_t a, uint64_t c)
@@ -95,7 +96,7 @@ has_room(const struct trace_buffer *buffer, uint32_t bytes)
     return buffer->limit_bytes - buffer->used_bytes >= bytes;
 }
 
-/* Everything of a stack but its frames. */
+/* A stack record up to its frames. */
 static void
 put_stack_head(struct trace_buffer *buffer, uint32_t id, struct bucket stack)
 {
@@ -110,8 +111,8 @@ put_stack_head(struct trace_buffer *buffer, uint32_t id, struct bucket stack)
 }
 
 /*
- * Write a stack, or what fits of it: it may go on in the next buffer. So a
- * buffer of any size takes a stack of any depth.
+ * Write as much of a stack as fits; the rest goes into the next buffer. So even
+ * small buffers can take deep stacks.
  */
 static bool
 put_stack(struct trace_buffer *buffer, struct prof_trace *trace,
@@ -132,7 +133,7 @@ put_stack(struct trace_buffer *buffer, struct prof_trace *trace,
     return true;
 }
 
-/* Fill the buffer with stacks; returns whether all have been written. */
+/* Fill the buffer with stacks. returns: whether all have been written */
 static bool
 put_stacks(struct trace_buffer *buffer, struct prof_trace *trace)
 {
@@ -149,7 +150,7 @@ put_stacks(struct trace_buffer *buffer, struct prof_trace *trace)
 }
 
 /* ---- the reader ---- */
-/* Give back the buffer the reader had. context: lock held */
+/* Take back the buffer that the reader had. context: lock held */
 static void
 take_back(struct prof_trace *trace)
 {
@@ -160,7 +161,7 @@ take_back(struct prof_trace *trace)
     trace->reader_buffer = NULL;
 }
 
-/* An empty buffer for what the reader writes itself. context: lock held */
+/* Give the reader an empty buffer to fill. context: lock held */
 static struct trace_buffer *
 lend_empty(struct prof_trace *trace)
 {
@@ -245,7 +246,7 @@ prof_trace_read(struct prof_trace *trace, const uint8_t **bytes,
     return status;
 }
 
-/* Has prof_trace_read() something to say? */
+/* Would prof_trace_read() return anything but PROF_ERR_AGAIN? */
 static bool
 has_something(struct prof_trace *trace)
 {
@@ -259,8 +260,8 @@ has_something(struct prof_trace *trace)
 }
 
 /*
- * The wake-up may come between the look and the sleep; then the word has
- * changed and the sleep ends at once.
+ * If the wake-up comes between the check and the sleep, the word has changed,
+ * and the sleep ends at once.
  */
 enum prof_status
 prof_trace_wait(struct prof_trace *trace)

@@ -1,14 +1,14 @@
 /*
- * trace_session.c -- where a trace begins and ends.
+ * trace_session.c -- starting and stopping a trace.
  *
  *      OFF --start--> ON --stop--> DRAINING --read to the end--> OFF
  *                                     |
  *                                  stop_wait sleeps until `ends` grows
  *
  * A session begins with the state of the world: every task, then the caller on
- * its processor. `sequence_first` is the number after all that. A moment noted
- * before it belongs to no event of this session: the file may already have said
- * that the task is still in its system call.
+ * its processor. `sequence_first` is the next sequence number after these
+ * events. A stamp below it was taken before the session and is not used: the
+ * file may already say that the stamp's task is in its system call.
  */
 #include <string.h>
 
@@ -27,8 +27,8 @@ time_now_ns(const struct prof_trace *trace)
 }
 
 /*
- * Stacks are numbered from 1 in each session. What is left in the entries is
- * read by nobody: the thread that takes a row writes all of its entry.
+ * Number stacks from 1 again. Old entries need not be cleared, because the
+ * thread that takes a row overwrites its entry.
  */
 static void
 forget_stacks(struct prof_trace *trace)
@@ -81,7 +81,7 @@ emit_world(struct prof_trace *trace, const struct prof_trace_world *world)
         emit_plain(trace, world->proc, PROF_EV_GC_START, NULL);
 }
 
-/* returns: false unless a session may begin */
+/* returns: true if a session may begin */
 static bool
 claim(struct prof_trace *trace)
 {
@@ -105,7 +105,7 @@ is_ordered_by_clock(const struct prof_trace *trace)
     return trace->order == PROF_TRACE_ORDER_CLOCK;
 }
 
-/* All processors that have written nothing go on from one moment. */
+/* Let all processors without a buffer go on from the same moment. */
 static void
 meet(struct prof_trace *trace, bool begins)
 {
@@ -152,7 +152,7 @@ prof_trace_start(struct prof_trace *trace, const struct prof_trace_world *world)
     trace->sequence_first = is_ordered_by_clock(trace)
                                 ? prof_trace_take_stamp(trace).sequence
                                 : load_relaxed(&trace->stamp) / 2; /* ours */
-    /* Release [pair: on]: the session, before it is on. */
+    /* Release [pair: on]: set up the session before it is on. */
     store_release(&trace->on, way_of(trace));
     prof_port_lock_release(&trace->events_lock);
     return PROF_OK; /* no reader sleeps while there is no session */
@@ -203,9 +203,9 @@ prof_trace_discard(struct prof_trace *trace)
 }
 
 /*
- * The reader may come to the end between the look and the sleep; then `ends`
- * has changed and the sleep ends at once. A session that starts meanwhile is
- * another one: what counts is that `ends` is not as it was.
+ * If the reader reaches the end between the check and the sleep, `ends` has
+ * changed, and the sleep ends at once. A new session may start meanwhile; the
+ * wait is over all the same, because `ends` has changed.
  */
 enum prof_status
 prof_trace_stop_wait(struct prof_trace *trace)

@@ -3,7 +3,8 @@
 
 #define FIRST(number, more) ((number) | ((more) < 3 ? (more) : 3) << 6)
 
-/* A task that another processor made ready, or a collection it began. */
+/* May another processor have caused the event? It may have made a task ready,
+ * or begun a collection. */
 #define CROSSES(number)                                                \
     ((number) == PROF_EV_PROC_START || (number) == PROF_EV_GC_START || \
      (number) == PROF_EV_GC_DONE || (number) == PROF_EV_GO_START ||    \

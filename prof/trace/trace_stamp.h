@@ -1,11 +1,12 @@
-/* trace_stamp.h -- the clock, and the word that is held while it is read. */
+/* trace_stamp.h -- the clock, and the stamp word, which is held while the clock
+ * is read. */
 #ifndef PROF_TRACE_STAMP_H
 #define PROF_TRACE_STAMP_H
 
 #include "tracer.h"
 
 #if defined(__x86_64__)
-/* The counter may be read early, but not before earlier loads. */
+/* The fence keeps the CPU from reading the counter before earlier loads. */
 static inline uint64_t
 cycle_counter(void)
 {
@@ -29,21 +30,21 @@ trace_ticks_now(const struct prof_trace *trace)
 }
 
 /*
- * Take the stamp word: no other thread gets a stamp until the word is stored
- * again, plus 2.
+ * Take the stamp word. No other thread gets a stamp until the caller stores the
+ * returned word plus 2.
  *
  * returns: the word, even
  */
 static inline uint64_t
 trace_hold_stamp(struct prof_trace *trace)
 {
-    uint64_t seen = load_relaxed(&trace->stamp); /* the swap looks again */
+    uint64_t seen = load_relaxed(&trace->stamp); /* the swap checks it */
 
     for (;;) {
         if ((seen & 1) != 0) {
             prof_port_spin_pause();
             seen = load_relaxed(&trace->stamp); /* same */
-            /* Acquire [pair: stamp]: the clock after the one before. */
+            /* Acquire [pair: stamp]: read the clock after the last holder. */
         } else if (cas_acquire(&trace->stamp, &seen, seen + 1)) {
             return seen;
         }

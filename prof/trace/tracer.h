@@ -20,11 +20,12 @@ enum trace_stage {
     STAGE_DRAINING /* stopped, not yet read to its end */
 };
 
-/* How events are written at the moment. */
+/* How prof_trace_emit() writes events at the moment. */
 enum trace_way {
     WAY_NONE,   /* the trace is off */
-    WAY_ANY,    /* as trace->order says */
-    WAY_CYCLES, /* in the order of the processor's counter, if they are short */
+    WAY_ANY,    /* by trace->order */
+    WAY_CYCLES, /* ordered by the CPU's cycle counter; fast path for short
+                   events */
 };
 
 /* What the reader has returned. */
@@ -36,30 +37,34 @@ enum trace_part {
     PART_END
 };
 
-/* A writer of events: a processor, or all threads that are on none. */
+/* A writer of events: a processor, or all threads without one together. */
 struct trace_proc {
-    alignas(PROF_BLOCK_ALIGN) struct trace_buffer *buffer; /* its thread's */
-    uint64_t last_clock; /* ordered by the clock: the latest event's */
+    alignas(PROF_BLOCK_ALIGN) struct trace_buffer *buffer; /* only its thread */
+    uint64_t last_clock; /* of its latest event; clock order only */
 };
 
 struct prof_trace {
-    struct prof_trace_clock clock; /* immutable after init, to procs */
+    struct prof_trace_clock clock; /* immutable after init; so is all up to
+                                      procs */
     enum prof_trace_order order;
     uint32_t tick_divisor;
-    uint32_t tick_shift; /* log2 of the divisor; 64: it is no power of 2 */
-    uint32_t lane_bits;  /* of a sequence number, ordered by the clock */
+    uint32_t tick_shift; /* log2 of the divisor; 64: not a power of 2 */
+    uint32_t lane_bits;  /* of a sequence number, in clock order */
     uint32_t procs_count;
     struct table_layout stacks_layout;
     struct trace_proc *procs;
-    unsigned char *buffers; /* buffers_count of them, each so many bytes long */
+    unsigned char *buffers; /* buffers_count buffers, buffer_stride bytes
+                               apart */
     size_t buffer_stride;
     uint32_t buffers_count;
 
-    struct table stacks; /* any thread; emptied by start, stopped world */
+    struct table stacks; /* any thread; start empties it, in the stopped
+                            world */
 
-    alignas(PROF_BLOCK_ALIGN) shared_u64 stamp; /* 2 * sequence, odd: taken */
+    alignas(PROF_BLOCK_ALIGN) shared_u64 stamp; /* 2 * next sequence number;
+                                                   odd: held */
     uint64_t stamp_clock; /* guarded by stamp: the latest reading */
-    uint32_t closed;      /* guarded by stamp: no event has room any more */
+    uint32_t closed;      /* guarded by stamp: no further event is accepted */
     shared_u32 on;        /* any thread reads; written in the stopped world */
     shared_u64 no_buffer; /* events dropped; any thread */
     shared_u64 no_stack;
@@ -68,26 +73,28 @@ struct prof_trace {
     struct trace_proc outside;         /* guarded by events_lock */
 
     struct prof_port_lock lock;         /* the queue and the reader */
-    struct trace_queue full;            /* guarded by lock, as the rest */
+    struct trace_queue full;            /* guarded by lock, as the rest up
+                                           to the next empty line */
     struct trace_buffer *empty;         /* last in, first out */
-    struct trace_buffer *reader_buffer; /* to the reader */
+    struct trace_buffer *reader_buffer; /* owned by the reader */
     enum trace_stage stage;
     enum trace_part part;
-    bool is_cut;         /* ordered by the clock: the trace ends ... */
+    bool is_cut;         /* in clock order: the trace ends ... */
     uint64_t cut_before; /* ... before this sequence number */
     uint32_t stack_next; /* PART_STACKS: the next row */
     uint32_t stack_done; /* ... 0, or 1 + its frames already written */
     uint64_t timer_task;
-    uint64_t timer_task_named; /* by the session that has stopped */
+    uint64_t timer_task_named; /* as it was when the session stopped */
 
     uint64_t sequence_first; /* written in the stopped world, as below */
-    uint64_t clock_first;    /* of the session; numbers count from it */
-    bool has_met;            /* clocks of lanes were read */
+    uint64_t clock_first;    /* of the session; sequence numbers count from
+                                it */
+    bool has_met;            /* the clocks of lanes have been aligned */
     uint64_t ticks_start;    /* of the clock */
     uint64_t ticks_end;
     uint64_t ns_start;
     uint64_t ns_end;
-    struct prof_port_lock reader_lock; /* one reader at a time; nobody waits */
+    struct prof_port_lock reader_lock; /* one reader at a time; only tried */
     shared_u32 reader_wakeups; /* grows when the reader has something new */
     shared_u32 ends;           /* sessions read to their end */
 };
@@ -102,13 +109,14 @@ struct raw_stamp {
 struct trace_shape {
     alignas(8) uint8_t args;
     bool stack;
-    bool is_short; /* no stack, one argument at most */
-    bool crosses;  /* follows from an event of another processor */
-    uint8_t first; /* byte: the kind, and how many numbers at 6 */
+    bool is_short; /* no stack, at most one argument */
+    bool crosses;  /* caused by an event of another processor */
+    uint8_t first; /* first byte: the kind, and from bit 6 on how many
+                      numbers */
 };
 
 #define TRACE_SHAPES (PROF_EV_FUTILE_WAKEUP + 1U)
-/* Hidden: it is reached without a load of its address. */
+/* Hidden, so that its address needs no load. */
 extern const struct trace_shape prof_trace_shapes[TRACE_SHAPES]
     __attribute__((visibility("hidden")));
 
@@ -129,35 +137,35 @@ trace_file_ticks(const struct prof_trace *trace, uint64_t clock_ticks)
 }
 
 /*
- * Write an event in the order of the clock (trace_clock.c).
+ * Write an event in clock order (trace_clock.c).
  *
- * in:      stack, its number
+ * in:      stack, its id
  * context: as trace.c, I6
  */
 void prof_trace_emit_clocked(struct prof_trace *trace, uint32_t proc,
                              enum prof_trace_event kind, const uint64_t *args,
                              uint64_t stack);
 
-/* A stamp of the clock alone: its sequence is the reading, too. context: stamp
+/* Take a stamp whose sequence number is the clock reading, too. context: stamp
  * word held */
 struct raw_stamp prof_trace_clock_stamp(struct prof_trace *trace);
 
-/* returns: the sequence number of such a stamp in this session */
+/* returns: the sequence number, in this session, of a stamp read at `clock` */
 uint64_t prof_trace_clock_moment(const struct prof_trace *trace,
                                  uint64_t clock);
 
 /*
- * Order what happened so far before what follows, on all processors that have
- * no buffer, whatever the clock does.
+ * Make all later events follow all earlier ones, even if the clock does not
+ * advance. Affects processors that have no buffer.
  *
- * in:      begins: numbers count from here, because nothing of the session is
- *          written yet
+ * in:      begins, true if the session has no events yet: sequence numbers then
+ *          count from here
  * context: the stopped world, in clock order
  */
 void prof_trace_clock_meet(struct prof_trace *trace, bool begins);
 
 /*
- * Drop the events from trace->cut_before on, and count them.
+ * Drop and count the events whose sequence number is trace->cut_before or more.
  *
  * in, out: buffer, begins with a batch header
  * returns: whether an event is left
@@ -165,10 +173,11 @@ void prof_trace_clock_meet(struct prof_trace *trace, bool begins);
  */
 bool prof_trace_cut(struct prof_trace *trace, struct trace_buffer *buffer);
 
-/* An empty buffer, NULL if there is none or the trace is cut. */
+/* returns: an empty buffer; NULL if there is none or the trace is cut */
 struct trace_buffer *prof_trace_take_empty(struct prof_trace *trace);
 
-/* The first bytes of a buffer: whose it is, and where counting begins. */
+/* Write a buffer's batch header: its processor, and the stamp from which the
+ * events in it count. */
 void prof_trace_put_batch(struct trace_buffer *buffer, uint64_t proc,
                           const struct prof_trace_stamp *stamp);
 
@@ -176,7 +185,7 @@ void prof_trace_put_batch(struct trace_buffer *buffer, uint64_t proc,
 struct raw_stamp prof_trace_take_stamp(struct prof_trace *trace);
 
 /*
- * Trace an event of the session that is starting, although it is not on yet.
+ * Trace an event of the session that is starting, before it is on.
  *
  * context: as trace.c, I6
  */
@@ -188,17 +197,18 @@ void prof_trace_emit_started(struct prof_trace *trace, uint32_t proc,
  * afterwards. context: its owner */
 void prof_trace_give_up(struct prof_trace *trace, struct trace_buffer **owned);
 
-/* Put all buffers on the empty list. context: nobody holds any */
+/* Put all buffers on the empty list. context: no buffer is in use */
 void prof_trace_empty_buffers(struct prof_trace *trace);
 
 /* returns: whether less than half of the buffers are empty */
 bool prof_trace_is_filling(struct prof_trace *trace);
 
-/* Forget a session that has stopped, unless somebody has begun to read it or
- * waits for it. Does nothing if there is none. */
+/* Forget a stopped session. The caller makes sure that no thread reads it or
+ * waits for its end. Does nothing if there is none. */
 void prof_trace_discard(struct prof_trace *trace);
 
-/* Tell the reader, awake or asleep, that there is something to read. */
+/* Tell the reader, whether it sleeps or not, that there is something to
+ * read. */
 void prof_trace_tell_reader(struct prof_trace *trace);
 
 #endif

@@ -108,20 +108,20 @@ PROF_NODISCARD enum prof_status
 prof_cpu_write_text(struct prof_cpu *cpu, const struct prof_output *output);
 
 /*
- * Take a profile not from ticks but from the words of Go's runtime: a record
- * {3, 0, hz} and then records {3 + n, time, count, n addresses}. In a
- * record with count 0 and one address, the address is a number of lost ticks.
+ * Make a profile not from ticks but from words in the format of Go's runtime: a
+ * record {3, 0, hz} and then records {3 + n, time, count, n addresses}. If a
+ * record has count 0 and one address, that address is the number of lost ticks.
  *
  * in:      labels, one for each record, the first unused; NULL: no labels
  *          labels_count, their number
- * returns: PROF_OK; PROF_ERR_FORMAT, and the records before the wrong one are
- *          kept; PROF_ERR_ACTIVE
+ * returns: PROF_OK; PROF_ERR_FORMAT: the profile has the records before the
+ *          wrong one; PROF_ERR_ACTIVE
  */
 PROF_NODISCARD enum prof_status
 prof_cpu_load(struct prof_cpu *cpu, const uint64_t *words, size_t words_count,
               const struct prof_label_set *const *labels, size_t labels_count);
 
-/* Ticks of the profile, by what became of them. */
+/* How many ticks of the profile were recorded, and how many lost. */
 struct prof_cpu_totals {
     uint64_t recorded; /* with their stacks */
     uint64_t lost;     /* ring full, or too many different stacks */

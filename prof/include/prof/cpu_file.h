@@ -25,20 +25,20 @@ extern "C" {
 enum { PROF_CPU_FILE_DRAIN_MS = 100 };
 
 struct prof_cpu_file_config {
-    struct prof_cpu *cpu; /* not running; the file's until the stop */
+    struct prof_cpu *cpu; /* not running; do not use it until the stop */
     const char *path;     /* copied; if relative, resolved at the stop */
     uint32_t hz;          /* ticks per second of CPU; 0: PROF_CPU_HZ */
     /*
-     * Where ticks come from. False: ITIMER_PROF, which counts the CPU time of
-     * all threads, and loses ticks if they are due more often than kernel
-     * ticks. True: each thread that has a prof_timer.
+     * What makes ticks. False: ITIMER_PROF, which counts the CPU time of all
+     * threads; it loses ticks that are due more often than the kernel's own.
+     * True: the prof_timer of each thread that has one.
      */
     bool threads_have_timers;
     prof_unwind *unwind; /* as in prof_process_begin() */
     /*
-     * Symbols, mappings, `lost` and scratch; the sink and the time are set by
-     * the call. The writing thread calls `symbols`, which must not call start
-     * or stop.
+     * The caller sets symbols, mappings, `lost` and scratch; the call sets the
+     * sink and the time. The writing thread calls `symbols`, which must not
+     * call start or stop.
      */
     struct prof_output output;
     void *packing; /* prof_gzip_bytes(); NULL: not compressed */
@@ -54,23 +54,23 @@ struct prof_cpu_file {
     int64_t timer_before[4]; /* a struct itimerval: seconds, microseconds */
     int64_t began_ns;        /* of the wall clock */
     int64_t began_monotonic_ns;
-    int64_t duration_ns;     /* the writer's after the stop */
-    enum prof_status status; /* the writer's until its join */
-    struct prof_file file;   /* as is this */
+    int64_t duration_ns;     /* the writer sets it after the stop */
+    enum prof_status status; /* only the writer uses it until joined */
+    struct prof_file file;   /* the same */
     char path[PROF_PATH_MAX];
     uint32_t stopping; /* the writer sleeps on it */
 };
 
 /*
- * Begin a CPU profile of the process. Until the stop SIGPROF belongs to the
- * profile, and so does ITIMER_PROF unless threads have timers.
+ * Begin a CPU profile of the process. Until the stop, the program must not use
+ * SIGPROF, nor ITIMER_PROF unless threads have timers.
  *
- * returns: PROF_OK; PROF_ERR_ACTIVE (there is one already, here or by
- *          prof_process_begin()); PROF_ERR_CONFIG (hz); PROF_ERR_SINK (the file
- *          cannot be made: prof_cpu_file_reason()); PROF_ERR_UNSUPPORTED (no
- *          thread, no timer); PROF_ERR_BUSY (a tick of the previous profile is
- *          still being recorded). On error no profile has begun, but the
- *          contents of `cpu` may be gone.
+ * returns: PROF_OK; PROF_ERR_ACTIVE (a CPU profile is running already, of this
+ *          struct or begun by prof_process_begin()); PROF_ERR_CONFIG (hz);
+ *          PROF_ERR_SINK (the file cannot be created: prof_cpu_file_reason());
+ *          PROF_ERR_UNSUPPORTED (no thread, no timer); PROF_ERR_BUSY (a tick of
+ *          the previous profile is still being recorded). On error no profile
+ *          has begun, but the contents of `cpu` may be gone.
  * context: any thread, not a signal handler
  */
 PROF_NODISCARD enum prof_status
@@ -95,8 +95,8 @@ const char *prof_cpu_file_reason(const struct prof_cpu_file *file);
 /*
  * Continue in the child of a fork: no profile is running there, and its struct
  * prof_cpu may be used again (prof/fork.h). The parent's profile goes on in the
- * parent. Without this call a stop in the child would wait for a thread that it
- * does not have.
+ * parent. Without this call a stop in the child would wait for a thread that
+ * exists only in the parent.
  */
 void prof_cpu_file_after_fork_child(struct prof_cpu_file *file);
 

@@ -1,5 +1,5 @@
 /*
- * prof/file.h -- a file that appears whole or not at all, and nowhere else.
+ * prof/file.h -- writing a file so that it appears whole or not at all.
  *
  * The bytes go to a temporary file in the folder of the wanted name. It has a
  * random name and mode 0600, and did not exist before. At the end it is synced
@@ -8,7 +8,7 @@
  *
  * What happens depends on what the name already refers to:
  *
- *   nothing          a new file, of mode 0666 without the umask
+ *   nothing          a new file, of mode 0666 less the umask
  *   a regular file   replaced; the new file takes over its mode and group, not
  *                    its owner, its ACL or its other names
  *   a symbolic link  followed, also as a folder on the way; the file that it
@@ -20,9 +20,9 @@
  * In a shared folder such as /tmp, other users may create names that lead
  * elsewhere. So in a folder that others can write to, or that belongs to
  * another user, links and pipes are used only if they belong to the caller or
- * to root, and have one name. An old file that belongs to neither cannot give
- * the new one a wider mode. No folder is looked up twice: it is held open from
- * the beginning to the end.
+ * to root, and have one name. A new file does not take a wider mode from an old
+ * one that belongs to neither. The folder is looked up once and held open to
+ * the end.
  */
 #ifndef PROF_FILE_H
 #define PROF_FILE_H
@@ -41,8 +41,8 @@ extern "C" {
 #define PROF_FILE_NAME_MAX 255
 
 struct prof_file {
-    int descriptor;     /* of the bytes; -1: none */
-    int folder;         /* of the name; -1: written in place */
+    int descriptor;     /* the bytes go here; -1: none */
+    int folder;         /* of the final name; -1: written in place */
     int error;          /* errno of the first failure; 0: none */
     const char *reason; /* for prof_file_reason(); NULL: errno says it all */
     bool is_private;
@@ -62,7 +62,7 @@ struct prof_file {
 PROF_NODISCARD enum prof_status prof_file_begin(struct prof_file *file,
                                                 const char *path);
 
-/* The same; a new file is of mode 0600, whatever the old one was. */
+/* The same, but a new file has mode 0600, whatever the mode of the old one. */
 PROF_NODISCARD enum prof_status prof_file_begin_private(struct prof_file *file,
                                                         const char *path);
 
@@ -96,7 +96,7 @@ PROF_NODISCARD enum prof_status prof_file_end(struct prof_file *file,
 void prof_file_abandon(const struct prof_file *file);
 
 /*
- * Would the file be written over the file `input`?
+ * Would this file replace the file `input`?
  *
  * in:      file, begun; input, a path
  * returns: true if both are the same regular file, by device and number
@@ -104,8 +104,7 @@ void prof_file_abandon(const struct prof_file *file);
 bool prof_file_is(const struct prof_file *file, const char *input);
 
 /*
- * Could `path` be written? To be asked before work that would otherwise be
- * lost.
+ * Could `path` be written? Call this before long work whose result goes there.
  *
  * out:     *file, for prof_file_reason(); nothing is open
  * returns: PROF_OK, PROF_ERR_SINK

@@ -33,11 +33,11 @@ struct prof_flight; /* a flight recorder; opaque */
 #define PROF_FLIGHT_GENERATIONS_MAX 64U
 
 struct prof_flight_config {
-    /* For each generation. Each processor that has written holds a buffer:
-     * allow at least 4 * procs_max, or a generation seems to be filling at
-     * once. */
+    /* For each generation. Each processor that has written holds a buffer, so
+     * set buffers_max to 4 * procs_max or more; with fewer,
+     * prof_flight_is_filling() is soon true. */
     struct prof_trace_config trace;
-    /* Kept at once, including the one being written and the one being read;
+    /* Generations kept, including the one being written and the one being read;
      * PROF_FLIGHT_GENERATIONS_MIN .. _MAX. */
     uint32_t generations_max;
 };
@@ -59,7 +59,7 @@ prof_flight_init(struct prof_flight **flight,
                  const struct prof_flight_config *config, void *block,
                  size_t block_bytes);
 
-/* ---- control plane: with the world stopped, as prof_trace_start() ---- */
+/* ---- control calls: with the world stopped, as prof_trace_start() ---- */
 
 /* returns: PROF_OK; PROF_ERR_BUSY if the recorder is on */
 PROF_NODISCARD enum prof_status
@@ -79,7 +79,7 @@ prof_flight_next(struct prof_flight *flight,
                  uint32_t depth);
 
 /*
- * End the last generation. Those not read yet can still be read.
+ * End the last generation. Generations not read yet can still be read.
  *
  * in:      the caller's processor and stack
  * returns: PROF_OK; PROF_ERR_OFF if the recorder is not on
@@ -89,7 +89,7 @@ PROF_NODISCARD enum prof_status prof_flight_stop(struct prof_flight *flight,
                                                  const uintptr_t *stack,
                                                  uint32_t depth);
 
-/* ---- record plane ---- */
+/* ---- record calls ---- */
 
 /*
  * The tracer that takes events of processors: for prof_trace_emit(),
@@ -101,10 +101,10 @@ PROF_NODISCARD enum prof_status prof_flight_stop(struct prof_flight *flight,
 struct prof_trace *prof_flight_tracer(const struct prof_flight *flight);
 
 /*
- * The same for a thread without a processor, which goes on while the world is
- * stopped: for prof_trace_emit() with PROF_TRACE_NO_PROC, prof_trace_stamp()
- * and prof_trace_timer_task(). No generation begins or ends until
- * prof_flight_leave().
+ * The same for a thread without a processor, which keeps running while the
+ * world is stopped: for prof_trace_emit() with PROF_TRACE_NO_PROC,
+ * prof_trace_stamp() and prof_trace_timer_task(). No generation begins or ends
+ * until prof_flight_leave().
  *
  * context: a thread on no processor; not a signal handler. It may wait for
  *          prof_flight_next()
@@ -113,8 +113,8 @@ struct prof_trace *prof_flight_enter(struct prof_flight *flight);
 void prof_flight_leave(struct prof_flight *flight);
 
 /*
- * Is it time for prof_flight_next()? A generation whose buffers are all full
- * ends there: the events after it are dropped and counted.
+ * Is it time for prof_flight_next()? Once all buffers of a generation are full,
+ * its further events are dropped and counted.
  *
  * returns: whether less than half of the generation's buffers are empty
  * context: any thread; not a signal handler. May be out of date when it returns
@@ -124,16 +124,16 @@ bool prof_flight_is_filling(struct prof_flight *flight);
 /* ---- reading ---- */
 
 struct prof_flight_part {
-    uint64_t generation;            /* from 1; each its own file */
-    const uint8_t *bytes;           /* the caller's until its next call */
+    uint64_t generation;            /* counted from 1; each is a file */
+    const uint8_t *bytes;           /* valid until the next call */
     size_t bytes_count;             /* > 0 */
     struct prof_trace_drops losses; /* complete with PROF_ERR_END */
 };
 
 /*
- * Take the next bytes of the oldest generation that has ended. They are its
- * file, in order, in the format of prof_trace_read(). A generation is read
- * once.
+ * Take the next bytes of the oldest generation that has ended. Concatenated,
+ * the bytes of a generation are its file, as in prof_trace_read(). A generation
+ * can be read only once.
  *
  * out:     *part; without bytes after PROF_ERR_END
  * returns: PROF_OK; PROF_ERR_END after the last bytes of a generation, after

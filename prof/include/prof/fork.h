@@ -33,16 +33,17 @@ struct prof_registry;
  * waiting, the cycle, the rates. prof_check() returns NULL, and no control call
  * waits for a thread that is gone. Every processor may be used again.
  *
- * Lost: of each other thread at most the one event that it was recording (of a
+ * Lost: for each other thread at most the one event that it was recording (of a
  * wait perhaps only the ticks), and room for one bucket. The next flush or
- * snapshot completes a publication that was cut short. In two cases events show
- * one collection off: if next_cycle was cut short, the frees of that sweep may
- * come late; if a flush under PROF_HEAP_STAGES was, allocations may come early.
+ * snapshot completes a publication that the fork cut short. In two cases events
+ * appear in the wrong collection, off by one: if the fork cut short next_cycle,
+ * the frees of that sweep may come late; if it cut short a flush under
+ * PROF_HEAP_STAGES, allocations may come early.
  *
  * Objects of the threads that are gone are still in the child's memory, and so
- * in its profile. Parent and child continue with the same random numbers: give
- * one of them other seeds (prof_proc_seed()) before you add up the profiles of
- * both.
+ * in its profile. Parent and child continue with the same random numbers: if
+ * you will add up the profiles of both, give one of them new seeds
+ * (prof_proc_seed()).
  *
  * The call visits every processor. It visits every bucket only if another
  * thread was inside a heap event or the first snapshot.
@@ -51,9 +52,9 @@ void prof_after_fork_child(struct prof *prof);
 
 /*
  * Continue with a tracer: it is off, and there is nothing to read. A session
- * goes on only in the parent, with all its events, so in the child none of them
- * counts as dropped. The child may start a session of its own; a stamp from
- * before the fork counts as one from before that session. Bytes that
+ * goes on only in the parent, which has all its events, so the child counts
+ * none as dropped. The child may start a session of its own; to it, a stamp
+ * from before the fork is one from before the session. Bytes that
  * prof_trace_read() returned are no longer valid.
  */
 void prof_trace_after_fork_child(struct prof_trace *trace);
@@ -68,9 +69,8 @@ void prof_flight_after_fork_child(struct prof_flight *flight);
  * Continue with a CPU profile: none is being taken, and there is none to write.
  * The parent has what was collected, and continues.
  *
- * Timers are not inherited: do not close the parent's. If the child is to
- * direct SIGPROF to a profile, first detach it from the old one
- * (prof_process_end()).
+ * Timers are not inherited: do not close the parent's. If the child is to take
+ * a CPU profile, first detach SIGPROF from the old one (prof_process_end()).
  */
 void prof_cpu_after_fork_child(struct prof_cpu *cpu);
 

@@ -6,8 +6,9 @@
  * any length. A program that uses it must link libisal; the rest of the library
  * does not need it.
  *
- * Unpacking gives back what was written. The packed bytes may differ between
- * processors, because igzip searches differently on each kind.
+ * The compressed bytes may differ from one CPU model to another, because igzip
+ * searches for matches in different ways. They always decompress to what was
+ * written.
  */
 #ifndef PROF_GZIP_H
 #define PROF_GZIP_H
@@ -39,10 +40,10 @@ void prof_gzip_begin(struct prof_gzip *gzip, const struct prof_sink *to,
 struct prof_sink prof_gzip_sink(struct prof_gzip *gzip);
 
 /*
- * Pass on what is left of the member, and its end.
+ * Write the rest of the gzip member.
  *
  * in:      status, of what was written; unless PROF_OK nothing more is passed
- *          on, and the output is to be discarded (prof_file_end() does so)
+ *          on, and the output should be discarded (prof_file_end() does so)
  * returns: status; PROF_ERR_MEMORY, or the other sink's
  */
 PROF_NODISCARD enum prof_status prof_gzip_end(struct prof_gzip *gzip,

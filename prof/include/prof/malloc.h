@@ -8,8 +8,8 @@
  * PROF_HEAP_RATE_DEFAULT and every contended mutex, and writes files only when
  * told to.
  *
- * Profiles have addresses and no names; readers look these up. Any thread may
- * make these calls, but no signal handler. They keep errno.
+ * Profiles have addresses and no function names; readers look the names up. Any
+ * thread may make these calls, but no signal handler. They keep errno.
  */
 #ifndef PROF_MALLOC_H
 #define PROF_MALLOC_H
@@ -24,11 +24,11 @@ extern "C" {
 #pragma GCC visibility push(default)
 
 enum prof_malloc_kind {
-    PROF_MALLOC_HEAP,   /* in use, and all that was allocated */
+    PROF_MALLOC_HEAP,   /* memory in use, and all that was allocated */
     PROF_MALLOC_ALLOCS, /* the same numbers; viewers open it at allocated */
     PROF_MALLOC_MUTEX,  /* by the stacks that kept others waiting */
     PROF_MALLOC_BLOCK,  /* by the stacks that waited */
-    PROF_MALLOC_CPU     /* since it was last written */
+    PROF_MALLOC_CPU     /* CPU time since this kind was last written */
 };
 
 /*
@@ -66,11 +66,13 @@ PROF_NODISCARD enum prof_status prof_malloc_dump(const char *folder);
 /* What is sampled, and what was not recorded. */
 struct prof_malloc_status {
     int64_t rate_bytes;
-    uint64_t live_samples;      /* sampled blocks that are not freed */
+    uint64_t live_samples;      /* sampled blocks not freed yet */
     uint64_t dropped_samples;   /* no room for their stacks */
-    uint64_t untracked_samples; /* in the totals, not in use: too many live */
+    uint64_t untracked_samples; /* counted as allocated, not as in use: too many
+                                   were live */
     uint64_t early_allocs;      /* before the profiler was up */
-    uint64_t unseen_frees;      /* noticed when their address came again */
+    uint64_t unseen_frees;      /* noticed when the address was allocated
+                                   again */
     uint64_t uncharged_waits;   /* no room for their lock */
 };
 

@@ -1,5 +1,6 @@
 /*
- * prof/port.h -- what the core needs from its platform. It calls nothing else.
+ * prof/port.h -- the functions that the core needs from its platform. The core
+ * calls no others.
  *
  * prof/port/ implements this header for Linux; the simulator and the tests link
  * their own. To replace it, name your object before libprof.a.
@@ -64,8 +65,8 @@ void prof_port_wake(const uint32_t *word);
 
 /*
  * Order memory on all threads of the process, as if each had executed a full
- * fence. What each did before the call, the caller sees after it; what the
- * caller did before, each sees afterwards.
+ * fence during the call. The caller then sees what each thread did before its
+ * fence, and each thread sees what the caller did before the call.
  *
  * returns: false if the system cannot do that
  */

@@ -1,13 +1,13 @@
 /*
- * prof/pprof.h -- writers of profile.proto; prof/text.h has the older text
- * forms. docs/profiles.md describes the bytes.
+ * prof/pprof.h -- writers of profile.proto, the format of pprof; prof/text.h
+ * has the older text forms. docs/profiles.md describes the bytes.
  *
- * Every writer streams to a sink, works inside a block of the caller's, and
- * returns the first error: the sink's own status, or PROF_ERR_MEMORY if the
- * block was too small. What the sink has taken by then is the beginning of a
- * profile and should be discarded.
+ * Every writer streams to a sink, uses only the caller's scratch memory, and
+ * returns the first error: the sink's status, or PROF_ERR_MEMORY if the scratch
+ * was too small. After an error, discard what the sink has taken: it is only
+ * the beginning of a profile.
  *
- * profile.proto comes out uncompressed; prof/gzip.h is a sink that compresses.
+ * The output is not compressed; prof/gzip.h is a sink that compresses.
  */
 #ifndef PROF_PPROF_H
 #define PROF_PPROF_H
@@ -27,18 +27,18 @@ extern "C" {
 
 #define PROF_LABELS_MAX 32U /* labels of one sample */
 
-/* Where a profile goes, and what it states besides the records. */
+/* Where a profile goes, and what it contains besides the records. */
 struct prof_output {
     struct prof_sink sink;
-    struct prof_symbols symbols;         /* find NULL: nothing has a name */
+    struct prof_symbols symbols;         /* find NULL: no frame has a name */
     const struct prof_mapping *mappings; /* may be NULL */
     uint32_t mappings_count;
     int64_t time_ns; /* when it was taken, since 1970; 0: not written */
     /*
      * A return address inside a function whose name says that the stack was
      * lost. It replaces an empty stack, since readers drop samples without an
-     * address. 0: samples stay empty; texts, where a stack needs an address,
-     * show 1.
+     * address. 0: empty stacks stay empty, except in texts, which show address
+     * 1.
      */
     uintptr_t lost;
     const struct prof_rules *rules; /* how heap records were sampled; NULL:
@@ -48,25 +48,25 @@ struct prof_output {
 };
 
 /*
- * returns: enough scratch for that many records with that many different return
- *          addresses among them
+ * returns: bytes of scratch that are enough for `records` records with
+ *          `locations` different return addresses in all
  */
 size_t prof_pprof_scratch_bytes(size_t records, size_t locations);
 
 /* ---- heap ---- */
 
 enum prof_heap_view {
-    PROF_VIEW_INUSE, /* readers show what is in use */
-    PROF_VIEW_ALLOCS /* readers show all that was allocated */
+    PROF_VIEW_INUSE, /* readers first show memory in use */
+    PROF_VIEW_ALLOCS /* readers first show all allocated memory */
 };
 
 /*
- * Write a heap profile as profile.proto: four values a record, scaled up to
- * what the sampled program did.
+ * Write a heap profile as profile.proto: four values per record, scaled up to
+ * estimate what the program did.
  *
  * in:      records, of a snapshot; each is scaled by its own rate
- *          rate_bytes, the current one: the period that is written
- * returns: PROF_OK, PROF_ERR_MEMORY, or the sink's
+ *          rate_bytes, the current rate, written as the period
+ * returns: PROF_OK, PROF_ERR_MEMORY, or the sink's status
  */
 PROF_NODISCARD enum prof_status
 prof_pprof_heap(const struct prof_output *output,
@@ -79,8 +79,8 @@ prof_pprof_heap(const struct prof_output *output,
  * Write a contention profile as profile.proto, most ticks first.
  *
  * in:      ticks_per_second, at least 1
- *          period, by which all records are multiplied, 1 to INT64_MAX: of
- *          mutex records prof_mutex_period(), of block records 1
+ *          period, by which all records are multiplied, 1 to INT64_MAX:
+ *          prof_mutex_period() for mutex records, 1 for block records
  * returns: as prof_pprof_heap()
  */
 PROF_NODISCARD enum prof_status

@@ -45,8 +45,8 @@ typedef uint32_t prof_unwind(const void *ucontext, uintptr_t *stack,
 PROF_NODISCARD enum prof_status prof_process_begin(struct prof_cpu *cpu,
                                                    prof_unwind *unwind);
 
-/* Detach SIGPROF from the profile; close the timers before. Does nothing if it
- * is directed to no profile. */
+/* Detach SIGPROF from the profile; first close all timers. Does nothing if
+ * there is no profile. */
 void prof_process_end(void);
 
 /* The timer of one thread. */

@@ -2,21 +2,22 @@
  * prof/prof.h -- the profiler: an instance, its processors, and the profiles
  * of heap, blocking and mutex contention.
  *
- * Two planes. The *record* plane (prof_heap_alloc and the like) never fails,
- * never blocks and never allocates; what does not fit is dropped and counted by
- * cause. The *control* plane (cycles, snapshots) returns a status.
+ * Calls fall into two groups. *Record* calls (prof_heap_alloc and the like)
+ * never fail, never block and never allocate; an event that does not fit is
+ * dropped and counted by cause. *Control* calls (cycles, snapshots) return a
+ * status.
  *
- * Call stacks are arrays of return addresses, leaf first. The library copies
- * what it keeps, once per distinct (kind, size, stack); such a *bucket* lives
- * as long as the instance.
+ * Call stacks are arrays of return addresses, leaf first. All events with the
+ * same kind, size and stack share one *bucket*, which holds a copy of the stack
+ * and lives as long as the instance.
  *
  * Every 64-bit counter wraps silently.
  *
  * How to link: cc program.c $(pkg-config --cflags --libs prof).
  *
  * The child of a fork calls prof_after_fork_child() before any other function
- * of the library, unless it only calls exec or _exit. prof/fork.h says what it
- * keeps.
+ * of the library, unless it only calls exec or _exit. prof/fork.h says what the
+ * child keeps.
  *
  * If a caller breaks a contract so that memory would be damaged (a processor or
  * bucket number out of range), prof_port_panic() prints the broken condition
@@ -49,7 +50,8 @@ struct prof_proc; /* one processor or thread of it; opaque */
 #define PROF_PROCS_LIMIT   (1U << 16)
 #define PROF_BLOCK_ALIGN   64U
 
-/* What hashes a call stack. Equality of buckets never depends on it. */
+/* The hash function for call stacks. Which events share a bucket does not
+ * depend on it. */
 enum prof_hash {
     PROF_HASH_MULTILINEAR, /* the default: sums of products, 64 bits */
     PROF_HASH_GO_64, /* the one-at-a-time hash of Go's runtime, 64-bit words */
@@ -61,7 +63,7 @@ enum prof_hash {
 enum prof_world {
     /* None: the embedder stops the world around prof_heap_next_cycle(). */
     PROF_WORLD_STOPPED,
-    /* All: the library waits out the calls in flight, see there. */
+    /* All: see prof_heap_next_cycle() for calls in flight. */
     PROF_WORLD_RUNNING
 };
 
@@ -70,10 +72,11 @@ struct prof_config {
     enum prof_hash hash;
     uint32_t buckets_max; /* 1 .. PROF_BUCKETS_LIMIT; 0 is an error */
     uint32_t depth_max;   /* frames kept of a stack; 0: 32 */
-    /* Frames of all buckets; 0: 16 a bucket. Less than 2^31 with two more for
-       each bucket, so the largest buckets_max needs fewer than the default. */
+    /* Frames of all buckets together; 0: 16 per bucket. frames_max + 2 *
+       buckets_max must be below 2^31, so with the largest buckets_max the
+       default is too large. */
     uint64_t frames_max;
-    /* 0: 1. A processor has columns of its own: 40 bytes of the block for each
+    /* 0: 1. Each processor has its own counters: 40 bytes of the block per
        bucket, of which heap events touch 24, other events 16. */
     uint32_t procs_max;
     enum prof_world world;
@@ -82,14 +85,14 @@ struct prof_config {
      * the wrap lets a test reach it in minutes instead of months.
      */
     uint32_t cycle_first;
-    /* With a processor's index, the seed of its random numbers. */
+    /* Each processor's random numbers start from this and its index. */
     uint64_t seed;
     uint64_t ticks_per_second; /* of the clock; 0: 10^9. At most 10^10 */
 };
 
 /*
  * in:      config
- * returns: bytes that prof_init() needs for it, 0 if the configuration is wrong
+ * returns: bytes that prof_init() needs, 0 if the configuration is wrong
  */
 size_t prof_bytes_needed(const struct prof_config *config);
 
@@ -114,17 +117,17 @@ PROF_NODISCARD enum prof_status prof_init(struct prof **prof,
 /*
  * in:      index, below procs_max
  * returns: the context of that processor, the same at each call. One thread at
- *          a time may use it, and signal handlers that interrupt this thread,
- *          even in the middle of a record call: no event is lost. Hand it from
- *          one thread to the next with synchronisation, like any memory.
+ *          a time may use it. Signal handlers that interrupt this thread may
+ *          use it too, even in the middle of a record call: no event is lost.
+ *          Synchronise when another thread takes it over, as for any memory.
  */
 struct prof_proc *prof_proc_at(struct prof *prof, uint32_t index);
 
 /* ------------------------------------------------------------- random numbers
  *
- * Each processor has its own random numbers. One is drawn only when a rule
- * needs one (docs/sampling.md, "Draws"), so the state depends on the seed and
- * on what was recorded, and on nothing else.
+ * Each processor has its own generator. It draws a number only when a rule
+ * needs one (docs/sampling.md, "Draws"), so its state depends only on the seed
+ * and on what was recorded.
  */
 
 /* Restart the processor's random numbers. in: seed, any value */
@@ -134,14 +137,14 @@ void prof_proc_seed(struct prof_proc *proc, uint64_t seed);
 uint64_t prof_proc_rng_state(const struct prof_proc *proc);
 
 /*
- * Continue from a state. in: state, any value; one that the generator cannot
- * reach (all zero) is replaced by one that it can.
+ * Continue from a state. in: state, any value; zero, if the generator cannot
+ * reach it, is replaced by a state that it can reach.
  */
 void prof_proc_rng_resume(struct prof_proc *proc, uint64_t state);
 
-/* ------------------------------------------------------- heap, record plane
+/* ------------------------------------------------------- heap, record calls
  *
- * A bucket number, to be kept with the object until it is freed.
+ * The number of a bucket. Keep it with the object until the object is freed.
  */
 typedef uint32_t prof_bucket;
 #define PROF_BUCKET_NONE 0U /* the allocation was dropped */
@@ -149,13 +152,13 @@ typedef uint32_t prof_bucket;
 /*
  * Count an allocation.
  *
- * in:      stack, `depth` return addresses, leaf first; what is deeper than
- *          depth_max is cut off. NULL if depth is 0.
+ * in:      stack, `depth` return addresses, leaf first; frames beyond depth_max
+ *          are cut off. NULL if depth is 0.
  *          size_bytes, part of the bucket's identity
  * returns: the bucket, to pass when the object is freed; PROF_BUCKET_NONE if
  *          there was no room (prof_drops)
- * context: any thread, signal handlers included; in a stopped world not during
- *          next_cycle
+ * context: any thread, signal handlers included; under PROF_WORLD_STOPPED not
+ *          during next_cycle
  */
 prof_bucket prof_heap_alloc(struct prof_proc *proc, const uintptr_t *stack,
                             uint32_t depth, uint64_t size_bytes);
@@ -168,12 +171,12 @@ struct prof_heap_event {
 };
 
 /*
- * Count allocations, as if by prof_heap_alloc() for each in order. With 100,000
- * stacks or more this takes about half the time, because cache misses overlap;
- * with a few hundred stacks, all in the nearest cache, it takes longer. For
- * recorders that have collected events, and for replays.
+ * Count many allocations, as if by one prof_heap_alloc() after the other; for
+ * recorders that have collected events, and for replays. With 100,000 stacks or
+ * more it takes about half the time, because cache misses overlap; with a few
+ * hundred stacks, which fit into the L1 cache, it takes longer.
  *
- * out:     buckets, one of each event
+ * out:     buckets[i], of events[i]
  * in:      events, `count` of them
  * context: as prof_heap_alloc()
  */
@@ -190,19 +193,19 @@ void prof_heap_alloc_many(struct prof_proc *proc,
 void prof_heap_free(struct prof_proc *proc, prof_bucket bucket);
 
 /*
- * Count an object that the program itself freed. It may be freed in the cycle
- * in which it was allocated; both are published together.
+ * Count an object that the program itself freed. If it was allocated in the
+ * same cycle, allocation and free are published together.
  *
- * in:      as prof_heap_free(). Under rules without such a path the event is
+ * in:      as prof_heap_free(). Under rules without explicit frees the event is
  *          dropped and counted.
  */
 void prof_heap_free_explicit(struct prof_proc *proc, prof_bucket bucket);
 
-/* ------------------------------------------------------ heap, control plane
+/* ------------------------------------------------------ heap, control calls
  *
  * Call prof_heap_next_cycle() at each mark termination, with the world stopped,
  * and prof_heap_flush() after restarting it, before the next mark termination.
- * If a collection should show as soon as its sweep is over, call
+ * To show a collection's frees as soon as its sweep is over, call
  * prof_heap_post_sweep() when every dead object of the cycle is swept.
  * docs/semantics.md, "Which events a snapshot shows", has the rules.
  */
@@ -210,24 +213,24 @@ void prof_heap_free_explicit(struct prof_proc *proc, prof_bucket bucket);
 /*
  * Begin the next cycle: O(1) work under PROF_HEAP_RING.
  *
- * Under PROF_WORLD_RUNNING record calls may be in flight. Nothing of the new
- * cycle is published until those that saw the old one have ended; until then
- * control calls return PROF_ERR_BUSY.
+ * Under PROF_WORLD_RUNNING record calls may be in flight. Until those that saw
+ * the old cycle have ended, nothing of the new cycle is published, and control
+ * calls return PROF_ERR_BUSY.
  *
  * returns: PROF_OK. PROF_ERR_BUSY if another thread is in a control call, or
  *          record calls of the old cycle are still in flight; the cycle does
- *          not advance. In a stopped world, continue without it, since the
- *          thread that holds the lock may be stopped: this collection's dead
- *          objects then show together with the next one's. In a running world,
- *          call again, as after PROF_ERR_BUSY of any control call: record calls
- *          are short.
+ *          not advance. With the world stopped, go on without the call, because
+ *          the thread that holds the lock may be stopped: this collection's
+ *          frees then appear together with the next one's. With the world
+ *          running, call again, as for any control call: record calls are
+ *          short.
  * context: PROF_WORLD_STOPPED: no record call in flight
  */
 PROF_NODISCARD enum prof_status prof_heap_next_cycle(struct prof *prof);
 
 /*
- * Publish what the current cycle made final. The second call of a cycle does
- * nothing.
+ * Publish the events that became final when the current cycle began. A second
+ * call in the same cycle does nothing.
  *
  * returns: PROF_OK; PROF_WORLD_RUNNING: PROF_ERR_BUSY, see next_cycle
  * context: any thread; waits for other control calls
@@ -260,9 +263,10 @@ struct prof_heap_record {
     uint64_t allocs;        /* objects */
     uint64_t frees;         /* objects */
     uint64_t size_bytes;    /* of each object */
-    int64_t rate_bytes;     /* at which they were sampled; 1 or less: all of
-                               them. Under Go's rules the current rate */
-    const uintptr_t *stack; /* leaf first; the instance's, never changes */
+    int64_t rate_bytes;     /* they were sampled at; 1 or less: all were
+                               recorded. Under Go's rules the current rate */
+    const uintptr_t *stack; /* leaf first; owned by the instance, never
+                               changes */
     uint32_t depth;         /* frames in stack */
 };
 
@@ -278,7 +282,7 @@ prof_heap_free_bytes(const struct prof_heap_record *record)
     return record->frees * record->size_bytes;
 }
 
-/* A program in C++ may warn of the casts of C. */
+/* A C++ compiler may warn about C-style casts. */
 #ifdef __cplusplus
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wold-style-cast"
@@ -314,10 +318,11 @@ enum prof_select {
  * First-snapshot rule: while nothing at all is published, the call publishes
  * everything recorded so far, whatever its cycle.
  *
- * out:     records[0 .. *count) if they fit; else unchanged, unless the only
- *          bucket too many arrived during the call
+ * out:     records[0 .. *count) if they fit. If not, they are unchanged, unless
+ *          the excess buckets arrived during the call
  *          *count, the number of buckets to list
- * in:      records_max, room in records; 0 (and records NULL) asks for *count
+ * in:      records_max, room in records; 0 (and records NULL) to get only
+ *          *count
  * returns: PROF_OK, PROF_ERR_SHORT (*count > records_max);
  *          PROF_WORLD_RUNNING: PROF_ERR_BUSY, see next_cycle
  * context: any thread; waits for other control calls
@@ -328,8 +333,8 @@ prof_heap_snapshot(struct prof *prof, enum prof_select select,
                    size_t *count);
 
 /*
- * Call `visit` for each bucket, newest first, with what is already published.
- * This publishes nothing, so it may lag behind a snapshot.
+ * Call `visit` for each bucket, newest first, with its published counts. This
+ * call publishes nothing, so its counts may be older than a snapshot's.
  *
  * context: as prof_heap_snapshot(); `visit` must not make control calls
  */
@@ -340,12 +345,12 @@ void prof_heap_iterate(struct prof *prof,
 
 /* --------------------------------------------------------- heap, sampling
  *
- * An embedder that does not want to record every allocation calls
- * prof_heap_sample() first. A rate of R bytes records an allocation of S bytes
- * with probability 1 - exp(-S/R), as closely as the rules allow.
+ * To record only some allocations, an embedder calls prof_heap_sample() before
+ * each. At a rate of R bytes, an allocation of S bytes is recorded with
+ * probability 1 - exp(-S/R), as closely as the rules allow.
  *
- * An embedder that records every allocation sets the rate to 1: readers scale
- * by the rate, no matter how allocations were chosen.
+ * An embedder that records every allocation sets the rate to 1, because readers
+ * scale all records by the rate.
  */
 #define PROF_HEAP_RATE_DEFAULT 524288 /* of a new instance, in bytes */
 
@@ -353,16 +358,16 @@ void prof_heap_iterate(struct prof *prof,
  * Set the mean number of bytes from one recorded allocation to the next.
  *
  * in:      rate_bytes, 1 records all, 0 and less record none
- * context: any thread. Under PROF_SAMPLER_EXACT each bucket keeps the rate it
- *          was sampled at, so earlier records stay right. A run may use 64
- *          different rates above 1; further ones count as the 64th.
+ * context: any thread. Under PROF_SAMPLER_EXACT each bucket keeps the rate at
+ *          which it was sampled, so earlier records stay right. An instance
+ *          keeps 64 different rates above 1; further ones count as the 64th.
  */
 void prof_heap_rate_set(struct prof *prof, int64_t rate_bytes);
 int64_t prof_heap_rate(const struct prof *prof);
 
 /*
  * Decide whether to record an allocation. Call it exactly once for every
- * allocation, because it counts the bytes down.
+ * allocation: it subtracts the size from the bytes left until the next sample.
  *
  * returns: true if the processor's next prof_heap_alloc() must record it
  * context: as prof_heap_alloc()
@@ -370,16 +375,16 @@ int64_t prof_heap_rate(const struct prof *prof);
 bool prof_heap_sample(struct prof_proc *proc, uint64_t size_bytes);
 
 /*
- * Count down without a call. The embedder takes the number of bytes until the
- * next sample and keeps it where it is quick to reach, such as thread-local
- * memory. It subtracts the size of each allocation that is smaller than the
- * number, and need not call prof_heap_sample() for it. It gives back what is
- * left before it calls prof_heap_sample() for any other allocation, and before
- * the processor serves another thread.
+ * Let the embedder do that subtraction itself, without a call per allocation.
+ * It takes the number of bytes until the next sample and keeps it, say in
+ * thread-local memory. From this number it subtracts the size of each smaller
+ * allocation, without calling prof_heap_sample(). Before any other allocation
+ * it gives back what is left and calls prof_heap_sample(). It also gives back
+ * what is left before the processor serves another thread.
  *
- * returns: the number; 0 if there is none (the rate is below 2 or has changed,
- *          or the rules examine each allocation): then call prof_heap_sample()
- *          and give nothing back
+ * returns: the number of bytes. 0: call prof_heap_sample() and give nothing
+ *          back (the rate is below 2 or has changed, or the rules examine each
+ *          allocation)
  * in:      until_bytes, what is left, above 0
  * context: as prof_heap_alloc(). A new rate takes effect at the next
  *          prof_heap_sample().
@@ -394,25 +399,26 @@ struct prof_heap_sum {
 };
 
 /*
- * Estimate what was allocated from what was recorded: both numbers divided by
- * 1 - exp(-S/R), S being the mean size. A sum of one bucket gives an unbiased
- * estimate; a sum of several sizes does not.
+ * Estimate what was allocated from what was recorded: divide objects and bytes
+ * by 1 - exp(-S/R), where S is the mean size and R the rate. The estimate is
+ * unbiased for a sum of one bucket, but not for a sum of several sizes.
  *
- * in:      rate_bytes, at which the allocations were sampled; 1 and less leave
- *          the sum as it is
- * returns: cut towards zero under Go's rules, else the nearest whole numbers
+ * in:      rate_bytes, at which the allocations were sampled; 1 or less leaves
+ *          the sum unchanged
+ * returns: the estimate, rounded towards zero under Go's rules, else to the
+ *          nearest
  */
 struct prof_heap_sum prof_heap_unsample(const struct prof_rules *rules,
                                         struct prof_heap_sum recorded,
                                         int64_t rate_bytes);
 
-/* ---------------------------------------------------- contention, both planes
+/* ----------------------------------------------------------------- contention
  *
- * A new instance records every event (rate 1) once. With a larger rate it keeps
- * some, which also count for the others as the rules say. It scales an event
- * when it records it, so a change of the rate does not affect earlier records
- * (except under PROF_MUTEX_UNSCALED, where the reader must multiply).
- * docs/sampling.md has the formulas.
+ * A new instance records every event once (rate 1). At a larger rate it keeps
+ * only some events, and scales each up, as its rules say, to stand for those
+ * left out. It scales when it records, so a change of the rate does not affect
+ * earlier records (except under PROF_MUTEX_UNSCALED, where the reader must
+ * multiply). docs/sampling.md has the formulas.
  */
 enum prof_contention {
     PROF_BLOCK, /* charged to the waiter */
@@ -428,13 +434,13 @@ enum prof_contention {
  */
 void prof_block_rate_set(struct prof *prof, int64_t rate_ns);
 
-/* returns: the rate in ticks; 1 all, 0 and less none */
+/* returns: the rate in ticks; 1 records all, 0 and less none */
 int64_t prof_block_rate_ticks(const struct prof *prof);
 
 /*
  * Record one mutex event in `fraction`, on average.
  *
- * in:      fraction, 1 all, 0 none; less than 0 changes nothing
+ * in:      fraction, 1 records all, 0 none; a negative one changes nothing
  * returns: the old fraction
  * context: any thread
  */
@@ -443,17 +449,17 @@ int64_t prof_mutex_fraction_set(struct prof *prof, int64_t fraction);
 /*
  * returns: the factor for mutex records, for the writers of prof/pprof.h and
  *          prof/text.h: 1 under rules that scale while recording. Under
- *          PROF_MUTEX_UNSCALED the fraction, or the last one above 0 if
- *          profiling is off. Those rules do not store the fraction with a
- *          record, so the factor also applies to records of earlier fractions.
+ *          PROF_MUTEX_UNSCALED it is the fraction, or the last one above 0 if
+ *          profiling is off. Such records do not store their fraction, so the
+ *          factor also applies to those made under earlier fractions.
  */
 uint64_t prof_mutex_period(const struct prof *prof);
 
 /*
  * Record an event, or leave it out, as the rate decides.
  *
- * in:      cycles, the length of the wait in clock ticks. It is negative if the
- *          clock ran backwards: a block event counts at least 1, a mutex event
+ * in:      cycles, the length of the wait in clock ticks, negative if the clock
+ *          ran backwards. A block event counts at least 1 tick, a mutex event
  *          at least 0.
  * context: any thread, signal handlers included
  */
@@ -465,20 +471,21 @@ void prof_contention_event(struct prof_proc *proc, enum prof_contention kind,
  * Compute the ticks to charge to a release that others wait for, for
  * prof_contention_event().
  *
- * in:      first_cycles, how long the thread that gets the lock has waited,
- *          since the last charged release if there was one
- *          last_cycles, the same for the thread that came last
+ * in:      first_cycles, ticks that the thread that gets the lock has waited,
+ *          counted from the last charged release if there was one
+ *          last_cycles, the same for the thread that began to wait last
  *          others, the number of threads that go on waiting
- * returns: under PROF_WAITERS_FIRST first_cycles; under PROF_WAITERS_ALL also
- *          the mean of first and last for each of the others, saturating
+ * returns: under PROF_WAITERS_FIRST first_cycles. Under PROF_WAITERS_ALL that
+ *          plus, for each of the others, the mean of first_cycles and
+ *          last_cycles; saturates
  */
 int64_t prof_mutex_cycles(const struct prof *prof, int64_t first_cycles,
                           int64_t last_cycles, uint32_t others);
 
 /* One bucket of a contention snapshot. */
 struct prof_contention_record {
-    uint64_t count;  /* events, as estimated; at least 1 in a block profile
-                        under PROF_BLOCK_CORRECTED */
+    uint64_t count;  /* estimated events; at least 1 in a block profile under
+                        PROF_BLOCK_CORRECTED */
     uint64_t cycles; /* ticks of all of them */
     const uintptr_t *stack;
     uint32_t depth;

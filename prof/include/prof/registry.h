@@ -27,7 +27,7 @@ enum {
     PROF_KEY_MAX = 64   /* bytes of an entry's key */
 };
 
-/* Where goroutines (tasks) or threads are listed. */
+/* A function that lists goroutines (tasks) or threads. */
 struct prof_tasks {
     /*
      * List the current ones, each with its current stack.
@@ -138,11 +138,12 @@ prof_profile_remove(struct prof_profile *profile, const void *key,
 /*
  * Write a profile.
  *
- * in:      debug, 0: profile.proto; above 0: text; `goroutine` above 1: the
- *          dump; below 0: as 0, but heap and allocs as text
- * returns: as the writers; PROF_ERR_MEMORY if the scratch is too small for the
- *          records and the writer; PROF_ERR_BUSY if records kept arriving
- *          faster than they could be read
+ * in:      debug, 0: profile.proto; above 0: text, and for `goroutine` above 1
+ *          the dump; below 0: as 0, but heap and allocs as text
+ * returns: as the writers of prof/pprof.h and prof/text.h; also PROF_ERR_MEMORY
+ *          if the scratch is too small for the records and the writer, and
+ *          PROF_ERR_BUSY if records kept arriving faster than they could be
+ *          read
  */
 PROF_NODISCARD enum prof_status
 prof_profile_write(struct prof_profile *profile,

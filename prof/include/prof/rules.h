@@ -1,8 +1,8 @@
 /*
  * prof/rules.h -- how releases of the Go runtime differ, as data.
  *
- * A rule set is one struct. There is a preset for each group of releases, and
- * `prof_rules_exact`, the default, takes the best of each. Source:
+ * A rule set is one struct. There is a preset for each group of releases; the
+ * default, `prof_rules_exact`, combines the most accurate rules. Source:
  * docs/semantics.md, "Rule sets".
  */
 #ifndef PROF_RULES_H
@@ -15,7 +15,7 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default)
 
-/* How a heap event waits until its allocation and its free agree. */
+/* How a heap event waits until a snapshot may show it. */
 enum prof_heap_scheme {
     PROF_HEAP_STAGES, /* previous and recent, rotated at each collection */
     PROF_HEAP_RING    /* three future slots, one per cycle number modulo 3 */
@@ -27,7 +27,7 @@ enum prof_stage_rotate {
     PROF_ROTATE_RESTARTED /* in flush, after the restart: golang/go#19311 */
 };
 
-/* Where prof_heap_free_explicit() counts. */
+/* Where prof_heap_free_explicit() counts its event. */
 enum prof_explicit_free {
     PROF_EXPLICIT_DROPPED, /* there is no such path: counted as a drop */
     PROF_EXPLICIT_RECENT   /* with current allocations */
@@ -40,32 +40,34 @@ enum prof_random {
     PROF_RANDOM_XORSHIFT32 /* two 32-bit xorshift words, added */
 };
 
-/* What happens to a block event of c ticks under a rate of R > c ticks. */
+/* What happens to a block event of c ticks at a rate of R > c ticks; r is
+ * random. */
 enum prof_block_rule {
     PROF_BLOCK_EXACT,    /* kept with probability c/R, expectation exact */
     PROF_BLOCK_PLAIN,    /* kept if r mod R <= c, counted once */
-    PROF_BLOCK_CORRECTED /* kept likewise, counts as R/c events of c ticks; the
-                            count is a floating-point number */
+    PROF_BLOCK_CORRECTED /* kept likewise, counts as R/c events of c ticks, in
+                            floating point */
 };
 
-/* What happens to a mutex event under a fraction of 1/R. */
+/* What happens to a mutex event at a fraction of 1/R; r is random. */
 enum prof_mutex_rule {
     PROF_MUTEX_EXACT,   /* kept with probability 1/R, counts R times */
     PROF_MUTEX_ABSENT,  /* there is no mutex profile: counted as a drop */
     PROF_MUTEX_UNSCALED /* kept if r mod R = 0, counted once */
 };
 
-/* Whose wait the release of a mutex is charged with: golang/go#61015. */
+/* Whose waits are charged to the release of a mutex: golang/go#61015. */
 enum prof_waiters {
-    PROF_WAITERS_FIRST, /* that of the thread that gets it next */
-    PROF_WAITERS_ALL    /* and of those that go on waiting, estimated */
+    PROF_WAITERS_FIRST, /* only of the thread that gets it next */
+    PROF_WAITERS_ALL    /* also of those that go on waiting, estimated */
 };
 
-/* How the next allocation to be recorded is chosen. */
+/* How the next allocation to record is chosen, at a rate of R bytes. */
 enum prof_sampler {
-    PROF_SAMPLER_EXACT,      /* every byte has the same chance: exp(-S/R) */
-    PROF_SAMPLER_UNIFORM,    /* uniform below 2R, the overshoot carried over */
-    PROF_SAMPLER_EXPONENTIAL /* 26 bits, a table of logarithms, capped mean */
+    PROF_SAMPLER_EXACT,      /* every byte has the same chance */
+    PROF_SAMPLER_UNIFORM,    /* gap uniform below 2R, less the last overshoot */
+    PROF_SAMPLER_EXPONENTIAL /* gap exponential, from 26 random bits;
+                                its mean is capped */
 };
 
 struct prof_rules {
@@ -75,7 +77,7 @@ struct prof_rules {
     enum prof_explicit_free explicit_free;
     /*
      * A first snapshot whose buffer is too short still counts as the first (as
-     * in Go), so the next call shows less.
+     * in Go), so the next one publishes less.
      */
     bool sizing_consumes_first;
     enum prof_random random;
@@ -86,8 +88,8 @@ struct prof_rules {
     /* The sampler records every allocation of at least the rate. */
     bool sampler_keeps_large;
     /*
-     * A rate in ns that exceeds 64 bits in ticks turns profiling off (as Go
-     * does on amd64) instead of becoming the largest one.
+     * A block rate that overflows 64 bits when converted to ticks turns
+     * profiling off (as in Go on amd64); else it becomes the largest rate.
      */
     bool rate_overflow_is_off;
 };

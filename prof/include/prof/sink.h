@@ -1,8 +1,8 @@
 /*
  * prof/sink.h -- where a profile's bytes go: a function and its context.
  *
- * A writer calls `write` with the next bytes of the stream until the stream is
- * over or a call returns anything but PROF_OK. The writer returns that
+ * A writer calls `write` with the next bytes of the stream until the stream
+ * ends or a call returns anything but PROF_OK. The writer returns that
  * status, and writes nothing after it.
  */
 #ifndef PROF_SINK_H

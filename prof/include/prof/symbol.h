@@ -31,10 +31,11 @@ struct prof_symbol {
 
 struct prof_symbols {
     /*
-     * Name the frame of a return address: the call before it.
+     * Name the frame of a return address, which is the call before that
+     * address.
      *
      * out:     *symbol, all zero before the call; its texts stay valid until
-     *          the writer that asked has returned
+     *          the writer that called this has returned
      * in:      pc, as the stack has it
      */
     void (*find)(void *context, uintptr_t pc, struct prof_symbol *symbol);
@@ -42,8 +43,8 @@ struct prof_symbols {
 };
 
 /*
- * returns: the kind by Go's names: `runtime.goexit` is the root, what begins
- *          with `runtime.` is the runtime
+ * returns: the kind, by Go's naming: `runtime.goexit` is the root; other names
+ *          that begin with `runtime.` are the runtime
  */
 enum prof_frame_kind prof_frame_kind_go(const char *function);
 

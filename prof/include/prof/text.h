@@ -2,11 +2,11 @@
  * prof/text.h -- profiles as text, for people and for older tools.
  * docs/profiles.md, "Text", describes every line.
  *
- * Values are those of the records, not scaled. Where readers would refuse the
- * exact value, the text has one that they accept: 0 for a negative total, the
- * `lost` address for an empty stack, underscores for blanks in a name. Totals
- * wrap silently at 2^64; 2^63 and more are negative. Control bytes in a symbol
- * become `?`, so that they cannot end a line.
+ * Values are those of the records, not scaled. Where readers would reject the
+ * exact value, the text has a value that they accept: 0 for a negative total,
+ * the `lost` address for an empty stack, underscores for blanks in a name.
+ * Totals wrap silently at 2^64; those of 2^63 and more count as negative.
+ * Control bytes in a symbol become `?`, so that they cannot end a line.
  */
 #ifndef PROF_TEXT_H
 #define PROF_TEXT_H
@@ -58,8 +58,8 @@ struct prof_heap_counters {
  * Write a heap profile as text, most bytes in use first.
  *
  * in:      records, of a snapshot
- *          rate_bytes, as in prof_pprof_heap(): the reader scales all records
- *          by it, even those sampled at another rate
+ *          rate_bytes, as in prof_pprof_heap(): the reader uses it to scale all
+ *          records, even those sampled at another rate
  *          counters, printed at the end; NULL: not printed
  * returns: PROF_OK, PROF_ERR_MEMORY, or the sink's status
  */
@@ -139,8 +139,8 @@ struct prof_task_stack {
  * After PROF_TASK_FRAMES_MAX frames a line says that the rest is elided.
  *
  * out:     buffer, as much as fits
- * in:      tasks, in the order in which they are printed: the caller's own
- *          first, without dead ones and those of the runtime
+ * in:      tasks, in the order in which to print them: the calling task first;
+ *          leave out dead tasks and those of the runtime
  * returns: bytes printed, at most room
  * context: any in which `symbols` may be called; takes no lock, allocates
  * nothing
@@ -153,9 +153,9 @@ enum { PROF_TASK_FRAMES_MAX = 100 };
 
 /* ----------------------------------------------------------------- debug lines
  *
- * Single allocations, frees and collections, for debugging an allocator: what
- * happened, then the task that did it, with all frames, even the runtime's; for
- * a collection, all tasks. The scratch is not used.
+ * Single allocations, frees and collections, for debugging an allocator. Each
+ * text says what happened, then shows the task that did it with all frames,
+ * even the runtime's; for a collection, all tasks. The scratch is not used.
  */
 
 /* in: type, of the object; "" or NULL if not known */

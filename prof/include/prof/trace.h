@@ -2,17 +2,17 @@
  * prof/trace.h -- the execution tracer: what every task and processor does, in
  * one total order, as a file in the "go 1.5 trace" format.
  *
- * Events are ordered in one of two ways (enum prof_trace_order). Either each
- * event takes a *stamp*, which is a sequence number and a clock reading taken
- * together, so both have the same order on all processors. Or each processor
- * reads the clock for itself, and its readings become the sequence numbers.
- * Each processor has a buffer, and writes to it without a lock; full buffers
- * queue up for one reader.
+ * Events are ordered in one of two ways (enum prof_trace_order). In the first,
+ * each event takes a *stamp*: a sequence number and a clock reading taken
+ * together, so that numbers and readings have the same order on all processors.
+ * In the second, each processor reads the clock by itself, and the readings
+ * serve as sequence numbers. Each processor has a buffer, and writes to it
+ * without a lock; full buffers queue up for one reader.
  *
  * Memory is bounded. If the reader falls so far behind that no buffer is free,
  * the trace ends there: the first event without room and all later ones are
- * dropped and counted, so the file is a prefix of what happened, without gaps.
- * Stacks are stored separately; a slow reader loses none.
+ * dropped and counted. So the file has no gaps. Stacks are stored separately; a
+ * slow reader loses none.
  */
 #ifndef PROF_TRACE_H
 #define PROF_TRACE_H
@@ -41,7 +41,7 @@ enum prof_trace_event {
 #undef PROF_X
 };
 
-/* Where time comes from. Both are called with `context`. */
+/* The two clocks; each function is called with `context`. */
 struct prof_trace_clock {
     uint64_t (*ticks)(void *context);  /* NULL: the cycle counter */
     uint64_t (*now_ns)(void *context); /* NULL: the system's monotonic clock */
@@ -49,19 +49,18 @@ struct prof_trace_clock {
 };
 
 /*
- * What puts the events of different processors in order.
+ * How the events of different processors are ordered.
  *
  * Use CLOCK if all processors read one clock that never stands still. The cycle
  * counter of x86-64 is such a clock if /proc/cpuinfo lists constant_tsc and
- * nonstop_tsc. An event then takes half as long, and threads that trace at once
- * do not wait for each other. Use STAMPS if you do not know, or if the clock is
- * your own: with two threads an event takes five times as long.
+ * nonstop_tsc. Use STAMPS if you do not know, or if you supply the clock. With
+ * CLOCK an event takes half as long, and threads do not wait for each other;
+ * with STAMPS and two threads an event takes five times as long.
  */
 enum prof_trace_order {
     /* One counter, read together with the clock: any clock will do. */
     PROF_TRACE_ORDER_STAMPS,
-    /*
-     * The clock alone; processors share nothing. All of them must see the same
+    /* The clock alone; processors share nothing. All of them must see the same
      * clock, and it must advance between an event and its consequence on
      * another processor (docs/trace-format.md, "Two orders"). A session may run
      * for 2^61 ticks divided by procs_max + 2, which with 1,024 processors at
@@ -74,9 +73,9 @@ struct prof_trace_config {
     uint32_t procs_max;    /* processors, numbered from 0; 1 .. 65536 */
     uint32_t buffers_max;  /* at least procs_max + 2 */
     uint32_t buffer_bytes; /* 0: PROF_TRACE_BUFFER_BYTES */
-    uint32_t stacks_max;   /* distinct stacks a session; 0: 16384 */
-    uint64_t frames_max;   /* frames of them all; 0: 32 a stack */
-    uint32_t tick_divisor; /* clock ticks in one tick of the file; 0: 64 */
+    uint32_t stacks_max;   /* distinct stacks per session; 0: 16384 */
+    uint64_t frames_max;   /* frames of all stacks; 0: 32 per stack */
+    uint32_t tick_divisor; /* clock ticks per tick of the file; 0: 64 */
     enum prof_trace_order order;
     struct prof_trace_clock clock;
 };
@@ -97,7 +96,7 @@ prof_trace_init(struct prof_trace **trace,
                 const struct prof_trace_config *config, void *block,
                 size_t block_bytes);
 
-/* -------------------------------------------------------------- control plane
+/* -------------------------------------------------------------- control calls
  *
  * Call start and stop with the world stopped, so that no event is in flight on
  * any processor. Events from no processor may be in flight; they take a lock.
@@ -141,11 +140,11 @@ prof_trace_start(struct prof_trace *trace,
                  const struct prof_trace_world *world);
 
 /*
- * End the session. The reader takes the rest; prof_trace_stop_wait() waits for
- * that.
+ * End the session. The reader still has to take the rest of the trace;
+ * prof_trace_stop_wait() waits for that.
  *
- * in:      the caller's processor and stack, for its last event in the trace:
- *          the caller is descheduled
+ * in:      the caller's processor and stack, for the last event of the trace,
+ *          which shows the caller descheduled
  * returns: PROF_OK; PROF_ERR_OFF if tracing is not on
  */
 PROF_NODISCARD enum prof_status prof_trace_stop(struct prof_trace *trace,
@@ -159,8 +158,8 @@ PROF_NODISCARD enum prof_status prof_trace_stop(struct prof_trace *trace,
  * use the trace's memory for anything else.
  *
  * Without a reader it waits for ever. If the reader may have died, read the
- * rest with prof_trace_read() from any thread; that also wakes other waiters.
- * The child of a fork has no reader: prof/fork.h.
+ * rest with prof_trace_read() from any thread; reaching the end also wakes
+ * other waiters. The child of a fork has no reader: prof/fork.h.
  *
  * returns: PROF_OK, at once if there is no session; PROF_ERR_BUSY, at once if
  *          tracing is on
@@ -172,15 +171,15 @@ PROF_NODISCARD enum prof_status prof_trace_stop_wait(struct prof_trace *trace);
 /* context: any; the result may be out of date when it returns */
 bool prof_trace_is_on(const struct prof_trace *trace);
 
-/* ---------------------------------------------------------------- record plane
+/* ---------------------------------------------------------------- record calls
  *
- * Readers of the file rely on the following, which only the caller can ensure:
+ * Readers of the file rely on these rules, which the caller must keep:
  *   - a task in a system call returns by prof_trace_sysexit() before its next
  *     PROF_EV_GO_START;
  *   - scans and sweeps end on the processor they began on, and before the world
  *     stops for a start;
- *   - PROF_EV_FUTILE_WAKEUP marks only wake-ups whose PROF_EV_GO_UNBLOCK is in
- *     the file.
+ *   - PROF_EV_FUTILE_WAKEUP is traced only for a wake-up whose
+ *     PROF_EV_GO_UNBLOCK is in the file.
  */
 
 /*
@@ -206,15 +205,16 @@ struct prof_trace_stamp {
 /*
  * Note the moment at which a thread returns from a system call without a
  * processor. First emit the event that took its processor away
- * (PROF_EV_GO_SYSBLOCK); otherwise the file has the return before the loss.
+ * (PROF_EV_GO_SYSBLOCK); otherwise the file shows the return before the loss.
  *
  * returns: the stamp, all zero if tracing is off
  */
 struct prof_trace_stamp prof_trace_stamp(struct prof_trace *trace);
 
 /*
- * Trace that a task returned from a system call at `left`. A moment before this
- * session counts as now, so that the event is never missing.
+ * Trace that a task returned from a system call at the moment `left`. If that
+ * was before this session, the event gets the current time, so that it is never
+ * missing.
  *
  * context: as prof_trace_emit()
  */
@@ -224,8 +224,8 @@ void prof_trace_sysexit(struct prof_trace *trace, uint32_t proc, uint64_t task,
 /* Hand over the buffer of a processor that will not run any more. */
 void prof_trace_proc_free(struct prof_trace *trace, uint32_t proc);
 
-/* Name the task that runs timers; its wake-ups belong to no processor. The file
- * has the last task named before its session stops; 0: none. */
+/* Say which task runs timers; its wake-ups belong to no processor. Of several
+ * calls before the session stops the last one counts; 0: no such task. */
 void prof_trace_timer_task(struct prof_trace *trace, uint64_t task);
 
 /* ---- reading ---- */
