@@ -8,8 +8,9 @@
 
 enum {
     BATCHES = BENCH_OPS / BENCH_BATCH,
-    WARM_BATCHES = BATCHES / 2, /* untimed: others had the caches before */
-    PAIR_STAGES = 4 /* two threads: batches that are timed together */
+    WARM_BATCHES =
+        BATCHES / 2, /* untimed, because others used the caches before */
+    PAIR_STAGES = 4  /* two threads: batches that are timed together */
 };
 
 static inline void
@@ -28,7 +29,7 @@ fill_stage(struct bench_stage *stage, const struct bench_load *load,
         bench_stage_put(stage, i, load, order[i]);
 }
 
-/* Where a slice of the order of accesses begins. */
+/* Returns the beginning of a part of the order of accesses. */
 static const uint32_t *
 slice_of(const struct bench_load *load, uint32_t slice)
 {
@@ -36,7 +37,7 @@ slice_of(const struct bench_load *load, uint32_t slice)
                         (BENCH_ORDER - BENCH_OPS - BENCH_OPS / 2)];
 }
 
-/* One by one: the next begins when all of the last has ended. */
+/* One by one: an operation begins when the one before has ended. */
 static void
 run_isolated(const struct bench_batches *batches, struct bench_stage *stage)
 {
@@ -204,16 +205,16 @@ bench_insert_pair(const struct bench_batches *batches)
            (BENCH_PAIR * BENCH_BATCH);
 }
 
-enum { BLOCK = 16 }; /* batches that the processor time is asked for at once */
+enum { BLOCK = 16 }; /* batches for each reading of processor time */
 
 /*
- * What inserting took: ticks are fine, but go on while others have the
- * processor; its time is coarse, and has staging in it.
+ * What inserting took. Ticks are precise, but go on while another process has
+ * the processor; processor time is coarse, and includes staging.
  */
 struct spent {
-    double ns;       /* of insertions in blocks that nobody broke in on */
-    double stage_ns; /* of staging in those */
-    double cpu_ns;   /* of both in the others */
+    double ns;       /* of insertions in undisturbed blocks of batches */
+    double stage_ns; /* of staging in these blocks */
+    double cpu_ns;   /* of insertions and staging in the other blocks */
     uint32_t whole;
     uint32_t broken;
 };

@@ -1,7 +1,8 @@
 /*
- * batch.h -- repetitions of short operations. Keys are staged untimed, 64 at a
- * time; then a batch of 64 operations is timed. The result of a repetition is
- * the mean of the middle half of its batches.
+ * batch.h -- repetitions of short operations. 64 keys at a time are staged
+ * (copied to a small buffer) untimed, then a batch of 64 operations on them is
+ * timed. The result of a repetition is the mean of the middle half of its
+ * batches.
  */
 #ifndef BENCH_BATCH_H
 #define BENCH_BATCH_H
@@ -27,9 +28,9 @@ struct bench_batches {
 };
 
 /*
- * One repetition; context is a struct bench_batches.
+ * Make one repetition; batches is a struct bench_batches.
  *
- * returns: nanoseconds an operation; with two threads, of both together
+ * returns: nanoseconds per operation; with two threads, for both together
  */
 double bench_batches_once(void *batches, uint32_t round);
 
@@ -37,7 +38,7 @@ double bench_batches_once(void *batches, uint32_t round);
  * Insert all keys of a load in order.
  *
  * in, out: batch_ticks, of each batch the least so far; NULL: not asked for
- * returns: ns an operation, all counted
+ * returns: ns per operation, over all batches
  */
 double bench_insert_all(const struct bench_load *load, bench_batch_fn batch,
                         void *context, uint64_t *batch_ticks);
@@ -45,8 +46,8 @@ double bench_insert_all(const struct bench_load *load, bench_batch_fn batch,
 /*
  * Insert all keys of a load; each of two threads inserts half of them.
  *
- * returns: ns an operation, of both together; < 0 if they did not run at the
- *          same time
+ * returns: ns per operation, for both together; < 0 if the threads did not run
+ *          at the same time
  */
 double bench_insert_pair(const struct bench_batches *batches);
 

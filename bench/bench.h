@@ -1,8 +1,8 @@
 /*
  * bench.h -- benchmarks that compare. A row is one operation on one load, done
  * by several entrants, interleaved (A B C, A B C, ...) in one run. Its result
- * is the ratio of two entrants in the same round; the median is shown only if
- * the rounds agree (compare.c).
+ * is the ratio of two entrants in the same round. The median of the ratios is
+ * shown only if the rounds agree (compare.c).
  */
 #ifndef BENCH_H
 #define BENCH_H
@@ -31,15 +31,15 @@ struct bench_row {
     const char *order; /* of the accesses, or the kind of stacks */
     const char *unit;  /* of all measures of the row */
     const char *goal_peer;
-    double goal_ratio;   /* their measure / ours, at least; 0: no goal */
+    double goal_ratio;   /* goal_peer's measure / ours, at least; 0: no goal */
     double goal_best;    /* the best peer's measure / ours, at least */
-    double goal_at_most; /* of ours; 0: no such goal */
+    double goal_at_most; /* our measure; 0: no such goal */
     double goal_at_least;
     uint32_t depth;
     uint32_t n;
     uint32_t threads;
     bool more_is_better; /* a rate: ratios are ours / theirs */
-    bool exact;          /* it does not vary: one round */
+    bool exact;          /* it does not vary, so one round is enough */
 };
 
 struct bench {
@@ -48,7 +48,7 @@ struct bench {
     uint32_t rows_planned;
     uint32_t rows_done;
     uint32_t numbers; /* of entrants in rows */
-    uint32_t noisy;   /* of them, not reported */
+    uint32_t noisy;   /* those of them that were not reported */
     uint64_t begun_ns;
     bool quick;
 };
@@ -57,23 +57,23 @@ struct bench {
  * Begin a program's run: pin the thread, read the environment (QUICK,
  * BENCH_ROWS the file that rows are appended to).
  *
- * in: noun, what the program is about; rows_planned, for the time left
+ * in: noun, what the program measures; rows_planned, to estimate the time left
  */
 void bench_begin(struct bench *bench, const char *noun, uint32_t rows_planned);
 
 /* returns: the program's exit code */
 int bench_end(struct bench *bench);
 
-/* Run one row to its end, and say what came out. */
+/* Run one row and print its result. */
 void bench_compare(struct bench *bench, const struct bench_row *row,
                    const struct bench_entrant *entrants, size_t count);
 
-/* Say that an entrant cannot take part. */
+/* Report that an entrant takes no part. */
 void bench_skip(const struct bench *bench, const char *name, const char *why);
 
 /* ---- timing ---- */
 
-/* returns: a time stamp that nothing is reordered across, in ticks */
+/* returns: a time stamp in ticks; no instruction is reordered across it */
 static inline uint64_t
 bench_ticks(void)
 {
@@ -93,21 +93,21 @@ bench_ticks(void)
 uint64_t bench_now_ns(void);
 
 /*
- * returns: processor time of the calling thread, for repetitions of many
- *          microseconds, during which others may get the processor
+ * returns: processor time of the calling thread; for repetitions of many
+ *          microseconds, during which another process may get the processor
  */
 uint64_t bench_cpu_ns(void);
 
 /* returns: nanoseconds in a tick; measured once, at bench_begin() */
 double bench_ns_a_tick(void);
 
-/* Keep to one processor from now on; go on without a word if that is
- * refused. */
+/* Pin the thread to one processor; if the system refuses, go on without a
+ * message. */
 void bench_pin(uint32_t cpu);
 
 /*
- * The mean of the middle half. Of many equal batches this leaves out those that
- * an interrupt or another process hit, and the luckiest.
+ * The mean of the middle half. Of many equal batches this leaves out the slow
+ * ones, which an interrupt or another process hit, and the luckiest.
  *
  * in: values, reordered
  */
@@ -124,17 +124,17 @@ bench_use(uint64_t value)
 }
 
 /*
- * Touch and return memory, so that a first touch right after this costs what
- * the kernel takes for a page, not what the host takes to give one back.
+ * Touch memory and return it, so that a first touch right after this costs what
+ * the guest kernel takes for a page, without what the host takes to supply it.
  */
 void bench_warm_pages(size_t bytes);
 
 /* returns: zeroed pages, never NULL: ends the program without memory */
 void *bench_pages(size_t bytes);
 
-/* Hand out pages that were touched before, as if used for the second time. */
+/* Let bench_pages() return recycled pages, which were touched before. */
 void bench_pages_recycled(bool on);
-/* Take pages of 2 MB, where a block is as large. */
+/* Let bench_pages() use 2 MB pages for blocks of at least that size. */
 void bench_pages_huge(bool on);
 void bench_pages_return(void *pages, size_t bytes);
 

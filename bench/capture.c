@@ -1,9 +1,9 @@
 /*
- * capture.c -- the cost of taking a stack, which all other rows leave out; and
- * malloc and free with every allocation recorded. The recorder reads unwind
- * tables and remembers each return address, because it must also see through
- * programs without frame pointers. In programs that keep frame pointers, and
- * say so, it walks the frames.
+ * capture.c -- the cost of unwinding a stack, which all other rows leave out;
+ * and malloc and free with every allocation recorded. The recorder must also
+ * unwind programs without frame pointers, so it reads unwind tables and caches
+ * each return address. In programs that declare that they keep frame pointers,
+ * it walks the frames.
  */
 #define UNW_LOCAL_ONLY
 #include <execinfo.h>
@@ -81,7 +81,8 @@ measure(struct capture *capture)
     capture->spent_ns = bench_cpu_ns() - begun_ns;
 }
 
-/* So many frames more than the caller has; no compiler makes them a loop. */
+/* Measure below `left` more frames; written so that no compiler makes it a
+ * loop. */
 static __attribute__((noinline, noclone)) uint32_t
 descend(struct capture *capture, uint32_t left)
 {

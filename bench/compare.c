@@ -1,14 +1,15 @@
 /*
- * compare.c -- one row: entrants interleaved, until their ratios stand still.
+ * compare.c -- measures one row: entrants interleaved, until their ratios are
+ * stable.
  *
- * A round runs every entrant once. One round before the first warms up and is
- * thrown away. Rounds go on until the spread of every entrant is narrow, or
- * until the row has had its time. The spread is the distance of the quartiles
- * over the median. A row whose ratio (of the same round) still spreads too
- * widely is noisy: its numbers are not shown, because another run would give
- * others.
+ * A round runs every entrant once; an extra first round warms up and is thrown
+ * away. Rounds go on until the spread of every entrant is narrow, or until the
+ * row's time is over. The spread is the distance between the quartiles, divided
+ * by the median. If the ratios (each within one round) still spread too widely,
+ * the row is noisy: its numbers are not shown, because another run would give
+ * different ones.
  *
- * An entrant without peers in its row is judged by its own spread.
+ * If an entrant has no peers in its row, its own spread decides.
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -157,8 +158,8 @@ is_noisy(const struct result *result, bool alone)
     return (alone ? result->spread : result->ratio_spread) > SPREAD_LIMIT;
 }
 
-/* A floor is no peer: its name is in parentheses. Nor is another form of ours.
- * Go has a goal of its own. */
+/* Not peers: lower bounds, whose names are in parentheses; other variants of
+ * ours; and the row's goal_peer (Go), for which the row has a separate goal. */
 static bool
 is_peer(const struct bench_row *row, const struct bench_entrant *entrant,
         const struct result *result)

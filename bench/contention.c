@@ -1,6 +1,6 @@
 /*
- * contention.c -- block events: one that is kept, with a given stack, and one
- * that the rate leaves out.
+ * contention.c -- the cost of a block event: one that is recorded, with a given
+ * stack, and one that sampling leaves out.
  */
 #include "batch.h"
 #include "bench.h"
@@ -27,7 +27,7 @@ sampled_out_once(void *context, uint32_t round)
     return ns;
 }
 
-/* What a kept event asks for besides the lookup: two atomic additions. */
+/* Lower bound of a recorded event, without the lookup: two atomic additions. */
 static uint64_t
 add_twice(void *context, const struct bench_stage *stage, uint32_t count)
 {

@@ -1,6 +1,6 @@
 /*
- * explorer.c -- how many complete runs the explorer of instruction orderings
- * makes per second, on programs whose number of orderings is known.
+ * explorer.c -- complete runs per second of the explorer (sim/explore/), on
+ * programs whose number of orderings is known.
  */
 #include "bench.h"
 #include "explore.h"

@@ -1,7 +1,8 @@
 /*
- * fiber.c -- switching stacks, beside the C library's contexts and Go's tasks;
- * and a step of a simulation that has a fiber for each actor: the next event is
- * taken, its actor runs, traces an event and waits for its next step.
+ * fiber.c -- the cost of switching stacks, compared with the C library's
+ * contexts and Go's goroutines; and of a step in a simulation with a fiber for
+ * each actor: take the next event, switch to its actor, which traces an event
+ * and waits for its next step.
  */
 #include "fiber.h"
 

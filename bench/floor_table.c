@@ -1,12 +1,12 @@
 /*
- * floor_table.c -- the least that the table rows can cost on this machine, as
- * entrants.
+ * floor_table.c -- lower bounds on the cost of the table rows on this machine,
+ * as entrants.
  *
- * (lower bound) is open addressing with our hash and compare and none of our
- * promises: one thread, one word a slot (16 bits of the hash over a pointer),
- * at most half full, doubled by a copy that stops everybody. (one line) reads a
- * line of memory for each key and finds nothing. (copy) copies each key to the
- * end of an array and can find none again.
+ * (lower bound) is open addressing with our hash and comparison but none of our
+ * guarantees: one thread, one word per slot (16 bits of the hash above a
+ * pointer), at most half full, doubled by a copy that stops all other work.
+ * (one line) reads one cache line for each key and finds nothing. (copy) copies
+ * each key to the end of an array, where it cannot be found again.
  */
 #include <stdlib.h>
 #include <string.h>

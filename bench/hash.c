@@ -1,6 +1,6 @@
 /*
- * hash.c -- what hashing a stack costs: the multilinear hash, which the library
- * uses, beside XXH3 and the one-at-a-time hash of Go's runtime.
+ * hash.c -- what hashing a stack costs: the library's multilinear hash,
+ * compared with XXH3 and the one-at-a-time hash of Go's runtime.
  */
 #include "hash.h"
 

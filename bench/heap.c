@@ -1,6 +1,6 @@
 /*
- * heap.c -- the record path of the heap profile: an allocation and a free, as
- * the runtime would record them, less unwinding on both sides.
+ * heap.c -- the record path of the heap profile: an allocation and a free as a
+ * runtime records them, stack unwinding excluded on both sides.
  */
 #include "batch.h"
 #include "bench.h"
@@ -16,7 +16,7 @@ struct point {
     double goal_alloc; /* Go / ours; 0: none */
     double goal_free;
     bool quick;
-    bool huge; /* pages, as prof_init() says */
+    bool huge; /* use huge pages, see prof_init() */
 };
 
 static const struct point points[] = {
@@ -52,7 +52,7 @@ run_operation(struct bench *bench, const struct point *point,
     row.depth = point->depth;
     row.n = point->n;
     row.threads = point->threads;
-    /* What two threads cost each other is in sharing.c. */
+    /* sharing.c measures how two threads slow each other down. */
     if (point->threads == 1 || batches[1].batch != bench_floor_free)
         entrants[count++] = (struct bench_entrant){
             batches[1].batch == bench_floor_free ? "(atomic add)"

@@ -1,7 +1,7 @@
 /*
- * insert.c -- adding new stacks: on pages that the kernel has yet to supply, on
- * pages used before, and by two threads; the longest time that 64 insertions
- * ever took; and memory per bucket. Entrants as in table.c.
+ * insert.c -- adding new stacks: on fresh pages, which the kernel must supply
+ * first, on recycled pages, and by two threads; the longest time that any 64
+ * insertions took; and memory per bucket. Entrants as in table.c.
  */
 #include <malloc.h>
 #include <stdlib.h>
@@ -68,8 +68,9 @@ insert_once(void *context, uint32_t round)
 }
 
 /*
- * returns: milliseconds of the slowest batch. What is slow in one round only
- *          was not the table, so each batch counts as in its best round.
+ * returns: milliseconds of the slowest batch. A batch that is slow in only one
+ *          round was not slowed by the table, so each batch counts with its
+ *          best round.
  */
 static double
 stall_once(void *context, uint32_t round)
@@ -86,9 +87,10 @@ stall_once(void *context, uint32_t round)
 }
 
 /*
- * returns: bytes of the library's block that were touched by an allocation and
- *          a free of each key, published. prof_bytes_needed() is more: pages
- *          for waits and for counts above 2^32 lie there, and cost nothing
+ * returns: bytes of the library's block that were touched after an allocation
+ *          and a free of each key were published. prof_bytes_needed() is
+ *          larger: it includes pages for contention and for counts above 2^32,
+ *          which cost nothing until they are touched
  */
 static size_t
 ours_touched(const struct bench_load *load, const struct prof_config *config)
@@ -221,7 +223,7 @@ run_row(struct bench *bench, struct rows *rows, struct bench_row row,
     }
     bench_pages_recycled(kind->recycled);
     bench_pages_huge(kind->huge);
-    /* What a table frees it gets again, and not the kernel. */
+    /* Freed memory goes back to the table, not to the kernel. */
     mallopt(M_MMAP_MAX, kind->recycled ? 0 : 65536);
     mallopt(M_TRIM_THRESHOLD, kind->recycled ? INT32_MAX : 128 << 10);
     bench_compare(bench, &row, entrants, count);
@@ -234,8 +236,8 @@ run_row(struct bench *bench, struct rows *rows, struct bench_row row,
     bench_load_free(&load);
 }
 
-/* The first two make a quick run; one inserts, in ns, on one thread, if it does
- * not say otherwise. */
+/* A quick run makes only the first two rows. The default is an insertion, in
+ * ns, on one thread. */
 static const struct {
     struct bench_row row;
     struct kind kind;

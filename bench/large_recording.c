@@ -1,6 +1,6 @@
 /*
- * large_recording.c -- writes a recording of any size, of an imaginary program:
- * stacks form a tree, sizes and lifetimes are like most programs'.
+ * large_recording.c -- writes a recording of any size of a made-up program,
+ * whose stacks form a tree, and whose sizes and lifetimes are typical.
  *
  * usage: large_recording FILE EVENTS STACKS [THREADS]
  */

@@ -1,7 +1,7 @@
 #!/bin/sh
-# What `profsim run` takes for large recordings: seconds and the most memory,
-# for ten million events with 100,000 stacks (the goal: 10 s, 500 MB) and for
-# halves of both, which shows that the time is linear.
+# Measure the seconds and the peak memory of `profsim run` on large recordings:
+# ten million events with 100,000 stacks (the goal: 10 s, 500 MB), with half the
+# stacks, and with half of both, to show that the time is linear.
 # usage: bench/large_recording.sh LARGE_RECORDING PROFSIM
 set -eu
 large=$1

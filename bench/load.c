@@ -1,15 +1,16 @@
 /*
- * load.c -- loads: the call graph of an imaginary program, and orders of
- * access.
+ * load.c -- makes loads: stacks from the call graph of a made-up program, and
+ * orders of access.
  *
- * The program has FUNCTIONS functions in some 16 MB of text; each has a few
- * call sites, most with one callee, popular callees among them. A stack is a
- * path in that graph. A new deep stack keeps the outer frames of an earlier one
- * and walks a few leaf frames anew, so that outer frames are shared as they are
- * in real heap profiles. Shallow ones (depth 4) are the leaf ends of paths.
+ * The program has FUNCTIONS functions in about 16 MB of code. Each has a few
+ * call sites, most with one callee, and some callees are popular. A stack is a
+ * path in that call graph. A new deep stack keeps the outer frames of an
+ * earlier stack and draws a few new leaf frames, so that outer frames are
+ * shared as in real heap profiles. Shallow stacks (depth 4) are the leaf ends
+ * of paths.
  *
- * Everything follows from the parameters by integer arithmetic and a fixed
- * generator; floating point only shapes distributions.
+ * A load is a function of its parameters, by integer arithmetic and a fixed
+ * random generator; floating point only shapes distributions.
  */
 #include "load.h"
 

@@ -1,5 +1,5 @@
 /*
- * load.h -- the input of the benchmarks, the same for every table compared:
+ * load.h -- a load, the input of a benchmark, the same for every entrant:
  * distinct keys (a size and a stack), and the order in which they are looked
  * up.
  */
@@ -35,7 +35,7 @@ struct bench_load {
     uint64_t *file; /* the mapping */
 };
 
-/* A key ready to be looked up, in memory that a cache holds. */
+/* A key ready to be looked up, in cached memory. */
 struct bench_key {
     uint64_t words; /* of what follows: 2 + depth */
     uint64_t kind;
@@ -53,7 +53,7 @@ void bench_load_free(struct bench_load *load);
 void bench_load_order(struct bench_load *load, enum bench_order order);
 
 const char *bench_order_name(enum bench_order order);
-/* The same of a row whose tables lie in huge pages. */
+/* The same for a row whose tables are in huge pages. */
 const char *bench_order_name_huge(enum bench_order order);
 
 static inline const uint64_t *

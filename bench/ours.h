@@ -29,8 +29,8 @@ uint64_t bench_ours_block(void *context, const struct bench_stage *stage,
                           uint32_t count);
 
 /*
- * The least that a free can cost on this machine: one atomic addition to the
- * bucket's counter.
+ * A lower bound on the cost of a free on this machine: one atomic addition to
+ * the bucket's counter.
  */
 uint64_t bench_floor_free(void *context, const struct bench_stage *stage,
                           uint32_t count);

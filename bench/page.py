@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""A page of a benchmark run, or its rows as JSON.
+"""Makes the page of a benchmark run, or prints its rows as JSON.
 
 The page says which goals were missed, plots the cost against the number of
 buckets, frames and processors, and shows for each row how much longer a peer

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""What it costs a browser to open a page: CPU time of all of Chromium's
-processes, less that for an empty page, so a busy machine changes it little.
+"""Measures what it costs a browser to open a page: the CPU time of all of
+Chromium's processes, minus that for an empty page. A busy machine changes it
+little.
 
 usage: pages.py PAGE...
 """

@@ -13,8 +13,9 @@ enum {
     PART = 5       /* of the rounds, must count */
 };
 
-/* Of the longer half both were at it. Rounds take microseconds; one who does
- * not run is away for milliseconds. */
+/* A round counts if both threads were at work for this share of the slower
+ * one's time. Rounds take microseconds; a thread that lost its processor is
+ * away for milliseconds. */
 static const double SHARE = 0.5;
 
 struct span {

@@ -1,9 +1,10 @@
 /*
  * pair.h -- two threads that do something at the same time, round after round.
  *
- * They meet before each round. A round counts only if both threads ran for half
- * of it: on a busy machine one of the two is often not running, and two threads
- * that share one processor measure only each other.
+ * They wait for each other before each round. A round counts only if both
+ * threads ran for half of it: on a busy machine one of the two often has no
+ * processor, and two threads that take turns on one processor are not
+ * concurrent.
  */
 #ifndef BENCH_PAIR_H
 #define BENCH_PAIR_H
@@ -29,8 +30,8 @@ struct bench_pair {
 };
 
 /*
- * returns: ticks of one thread for a round; < 0 if both threads ran at the same
- *          time in less than a fifth of the rounds
+ * returns: ticks per round of one thread; < 0 if fewer than a fifth of the
+ *          rounds counted
  */
 double bench_pair_run(const struct bench_pair *pair);
 

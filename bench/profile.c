@@ -1,9 +1,9 @@
 /*
- * profile.c -- a heap profile of so many stacks as a .pb.gz file in memory,
- * with a function name for every location; and its encoding alone. Go's
+ * profile.c -- writes a heap profile of n stacks as a .pb.gz file in memory,
+ * with a function name for every location; and only encodes it. Peers: Go's
  * WriteHeapProfile, in its own process, writes as many buckets of the same
- * depth with the names of its own functions. protobuf-c takes the same keys and
- * compresses with libdeflate.
+ * depth, with the names of its own functions; protobuf-c writes the same keys
+ * and compresses with libdeflate.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /*
- * queue.c -- the simulator's event queue beside the one of ns-3. The operation
- * is "hold": with so many actors in the queue, the first that is due acts and
- * is due again some time later. Where several are due, ours asks for a choice
- * and theirs goes by number.
+ * queue.c -- the simulator's event queue, compared with that of ns-3. The
+ * operation is "hold": with n actors in the queue, take the first that is due
+ * and make it due again some time later. If several are due, our queue asks for
+ * a choice, and theirs goes by number.
  */
 #include "queue.h"
 

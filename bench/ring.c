@@ -1,11 +1,11 @@
 /*
- * ring.c -- the control plane of the heap profile: turning the cycle,
- * publishing a slot, reading a snapshot. Before each flush every bucket has an
- * allocation and a free in the slot that is published, on both sides.
+ * ring.c -- the control calls of the heap profile: advance the cycle, publish a
+ * slot, read a snapshot. Before each flush, ours and Go's, every bucket has an
+ * allocation and a free in the slot that the flush publishes.
  *
- * Our snapshot refers to stacks; Go's MemProfile copies each into a record of
- * 288 bytes, so both forms of ours are shown: by reference, and with stacks
- * copied into such records as prof_heap_iterate() visits them.
+ * Our snapshot refers to stacks, but Go's MemProfile copies each stack into a
+ * record of 288 bytes. So ours has two rows: by reference, and with stacks
+ * copied into such records, as prof_heap_iterate() visits them.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -56,8 +56,8 @@ next_cycle_once(void *context, uint32_t round)
 }
 
 /*
- * One allocation and one free of each `step`-th bucket, published by the next
- * flush.
+ * Make one allocation and one free of each `step`-th bucket, for the next flush
+ * to publish.
  */
 static bool
 fill(struct ring *ring, uint32_t step)
@@ -84,8 +84,8 @@ a_bucket(const struct ring *ring, uint64_t begun)
 }
 
 /*
- * What the machine asks for a flush at least: the same sums over plain arrays,
- * which compilers may do four at a time.
+ * Lower bound of a flush: the same sums over plain arrays, which compilers may
+ * vectorize.
  */
 static double
 plain_once(void *context, uint32_t round)
@@ -109,8 +109,8 @@ plain_once(void *context, uint32_t round)
 }
 
 /*
- * What a sweep asks for while frees may still arrive: each counted one is taken
- * by an exchange, allocations of the slot are at rest.
+ * Lower bound of a post-sweep, while frees may still arrive: each count of
+ * frees is taken by an atomic exchange; counts of allocations no longer change.
  */
 static double
 exchanges_once(void *context, uint32_t round)
@@ -135,8 +135,8 @@ exchanges_once(void *context, uint32_t round)
     return a_bucket(ring, begun);
 }
 
-/* What turning the cycle asks for: a lock is taken and released, and a word is
- * written. */
+/* Lower bound of advancing the cycle: take and release a lock, and write a
+ * word. */
 static double
 lock_once(void *context, uint32_t round)
 {
@@ -152,8 +152,8 @@ lock_once(void *context, uint32_t round)
     return (double)(bench_cpu_ns() - begun) / CALLS;
 }
 
-/* What a snapshot asks for at least: a record written for each pair of counters
- * that is read, and nothing known of stacks. */
+/* Lower bound of a snapshot: read each pair of counters and write a record,
+ * without any stacks. */
 static double
 records_once(void *context, uint32_t round)
 {
@@ -261,8 +261,8 @@ copying_once(void *context, uint32_t round)
     return a_bucket(ring, begun);
 }
 
-/* What copied records ask for at least: 288 bytes written for each, from stacks
- * that lie in a row. */
+/* Lower bound of copied records: write 288 bytes for each, from stacks that lie
+ * one after the other. */
 static double
 copies_once(void *context, uint32_t round)
 {

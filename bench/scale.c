@@ -1,13 +1,14 @@
 /*
- * scale.c -- how many events many processors would record a second, on a
- * virtual clock: this machine has two.
+ * scale.c -- simulates how many events per second many processors would record,
+ * because a machine of the benchmark may have only two.
  *
- * The processors are those of cores.h: each works for a while, draws a
- * stack of 10,000 by Zipf's law and adds to its counter; rows are in order of
- * birth, eight counters a line, as in the library. The work and the near
- * hand-over are what `make bench` measures here (heap, sharing); the far one is
- * a parameter. Columns of each processor are added up when the cycle advances;
- * what that costs is not in here.
+ * The simulated processors are those of cores.h: each works for a while, draws
+ * one of 10,000 stacks by Zipf's law and adds to its counter. As in the
+ * library, rows are in order of their first event, with eight counters in a
+ * cache line. The time of work and of a near hand-over are those that `make
+ * bench` measures on this machine (heap, sharing); that of a far hand-over is a
+ * parameter. With a column for each processor, the columns must be added up
+ * when the cycle advances; that cost is left out.
  *
  * usage: scale            rows of the benchmark
  *        scale csv|svg    the committed report, the same everywhere
@@ -59,9 +60,9 @@ weight_of(uint32_t rank)
 }
 
 /*
- * Rows are numbered by birth, and a stack is born when it is first drawn: so
- * the hot ones are neighbours. Order by when an exponential clock of each
- * rings.
+ * Rows are numbered in the order in which their stacks are first drawn, so hot
+ * rows are neighbours. To get that order, give each stack an exponential
+ * waiting time (its rate is the stack's weight), and sort by these times.
  */
 static int
 compare_births(const void *a, const void *b)

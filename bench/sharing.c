@@ -1,8 +1,8 @@
 /*
- * sharing.c -- what two processors cost each other: atomic additions to one
- * counter, to two counters of one line, and to two lines; and how long a line
- * takes from one to the other. The record path makes one such addition an
- * event, so this shows when buckets contend (docs/speed.md).
+ * sharing.c -- how two processors slow each other down: atomic additions to one
+ * counter, to two counters in one cache line, and to two lines; and how long a
+ * line takes from one processor to the other. The record path makes one such
+ * addition per event, so this shows when buckets contend (docs/speed.md).
  */
 #include <stdatomic.h>
 

@@ -1,7 +1,7 @@
 /*
- * simulator.c -- level-1 events per second of the simulator on one core: worlds
+ * simulator.c -- events per second of the simulator on one core: worlds
  * generated and applied without a judge; the same events again without the
- * generator; and whole judged runs with every property, of heaps and of worlds
+ * generator; and whole runs judged by every property, of heaps and of worlds
  * that carry every instrument.
  */
 #include <stdlib.h>

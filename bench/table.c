@@ -1,11 +1,11 @@
 /*
- * table.c -- looking a stack up: the bucket table, beside Go's stkbucket and
- * general-purpose tables; and the number of a stack in a trace, where the key
- * has no size, beside Go's traceStackTable.
+ * table.c -- looking up a stack: the bucket table, compared with Go's stkbucket
+ * and general-purpose tables; and the number of a stack in a trace, where the
+ * key has no size, compared with Go's traceStackTable.
  *
- * A peer table is given our hash and a word compare, so that tables differ and
- * nothing else. All find the key or add it; unwinding is outside on all sides.
- * Sets of C++ are for one thread and have no lock here.
+ * Peer tables use our hash and compare keys word by word, so that only the
+ * tables differ. All find the key or add it; stack unwinding is excluded
+ * everywhere. C++ sets are single-threaded, and have no lock here.
  */
 #include <string.h>
 
@@ -53,7 +53,7 @@ enum {
     ALL_UP_TO = 1000000 /* keys; above, only those that say they may */
 };
 
-/* Those who take part in one point. */
+/* The entrants at one point (keys, depth, order). */
 struct party {
     struct bench_tables tables;
     const struct bench_table *there[BENCH_ENTRANTS_MAX];

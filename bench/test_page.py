@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The page and the JSON of a run, made of rows that are written here.
+"""Tests the page and the JSON of a run, on rows that are written here.
 
 usage: test_page.py
 """

@@ -1,6 +1,6 @@
 #!/bin/sh
-# bench/run with programs that are written here: what it runs, what it says of
-# words that it does not understand, and that a program's failure is its own.
+# Test bench/run on programs that are written here: what it runs, what it prints
+# for words that it does not know, and that it fails when a program fails.
 # usage: test_run.sh
 set -u
 root=$PWD

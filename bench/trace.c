@@ -1,10 +1,10 @@
 /*
- * trace.c -- events into a trace, from one processor and from two, beside Go's
- * runtime and two tracers that belong to no language, LTTng-ust and OTF2. On
- * all sides a trace is on and nobody reads it meanwhile. Ours is shown with
- * both orders: by the clock alone, and by one counter for all processors, as
- * the 1.5 format numbers events. There are no stacks; those are in table.c.
- * Bytes of an event are those of the file.
+ * trace.c -- writing events into a trace, from one processor and from two,
+ * compared with Go's runtime and two language-independent tracers, LTTng-ust
+ * and OTF2. For each, a trace is on and is not read during the benchmark. Ours
+ * is shown with both orders: by the clock alone, and by one counter shared by
+ * all processors, as the 1.5 format numbers events. Events have no stacks;
+ * table.c measures those. Bytes per event are those in the file.
  */
 #include <stdlib.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
-# code.awk -- what the object code of the hot functions has: its size in bytes,
-# calls (jumps to other functions are calls, too), divisions, locked
-# instructions (an exchange with memory is locked without saying so).
+# code.awk -- counts, in the object code of the hot functions: bytes, calls
+# (including jumps to other functions), divisions, and locked instructions
+# (including exchanges with memory, which are locked without a prefix).
 # usage: objdump -d --no-show-raw-insn LIBRARY | awk -v functions="..." -f code.awk
 
 BEGIN {

@@ -1,5 +1,5 @@
-# compare.awk -- today's numbers against the baseline; or, with a reason, the
-# new baseline. A row is kind,name,value,reason.
+# compare.awk -- compares new numbers with the baseline; with a reason, prints
+# the new baseline. A row is kind,name,value,reason.
 # usage: see bench/gate/check
 
 function allowed(kind, value) {

@@ -1,14 +1,14 @@
-# counts.awk -- instructions of callgrind dumps that the library's functions
-# took: those of the program's own object file, less the driver's. What the C
-# library does inside memcmp and the like depends on the processor, so it does
-# not count.
+# counts.awk -- sums the instructions of the library's functions in callgrind
+# dumps: those of the program's own object file, minus the driver's.
+# Instructions inside memcmp and other functions of the C library are left out,
+# because they depend on the processor.
 # usage: awk -f counts.awk DRIVER.c DUMP...   in the order they were made;
 # prints: name<TAB>instructions
 #
-# The format: "fl=(id) name" is the file of the function that begins, "ob=" its
-# object; the first mention of an id, also that of a callee ("cob="), has the
-# name. A line of costs begins with a position; the one after "calls=" is the
-# callee's.
+# The format: "fl=(id) name" is the source file of the function that begins,
+# "ob=" its object file. Only the first mention of an id, which may be a
+# callee's ("cob="), has the name. A line of costs begins with a position; the
+# line after "calls=" is the callee's cost.
 
 function named(text,    id) {
     id = text

@@ -1,9 +1,9 @@
 /*
- * paths.c -- the hot paths of the library under callgrind: each is run a fixed
- * number of times on fixed data, and its counts dumped under its name. Counting
- * is on inside the paths only. What is counted is repeatable to the
- * instruction: same object code, same keys, no clock, no addresses in any
- * decision.
+ * paths.c -- runs the hot paths of the library under callgrind: each a fixed
+ * number of times on fixed data, with its counts dumped under its name.
+ * Counting is on inside the paths only. The counts are repeatable to the
+ * instruction: same object code, same keys, and no decision depends on a clock
+ * or an address.
  */
 #include <stdio.h>
 #include <stdlib.h>

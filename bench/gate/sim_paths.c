@@ -1,7 +1,7 @@
 /*
- * sim_paths.c -- hot paths of the simulator and the explorer: see paths.c. It
- * is a program of its own, because the explorer replaces what code compiled for
- * it calls.
+ * sim_paths.c -- hot paths of the simulator and the explorer: see paths.c. This
+ * is a separate program, because the explorer replaces functions that code
+ * compiled for it calls.
  */
 #include "explore.h"
 #include "paths.h"

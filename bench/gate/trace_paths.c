@@ -1,6 +1,6 @@
 /*
- * trace_paths.c -- hot paths besides the buckets': hashes, ticks of the CPU
- * profile, trace events, the profile file. See paths.c.
+ * trace_paths.c -- hot paths other than those of buckets: hashes, ticks of the
+ * CPU profile, trace events, the profile file. See paths.c.
  */
 #include <stdio.h>
 
@@ -115,8 +115,9 @@ only_task(void *context, struct prof_trace_task *task)
     return true;
 }
 
-/* In the order of the processor's own counter; its readings differ from run to
- * run, and with a large divisor not the lengths of what is written of them. */
+/* Events ordered by the processor's counter. Its readings differ from run to
+ * run, but with a large divisor the written numbers always have the same
+ * length. */
 static const struct prof_trace_config by_clock = {
     .procs_max = 1,
     .buffers_max = BUFFERS,

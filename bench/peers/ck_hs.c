@@ -1,5 +1,4 @@
-/* ck_hs.c -- Concurrency Kit's ck_hs as a peer: one writer, readers take no
- * lock.
+/* ck_hs.c -- Concurrency Kit's ck_hs as a peer: one writer, lock-free readers.
  */
 #include <stdlib.h>
 #include <string.h>

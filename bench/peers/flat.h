@@ -1,6 +1,7 @@
 /*
- * flat.h -- C++ flat hash sets as peers: slots hold a hash-tagged pointer to an
- * entry, as those of our table do. One thread only; a set grows by itself.
+ * flat.h -- C++ flat hash sets as peers. As in our table, a slot holds a
+ * pointer to an entry, tagged with bits of the hash. One thread only; a set
+ * grows by itself.
  */
 #ifndef BENCH_PEERS_FLAT_H
 #define BENCH_PEERS_FLAT_H

@@ -1,6 +1,6 @@
 /*
- * lfht.c -- liburcu's lock-free hash table as a peer. It is presized: when it
- * grows by itself it is far slower (its worker is asynchronous).
+ * lfht.c -- liburcu's lock-free hash table as a peer. It is presized, because
+ * growing by itself, by an asynchronous worker, makes it far slower.
  */
 #include <stdlib.h>
 #include <string.h>

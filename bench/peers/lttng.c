@@ -1,7 +1,7 @@
 /*
- * lttng.c -- LTTng-ust as a peer: tracepoints with one number into
- * per-processor rings that overwrite their oldest part, so that nothing is
- * written meanwhile. lttng.sh makes the session.
+ * lttng.c -- LTTng-ust as a peer: tracepoints with one number, recorded in
+ * per-processor rings that overwrite their oldest part, so that no file is
+ * written during the benchmark. lttng.sh makes the session.
  */
 #define LTTNG_UST_TRACEPOINT_CREATE_PROBES
 #define LTTNG_UST_TRACEPOINT_DEFINE

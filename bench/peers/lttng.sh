@@ -1,6 +1,7 @@
 #!/bin/sh
-# A session of LTTng for lttng.c: rings of 4 MB a processor that overwrite their
-# oldest part. Starts a daemon, without the kernel's tracer, if none is there.
+# Run lttng.c in an LTTng session with a 4 MB ring per processor that overwrites
+# its oldest part. Starts a daemon, without the kernel's tracer, if none is
+# running.
 # usage: lttng.sh [PROGRAM]    then as serve.h
 set -u
 program=${1:-out/bench/peers/lttng}

@@ -1,8 +1,8 @@
 /*
  * otf2.c -- OTF2, the trace format of high-performance computing, as a peer:
- * events with one number, into the chunks of a writer that never writes a file.
- * It takes the time as an argument: here from the processor's counter, or from
- * a plain counter.
+ * events with one number, into the memory chunks of a writer that never writes
+ * a file. The caller passes the time: here from the processor's counter, or
+ * from a plain counter.
  */
 #include <otf2/otf2.h>
 #include <otf2/OTF2_Pthread_Locks.h>

@@ -1,6 +1,6 @@
 /*
- * peers.h -- peers in processes of their own, which take part in our rounds:
- * each reads a command line from standard input and writes a number.
+ * peers.h -- peers that run as separate processes and take part in our rounds:
+ * for each line with a command on standard input, a peer writes a number.
  */
 #ifndef BENCH_PEERS_H
 #define BENCH_PEERS_H
@@ -35,8 +35,8 @@ double bench_peer_ask(struct bench_peer *peer, const char *format, ...)
 double bench_peer_once(void *command, uint32_t round);
 
 /*
- * The Go runtime, where `make bench-peers` built it: BENCH_GO names the
- * program.
+ * Start the Go runtime as a peer; BENCH_GO is the path of the program that
+ * `make bench-peers` built.
  */
 bool bench_go_start(struct bench_peer *peer);
 

@@ -1,8 +1,9 @@
 /*
- * protobuf_c.c -- protobuf-c and libdeflate as a peer of the profile file: the
- * keys of a load as samples, a location for each address, one of 8192 functions
- * for each location, counts scaled as samples are; then packed, and compressed
- * at level 1. A tree of messages is what that library asks for.
+ * protobuf_c.c -- protobuf-c and libdeflate as a peer of the profile file
+ * writer. Each key of a load becomes a sample with scaled counts, each address
+ * a location, with one of 8192 functions. protobuf-c needs the profile as a
+ * tree of messages, which it packs; libdeflate compresses the result at level
+ * 1.
  */
 #include <fcntl.h>
 #include <libdeflate.h>

@@ -1,6 +1,6 @@
 /*
- * serve.h -- a peer's process: each line of input has a verb and an argument,
- * each line of output a number (peers.h has the other end).
+ * serve.h -- the main loop of a peer's process: each line of input has a verb
+ * and an argument, each line of output a number. The other end is in peers.h.
  */
 #ifndef BENCH_PEERS_SERVE_H
 #define BENCH_PEERS_SERVE_H

@@ -1,7 +1,7 @@
 /*
  * tables.h -- general-purpose hash tables as peers of the bucket table: each
- * finds a key of (kind, size, stack) or adds it. All use our table's hash, so
- * that tables are compared and not hashes.
+ * finds a key of (kind, size, stack) or adds it. All use our hash, so that the
+ * benchmark compares tables, not hashes.
  */
 #ifndef BENCH_PEERS_TABLES_H
 #define BENCH_PEERS_TABLES_H

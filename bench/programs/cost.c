@@ -1,9 +1,9 @@
 /*
- * cost.c -- run a command and write what it cost: its own CPU time, wall time
- * and largest resident set, as the kernel counted them.
+ * cost.c -- runs a command and writes what it cost, as counted by the kernel:
+ * its CPU time, wall time and maximum resident set.
  *
- * A small program does that, because the resident set of a process begins with
- * that of its parent.
+ * This must be a small program, because a new process begins with the resident
+ * set of its parent.
  *
  * usage: cost FILE [NAME=VALUE...] COMMAND [ARG...]
  *   FILE gets: user+sys us, wall us, KiB, status as of wait(2). The variables

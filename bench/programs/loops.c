@@ -2,8 +2,8 @@
  * loops.c -- two programs that do little but allocate.
  *
  * usage: loops malloc | threads
- *   malloc   4 threads, each with 512 blocks of which a random one is replaced
- *            again and again
+ *   malloc   4 threads, each of which has 512 blocks and again and again
+ *            replaces a random one
  *   threads  4,000 threads, four at a time, each of which makes 100 blocks
  *            and frees 99
  */

@@ -1,23 +1,25 @@
 #!/usr/bin/python3
-"""Heap profilers beside each other on real programs: what they cost, and how far
-what they say is from what happened.
+"""Compares heap profilers on real programs: what they cost, and how far their
+results are from what happened.
 
 usage: programs.py [--rounds N] [--programs A,B] [--tools A,B] [--slow]
                    [--instructions] [--csv FILE] OUT
 
-OUT is the folder of the build (out/gcc). Each round runs each program under each
-tool once, one after the other, beginning with another tool each time; a cost is
-the median over the rounds, a ratio the median of the ratios to the same round's
-run without the tool. CPU is user + system time of the process alone (of redis,
-of the server); what a tool does in other processes, or afterwards, is left out.
+OUT is the folder of the build (out/gcc). Each round runs each program once
+under each tool, one after the other, and each round begins with a different
+tool. A cost is the median over the rounds; a ratio is the median of the ratios
+to the same round's run without the tool. CPU is the user + system time of the
+process alone (for redis, of the server); what a tool does in other processes,
+or afterwards, is left out.
 
-jemalloc and gperftools bring their own malloc: their ratio is to a run with that
-malloc and its profiler off. What happened is counted by props/test/cli/heap/count_heap.c in a
-run of its own. Tools that take many times as long run once, with --slow.
+jemalloc and gperftools bring their own malloc, so their ratio is to a run with
+that malloc and its profiler off. props/test/cli/heap/count_heap.c counts what
+really happened, in a separate run. Tools that take many times as long run only
+with --slow, and once.
 
---instructions counts those of the process under callgrind instead, once: they do
-not depend on what else the machine does, but for redis, which does what its
-clients ask when they do. The kernel's are not in them.
+--instructions instead counts the process's instructions under callgrind, once,
+without those of the kernel. The counts do not depend on other load of the
+machine, except for redis, whose work depends on when its clients ask.
 """
 import argparse
 import glob

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Heap profilers beside each other on real programs: what has to be installed is
-# there, then bench/programs/programs.py runs, whose head says what it does.
+# Compare heap profilers on real programs: check that everything needed is
+# installed, then run bench/programs/programs.py (its head says what it does).
 # usage: [ROUNDS=N] bench/programs/run.sh OUT CSV
 set -eu
 

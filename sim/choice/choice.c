@@ -5,9 +5,9 @@
  *
  * Invariants
  *   I1  list[i].value < list[i].bound, and list[i].bound >= 2.
- *   I2  the answers given in a run, without those to bounds of 1, are the list:
- *       SIM_REPLAY of the values gives the same run.
- *   I3  ODOMETER: list[0..fixed_count) is carried from the previous run, and
+ *   I2  the list holds every answer of the run, except those to bounds of 1:
+ *       replaying its values (SIM_REPLAY) gives the same run.
+ *   I3  ODOMETER: list[0..fixed_count) is copied from the previous run's list;
  *       only its last value differs from that run's.
  */
 #include "choice.h"
@@ -93,7 +93,7 @@ sim_choices_carry(struct sim_choices *choices, uint32_t count)
 bool
 sim_choices_next(struct sim_choices *choices)
 {
-    /* A run cut short still stands under the answers it was carried. */
+    /* Even a run that ended early is below the answers carried into it. */
     uint32_t count = choices->count;
 
     assert(choices->backend == SIM_ODOMETER);
@@ -119,7 +119,7 @@ next_byte(struct sim_choices *choices)
     return choices->bytes[choices->given_used++];
 }
 
-/* As few bytes as the bound needs, so that mutations stay local. */
+/* Take as few bytes as the bound needs, so that mutations stay local. */
 static uint32_t
 from_bytes(struct sim_choices *choices, uint32_t bound)
 {
@@ -145,7 +145,7 @@ from_given(struct sim_choices *choices, uint32_t bound)
     return bound - 1;
 }
 
-/* The odometer's answer, with the check that the question is the same (I3). */
+/* The carried answer, after a check that the question is the same (I3). */
 static uint32_t
 from_odometer(struct sim_choices *choices, uint32_t bound, enum sim_kind kind,
               uint16_t label)

@@ -1,19 +1,19 @@
 /*
  * choice.h -- the one source of nondeterminism.
  *
- * Whatever a run does not fix (the schedule, a tie, a stale read, a fault, a
- * clock step, the workload) is the answer to one question: "which of `bound`
- * outcomes?". The answers, in order, are the choice list; a run is a function
- * of it. So random search, exhaustive search, replay, fuzzing and shrinking are
- * back ends of this one call, and any of them can replay what another found.
+ * Every nondeterministic decision (the schedule, a tie, a stale read, a fault,
+ * a clock step, the workload) is made by one call, which asks: "which of
+ * `bound` outcomes?" The answers, in order, are the choice list, and a run is a
+ * function of that list. So random search, exhaustive search, replay, fuzzing
+ * and shrinking are back ends of this one call, and any of them can replay what
+ * another found.
  *
  * Rules for the callers
- *   - 0 is the dullest outcome: keep running, newest store, no fault, stop.
- *     Then a list that is smaller (shorter, or equal in length and
- *     lexicographically smaller) is a simpler run, and a list may lose its
- *     trailing zeros.
- *   - ask "one more?" before each item instead of drawing a length first;
- *     deleting the answers of one item then deletes the item.
+ *   - 0 is the dullest outcome: keep running, newest store, no fault, stop. So
+ *     a smaller list (shorter, or of the same length and lexicographically
+ *     smaller) means a simpler run, and trailing zeros can be dropped.
+ *   - ask "one more?" before each item instead of drawing a length first, so
+ *     that deleting the answers of one item deletes the item.
  *   - a bound of 1 is no question: the answer is 0 and is not recorded.
  */
 #ifndef SIM_CHOICE_H
@@ -55,8 +55,8 @@ enum sim_backend {
 struct sim_choices {
     enum sim_backend backend;
     struct sim_rng rng; /* RANDOM, PREFIX */
-    uint64_t fraction;  /* what is left of a random number, in units of 2^-64 */
-    uint64_t fraction_outcomes; /* of the answers that it has given */
+    uint64_t fraction;  /* unused part of a random number, in units of 2^-64 */
+    uint64_t fraction_outcomes; /* product of the bounds answered from it */
     const uint32_t *given;      /* REPLAY, PREFIX; owned by the caller */
     const uint8_t *bytes;       /* BYTES; owned by the caller */
     uint32_t given_count;       /* of given or bytes */
@@ -64,7 +64,7 @@ struct sim_choices {
     struct sim_choice *list;    /* the answers; owned by the caller */
     uint32_t count;             /* answers in list */
     uint32_t count_max;         /* room in list; past it every answer is 0 */
-    uint32_t drawn_max;         /* RANDOM: the same; else 0 */
+    uint32_t drawn_max;         /* count_max under RANDOM; else 0 */
     uint32_t fixed_count;       /* ODOMETER: answers carried into this run */
     bool overflowed;            /* a question came after list was full */
     bool misaligned;            /* a given value did not fit its bound */
@@ -111,8 +111,9 @@ bool sim_choices_next(struct sim_choices *choices);
 void sim_choices_carry(struct sim_choices *choices, uint32_t count);
 
 /*
- * A number for a guided answer: drawn under RANDOM and PREFIX; 0 otherwise,
- * because the list then gives the answer.
+ * Draw the random number from which a guided scheduler makes its wish (see
+ * sim_choose_guided()). Under back ends other than RANDOM and PREFIX the list
+ * gives the answer, so this returns 0.
  *
  * in:      bound > 0
  * returns: a value in [0, bound)
@@ -120,11 +121,11 @@ void sim_choices_carry(struct sim_choices *choices, uint32_t count);
 uint32_t sim_choices_wish(struct sim_choices *choices, uint32_t bound);
 
 /*
- * Record an answer that a guided scheduler (PCT, URW) has chosen itself, so
- * that the run replays as a plain list. Under REPLAY, PREFIX, BYTES and
- * ODOMETER the list answers instead and `wish` is ignored.
+ * Record the answer that a guided scheduler (PCT, URW) wishes for, so that the
+ * run replays as a plain list. Under REPLAY, PREFIX, BYTES and ODOMETER the
+ * list gives the answer and `wish` is ignored.
  *
- * returns: the answer that counts
+ * returns: the answer that was recorded
  */
 uint32_t sim_choose_guided(struct sim_choices *choices, uint32_t bound,
                            enum sim_kind kind, uint16_t label, uint32_t wish);
@@ -138,9 +139,9 @@ sim_choices_refresh(struct sim_choices *choices)
 }
 
 /*
- * These are separate so that the common path of a question is short enough to
- * be inlined: sim_choices_refresh(), and sim_choose() for any back end and
- * bound.
+ * The slow paths of sim_choose(), kept apart so that the common path is short
+ * enough to inline. sim_choices_refresh_apart() draws a new fraction;
+ * sim_choose_otherwise() handles any back end and bound.
  */
 __attribute__((noinline)) void
 sim_choices_refresh_apart(struct sim_choices *choices);
@@ -151,9 +152,9 @@ sim_choose_otherwise(struct sim_choices *choices, uint32_t bound,
 __extension__ typedef unsigned __int128 sim_u128;
 
 /*
- * Take the whole part of fraction * bound as the answer. The rest is a fraction
- * for the next question, with fewer bits. At least 32 are left when a question
- * is asked, so the bias is below bound / 2^32.
+ * The answer is the whole part of fraction * bound; the fractional part, with
+ * fewer random bits, serves the next question. At least 32 bits are left at
+ * each question, so the bias is below bound / 2^32.
  */
 static inline uint32_t
 sim_choices_draw(struct sim_choices *choices, uint32_t bound)
@@ -169,7 +170,7 @@ sim_choices_draw(struct sim_choices *choices, uint32_t bound)
 }
 
 /*
- * The question: one of `bound` outcomes.
+ * Choose one of `bound` outcomes.
  *
  * in:      bound > 0
  * returns: a value in [0, bound)
@@ -189,8 +190,8 @@ sim_choose(struct sim_choices *choices, uint32_t bound, enum sim_kind kind,
 }
 
 /*
- * The same, for those who mostly enumerate: the answers that a run carries over
- * from the run before are in the list already.
+ * The same, tuned for enumeration: answers carried over from the previous run
+ * are already in the list.
  */
 static inline uint32_t
 sim_choose_carried(struct sim_choices *choices, uint32_t bound,

@@ -1,8 +1,8 @@
 /*
  * rng.h -- splitmix64, the generator behind every random back end.
  *
- * One 64-bit word of state, no warm-up, any seed is good; a run is a function
- * of its seed alone, so nothing else in sim/ may draw numbers.
+ * One 64-bit word of state, no warm-up, any seed is good. A run must be a
+ * function of its seed alone, so nothing else in sim/ may draw random numbers.
  */
 #ifndef SIM_RNG_H
 #define SIM_RNG_H

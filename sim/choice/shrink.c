@@ -7,8 +7,8 @@
  * Invariants
  *   I1  best fails; candidates that are not strictly smaller are never run.
  *   I2  best has no trailing zeros.
- *   I3  a hash in the cache belongs to a candidate that was run and passed. A
- *       false hit (2^-64) loses one step, never the failure.
+ *   I3  a hash in the cache belongs to a candidate that ran and passed. A hash
+ *       collision (2^-64) loses one step, never the failure.
  */
 #include "shrink.h"
 
@@ -28,7 +28,7 @@ struct work {
     uint32_t best_count;
     struct sim_choice *next; /* the candidate */
     uint32_t next_count;
-    uint32_t *values; /* of the candidate, as the callback wants them */
+    uint32_t *values; /* the candidate's, passed to the callback */
     uint64_t *cache;
     uint32_t room; /* of best and next: no list gets longer than the first */
 };
@@ -88,7 +88,8 @@ keep(struct work *w, const struct sim_choice *list, uint32_t count)
     w->best_count = count;
 }
 
-/* What really ran may be smaller than what was asked: unused tail, clamps. */
+/* The run may have used less than the candidate: a shorter list, clamped
+ * values. */
 static void
 accept(struct work *w)
 {
@@ -170,7 +171,7 @@ zero_kinds(struct work *w)
     }
 }
 
-/* Take [at, at + block) out of the candidate. */
+/* Remove [at, at + block) from the candidate. */
 static void
 cut_block(struct work *w, uint32_t at, uint32_t block)
 {
@@ -192,7 +193,8 @@ delete_blocks_of(struct work *w, uint32_t block)
         cut_block(w, at, block);
         if (attempt(w))
             continue;
-        /* The answer before may count or announce what was deleted. */
+        /* The answer before may be the number of the items deleted, or announce
+         * one. */
         if (at > 0 && w->best[at - 1].value > 0) {
             cut_block(w, at, block);
             w->next[at - 1].value--;
@@ -288,7 +290,8 @@ swap_pairs(struct work *w)
     }
 }
 
-/* Two context switches become one, later: drop this one, move its value. */
+/* Merge two context switches into the later one: drop this one, move its
+ * value. */
 static void
 merge_switches(struct work *w)
 {

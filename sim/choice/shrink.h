@@ -1,10 +1,10 @@
 /*
  * shrink.h -- make a failing choice list small.
  *
- * Works on values alone: a callback runs whatever produced the failure (an
- * instruction schedule, a heap scenario) again. Lists are ordered by length,
- * then lexicographically; trailing zeros do not count (choice.h). Every
- * accepted step is strictly smaller, so shrinking ends.
+ * The shrinker works on values alone; a callback reruns the system that failed
+ * (an instruction schedule, a heap scenario). Lists are ordered by length, then
+ * lexicographically; trailing zeros do not count (choice.h). Every accepted
+ * step is strictly smaller, so shrinking ends.
  */
 #ifndef SIM_SHRINK_H
 #define SIM_SHRINK_H
@@ -18,33 +18,34 @@ struct sim_shrink {
     /*
      * Re-run the system under `values` (then zeros).
      *
-     * returns: whether it fails in the same way. The caller decides what that
-     *          means: compare the property and the location, otherwise the list
-     *          drifts to another, easier failure.
+     * returns: whether it fails in the same way. Compare at least the property
+     *          and the location; otherwise the list drifts to another, easier
+     *          failure.
      */
     bool (*still_fails)(void *context, const uint32_t *values, uint32_t count);
     void *context;
     /*
-     * Optional: the choices that the last still_fails() recorded. From it
-     * the shrinker takes the values that the run really used, and the kinds of
-     * the choices left after a deletion.
+     * Optional: the choices that the last still_fails() recorded. They tell the
+     * shrinker which values the run really used, and the kinds of the choices
+     * left after a deletion.
      */
     const struct sim_choices *ran;
     /*
-     * Compare lists by their number of non-zero answers first. This is for
-     * schedules: a reader wants few switches and stale reads, while the length
-     * of a list says little, because a run asks more or fewer questions
-     * depending on the answers.
+     * Order lists by their number of non-zero answers first. Set this for
+     * schedules: a reader wants few switches and stale reads. The length of
+     * such a list means little, because the number of questions depends on the
+     * answers.
      */
     bool fewest_first;
     uint64_t calls_max; /* in: stop after so many runs; 0: 20 000 */
 
     uint64_t calls;       /* out: runs made */
-    uint64_t calls_saved; /* out: candidates known to pass already */
+    uint64_t calls_saved; /* out: candidates not run, because known to pass */
     uint64_t accepted;    /* out: steps that kept the failure */
     bool cut;             /* out: calls_max was reached before a fixpoint */
     bool unstable;        /* out: the final list did not fail both times */
-    bool fewest_known;    /* out, sim_shrink_fewest(): all with fewer pass */
+    bool fewest_known;    /* out, sim_shrink_fewest(): all lists with fewer
+                             non-zero answers pass */
 };
 
 /*
@@ -70,7 +71,8 @@ uint32_t sim_shrink(struct sim_shrink *shrink, struct sim_choice *list,
  * in/out:  list, which fails
  * in:      list_max >= count, room in list: no answer beyond it is varied
  *          calls_max, runs to spend on it
- * returns: the new count; shrink->fewest_known if nothing smaller is left out
+ * returns: the new count; sets shrink->fewest_known if every list with fewer
+ *          non-zero answers was tried
  */
 uint32_t sim_shrink_fewest(struct sim_shrink *shrink, struct sim_choice *list,
                            uint32_t count, uint32_t list_max,

@@ -1,10 +1,10 @@
 /*
- * shrink_fewest.c -- the fewest surprises that still fail.
+ * shrink_fewest.c -- the fewest non-zero answers that still fail.
  *
  * Greedy passes can end on five context switches where two stale reads would
  * do, because no single step leads from one to the other. Runs are cheap, so
  * try all lists with one non-zero answer, then all with two, and so on, as long
- * as the budget lasts: then the first failing list is known to have the fewest.
+ * as the budget lasts. The first list that fails then has the fewest.
  *
  *      0 0 0 0 0          one run shows which questions there are
  *      1 0 0 0  0 1 0 0   every position, every value: lists with one
@@ -21,7 +21,8 @@ struct search {
     struct sim_shrink *shrink;
     uint32_t *values; /* the list being tried; zeros beyond it */
     uint32_t room;
-    uint32_t *bounds[FEWEST_MAX]; /* per depth: of the run without more */
+    uint32_t *bounds[FEWEST_MAX]; /* per depth: bounds in the run without
+                                     further non-zero answers */
     uint32_t found_count;
 };
 

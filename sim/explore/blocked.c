@@ -1,9 +1,9 @@
 /*
- * blocked.c -- threads that wait: could one go on after all?
+ * blocked.c -- which of the waiting threads could go on after all?
  *
- * A thread in a loop (wait.c) can if another thread has stored to what it read;
- * a thread that waits for an object (object.c) can if that admits it, or if its
- * time may run out.
+ * A thread in a wait loop (wait.c) can go on if another thread has stored to a
+ * location that it read. A thread that waits for an object (object.c) can go on
+ * if the object admits it, or if its wait may time out.
  */
 #include "object.h"
 
@@ -28,7 +28,7 @@ sim_wait_is_new(const struct round_read *read)
 /*
  * Could the next round of a waiting thread read anything new?
  *
- * returns: the first such read of its last round; NULL: no
+ * returns: the first read of its last round that could; NULL: none could
  */
 const struct round_read *
 sim_wait_change(uint32_t thread)
@@ -59,7 +59,8 @@ sim_wait_leave(void)
     struct round *r = &t->round;
 
     if (e->last_round)
-        sim_engine_stop(SIM_END_BLOCKED); /* somebody can go on after all */
+        sim_engine_stop(
+            SIM_END_BLOCKED); /* a waiting thread can go on after all */
     t->probing = false;
     if (!r->bracketed && r->real < sim_wait_unroll()) {
         r->count = 0;
@@ -75,10 +76,10 @@ sim_wait_leave(void)
 }
 
 /*
- * Nobody can run: let a waiting thread for which something changed go round
- * once more.
+ * When no thread can run, let a waiting thread go round its loop once more, if
+ * something that it read has changed.
  *
- * returns: the thread, or SIM_THREADS_MAX if none has any
+ * returns: the thread, or SIM_THREADS_MAX if there is none
  */
 uint32_t
 sim_wait_last_round(void)
@@ -131,7 +132,7 @@ sim_object_settle(const struct object *o)
     }
 }
 
-/* Nobody can go on: let time pass for all who wait for a limited time. */
+/* No thread can go on: let time pass for all that wait for a limited time. */
 bool
 sim_object_time_out(void)
 {

@@ -1,5 +1,5 @@
 /*
- * calls.c -- the calls that a kernel's own code may make to the explorer.
+ * calls.c -- the explorer's functions for kernels (explore.h).
  */
 #include "engine.h"
 

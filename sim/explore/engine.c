@@ -112,7 +112,7 @@ sim_engine_ask(uint32_t bound, enum sim_kind kind, uint16_t label)
     return sim_choose_carried(e->choices, bound, kind, label);
 }
 
-/* Does something fail, or somebody wake, for no reason (--spurious)? */
+/* Does an operation fail, or a sleeper wake, for no reason (--spurious)? */
 bool
 sim_engine_spurious(void)
 {

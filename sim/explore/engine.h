@@ -4,13 +4,15 @@
  * Who calls whom:  tsan.c (ABI) -> memory.c, plain.c, lock.c -> engine.c
  * (scheduling points) -> sched.c (wishes) -> choice.c.
  *
- * Time stamps: thread t's k-th event has the stamp k in t's own component. A
- * plain access between events k and k+1 has the stamp k+1: only a later event
- * can publish it. Clock[t] >= k means "has seen t's event k".
+ * Time stamps (vector clocks): thread t's k-th event has the stamp k in
+ * component t. A plain access between events k and k+1 has the stamp k+1,
+ * because only a later event can publish it. clock[t] >= k means "has seen t's
+ * event k".
  *
- * The graph hash is a commutative sum over events of mix(thread, stamp, kind,
- * read-from or modification index): equal for any two runs with the same
- * (partial) execution graph, whatever their interleaving.
+ * The graph hash is the sum over all events of mix(thread, stamp, kind,
+ * read-from or modification index). A sum does not depend on the order, so two
+ * runs with the same (partial) execution graph have the same hash, whatever
+ * their interleaving.
  */
 #ifndef SIM_ENGINE_H
 #define SIM_ENGINE_H
@@ -57,37 +59,37 @@ struct round_read {
     uint64_t state; /* of the code before it; 0: not known */
     uint64_t value;
     uint32_t question; /* in search graph by graph; UINT32_MAX: none */
-    uint32_t done;     /* events and plain accesses of its thread, then */
+    uint32_t done;     /* its thread's events and plain accesses so far */
 };
 
 /* What a thread has read since its last write; see wait.c. */
 struct round {
     struct round_read reads[ROUND_READS_MAX];
     uint32_t count;
-    uint32_t at;     /* the probe's next one */
-    uint32_t rounds; /* of the probe so far */
-    uint32_t looks;  /* ... and loads */
+    uint32_t at;     /* index of the probe's next read */
+    uint32_t rounds; /* rounds of the probe so far */
+    uint32_t looks;  /* loads of the probe so far */
     uint32_t real;   /* rounds explored because they were not repetitions */
-    uint32_t left;   /* how often a probe of this run has left its loop */
+    uint32_t left;   /* how often a probe has left its loop in this run */
     uint64_t state;  /* of the code at the end of the latest round */
-    uint32_t done;   /* events and plain accesses, at its end */
+    uint32_t done;   /* events and plain accesses at its end */
     bool bracketed;  /* reads[0..count) is one round, from end to end */
-    bool counts;     /* the state is another one each round */
+    bool counts;     /* the state differs in each round */
 };
 
 /* What a thread was about to do when it reached an access (round.c). */
 struct thread_state {
-    uint64_t hash;  /* of registers, stack and site */
-    uint32_t first; /* its reads in `round` since then begin here */
-    uint32_t looks; /* object_looks then */
-    uint64_t seen;  /* sim_object_changes() then */
+    uint64_t hash;  /* hash of registers, stack and site */
+    uint32_t first; /* index in `round` of its first read since */
+    uint32_t looks; /* object_looks at that time */
+    uint64_t seen;  /* sim_object_changes() at that time */
 };
 
 struct thread {
     struct sim_fiber fiber;
     struct clock now;
-    struct clock pending;   /* what an acquire fence will learn */
-    struct clock release;   /* at the last release fence */
+    struct clock pending;   /* what an acquire fence will join in */
+    struct clock release;   /* `now` at the last release fence */
     struct lock *wants;     /* a lock; ready when it is free */
     struct lock *sleeps_on; /* a word; ready when it is woken */
     /* Reduced search: it waits for a write; see reduce.c. */
@@ -95,27 +97,27 @@ struct thread {
     uint32_t waits_for_thread;
     bool (*can_take)(void *context);
     void *can_take_context;
-    bool blocks;         /* it is no choice to wait while it cannot take */
-    bool orders;         /* its operation is one on an object (order.c) */
-    bool looks;          /* ... and waits for one that changes something */
-    uint32_t question;   /* its latest read's */
-    uint32_t offered;    /* ... and that about what it waited for */
-    struct asked asked;  /* of its operation on an object; order.c */
-    struct asked turn;   /* of its operation, among barriers */
-    bool has_turn;       /* ... which is to be recorded */
-    bool is_barrier;     /* its operation is one itself */
-    bool is_told;        /* barriers came since its last operation; */
-    struct clock untold; /* what that depended on before the first of them */
+    bool blocks;         /* while can_take() fails it must wait */
+    bool orders;         /* its operation is on an object (order.c) */
+    bool looks;          /* ... and waits only for changes of it */
+    uint32_t question;   /* question of its latest read */
+    uint32_t offered;    /* ... and of the one it waited for */
+    struct asked asked;  /* questions of its operation on an object */
+    struct asked turn;   /* questions of its turn among barriers */
+    bool has_turn;       /* `turn` is still to be recorded */
+    bool is_barrier;     /* its operation is a barrier */
+    bool is_told;        /* a barrier came after its last operation */
+    struct clock untold; /* what it depended on before that barrier */
     bool needs;          /* the same, while it is recorded */
     bool shuts;
-    uint64_t read_name;     /* of the place in the code; see futile.c */
-    struct chain *awaits;   /* blocked: nothing there is of use */
-    struct offer offers[3]; /* done, and still to be offered */
+    uint64_t read_name;     /* names its next read; see futile.c */
+    struct chain *awaits;   /* blocked until this changes */
+    struct offer offers[3]; /* operations to be offered (offer.c) */
     uint32_t offers_count;
-    uint32_t offered_stamp; /* of the one that is offered */
-    bool released;          /* ... and nothing will come */
+    uint32_t offered_stamp; /* stamp of the one being offered */
+    bool released;          /* was blocked, and no change can come */
     struct clock causal;    /* what its events depend on, reads included */
-    struct clock before;    /* the same, before the operation it is in */
+    struct clock before;    /* `causal` before its current operation */
     uint32_t steps;         /* scheduling points passed in this run */
     uint32_t plain_count;   /* plain accesses made in this run */
     uint8_t signals_left;
@@ -124,9 +126,9 @@ struct thread {
     bool dropped; /* waits in a loop; exhaustive search gave it up */
     bool spinning;
     bool probing;         /* goes round a wait loop without recording events */
-    uint64_t entry_state; /* of the code before this load; or 0 */
+    uint64_t entry_state; /* state of the code before this load; or 0 */
     struct round round;
-    uint32_t steps_before; /* of an earlier run: the URW estimate */
+    uint32_t steps_before; /* steps in an earlier run, for URW */
     uint32_t priority;     /* PCT */
     uintptr_t last_site;   /* of the latest event */
     uintptr_t next_site;   /* of the event it is about to do */
@@ -135,19 +137,19 @@ struct thread {
     struct sim_fiber *starter;    /* goes on when this one has started */
     void (*body)(void *argument); /* NULL: the kernel's */
     void *argument;
-    uintptr_t function; /* names the thread in reports */
+    uintptr_t function; /* its function, for reports */
     uint32_t joins;     /* the thread whose end it waits for, + 1; or 0 */
     uint32_t ended_at;  /* stamp of its last event, once it has finished */
     bool joinable;
-    struct object *waits_on;   /* object.c; ready when that admits it */
+    struct object *waits_on;   /* ready when this admits it (object.c) */
     struct object *sleeps_for; /* an object that another thread will wake */
     struct object *relock;     /* what it takes again when woken, or NULL */
-    uint8_t need;              /* for what: enum sim_need */
+    uint8_t need;              /* its need of waits_on: enum sim_need */
     bool timed;                /* it waits for a limited time */
     bool timed_out;            /* set when nothing else could go on */
-    uint8_t timeouts_left;     /* early ones */
+    uint8_t timeouts_left;     /* how many waits may still time out early */
     struct thread_state states[STATES_MAX]; /* round.c */
-    uint32_t states_count;                  /* since it changed anything */
+    uint32_t states_count;                  /* states since its last change */
     uint32_t object_looks;                  /* operations on objects */
     uint64_t object_own;                    /* ... that changed one */
     uint64_t object_seen; /* changes by others when its wait loop began; or 0 */
@@ -167,12 +169,12 @@ struct engine {
     bool starting;    /* threads run up to their first event */
     bool first;       /* the first scheduling question is still to be asked */
     bool reduced;     /* see reduce.c */
-    bool irreducible; /* the run met what cannot be reduced */
+    bool irreducible; /* the run met an operation that cannot be reduced */
     bool turns;       /* each operation has its turn among barriers */
-    bool logged;      /* its accesses are compared; see repeat.c */
-    bool cut;         /* the run ends for what is known from runs */
+    bool logged;      /* the run is compared with a second one; repeat.c */
+    bool cut;         /* the run ends because of earlier runs */
     bool learned;     /* a new site of a wait loop: begin again */
-    bool last_round;  /* no thread can run: those that wait look once more */
+    bool last_round;  /* no thread can run: waiting ones go round once more */
     bool freeing;     /* a free counts as a write to the block */
     bool program;     /* a whole program: stacks are memory like any other */
     struct sim_shard shard;
@@ -184,7 +186,7 @@ struct engine {
     struct thread threads[SIM_THREADS_MAX];
     struct sim_fiber main;
     uint32_t threads_count;
-    uint32_t threads_known; /* of any run of this search */
+    uint32_t threads_known; /* the most in any run of this search */
     uint32_t current;
     uint32_t ready; /* bit per thread that may run */
     uint32_t preemptions_left;
@@ -227,12 +229,12 @@ struct engine {
     uint32_t sites_max;
     struct trace_event *trace; /* NULL: not traced */
     uint32_t trace_count;
-    uint32_t trace_stop; /* before this event, + 1; or 0: nowhere */
+    uint32_t trace_stop; /* stop before this event, + 1; or 0: nowhere */
 };
 
 extern struct engine sim_engine;
 
-/* The registers that a call preserves, as of explored code's latest call. */
+/* The callee-saved registers and stack at the latest call by explored code. */
 struct sim_caller {
     uint64_t registers[6];
     const uint64_t *stack;
@@ -290,7 +292,7 @@ sim_engine_after_event(void)
         sim_engine_check_invariant();
 }
 
-/* Before a thread reads what others may change. */
+/* Before a thread reads what others may change: make its offers. */
 static inline void
 sim_engine_settle(void)
 {
@@ -323,7 +325,7 @@ void sim_calls_fail(const char *what, uintptr_t site);
 /* blocked.c */
 bool sim_object_time_out(void);
 
-/* How often have other threads changed an object? Not 0. */
+/* How often other threads have changed an object, plus 1: not 0. */
 static inline uint64_t
 sim_object_changes(const struct thread *t)
 {
@@ -365,7 +367,8 @@ struct reading {
     const uint64_t *expected; /* of a compare-exchange, or NULL */
     int order;
     int order_failure;
-    const struct clock *told; /* by the system: it reads, seq_cst; or NULL */
+    const struct clock
+        *told; /* for a read by the system (lock.c), what it knows; or NULL */
 };
 
 /* sources.c */
@@ -408,7 +411,7 @@ bool sim_wait_probe(struct location *location, uint64_t *value, uintptr_t site);
 void sim_wait_before_write(struct location *location, uintptr_t site);
 void sim_wait_wrote(void);
 void sim_wait_leave(void);
-/* blocked.c: is the last store there another than the one that was read? */
+/* blocked.c: is the last store a different one from that read? */
 const struct store *sim_wait_newest(const struct location *l);
 bool sim_wait_is_new(const struct round_read *read);
 uint32_t sim_wait_unroll(void); /* rounds to explore like any code */
@@ -458,10 +461,10 @@ sim_heap_check(uintptr_t address, size_t bytes, uintptr_t site)
         sim_heap_check_block(address, bytes, site);
 }
 
-/* plain.c; a word that is new, or not in its own slot */
+/* plain.c: a word that is new, or not in its first slot */
 struct word *sim_memory_word_apart(uintptr_t address, uintptr_t site);
 
-/* The place of a word in the table, if no other one is there. */
+/* The first slot for a word in the table. */
 static inline struct word *
 sim_memory_slot(uintptr_t address)
 {

@@ -2,10 +2,10 @@
  * entry.c -- where explored code enters the explorer, before any register
  * changes.
  *
- * A wait loop is recognised by the state of its code (wait.c): its stack, and
- * the registers that a call preserves. They are recorded here, and the call
- * continues in the function of the same name in tsan.c. The caller's return
- * address stays where it is.
+ * A wait loop is recognised by the state of the calling code (wait.c): its
+ * stack and its callee-saved registers. The functions here record both, then
+ * jump to the function of the same name in tsan.c, so the caller's return
+ * address stays in place.
  */
 #include "engine.h"
 #include "tsan.h"

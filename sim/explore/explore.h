@@ -3,10 +3,10 @@
  *
  * A kernel is a closed program: a setup, a few threads, a final check. Its
  * source is compiled with -fsanitize=thread (rule cc_explored of explore.ninja)
- * and linked against this library instead of the sanitizer's runtime, so each
- * atomic access arrives here with its memory order and its call site. Threads
- * are fibers; which one runs next and which store a load returns are choices
- * (choice.h). One kernel runs at a time; the explorer is not reentrant.
+ * and linked against this library instead of the sanitizer's runtime. So each
+ * atomic access calls the explorer, with its memory order and its call site.
+ * Threads are fibers; which one runs next and which store a load returns are
+ * choices (choice.h). One kernel runs at a time; the explorer is not reentrant.
  *
  *      struct sim_kernel k = {
  *          "mp", "message passing", NULL, setup, finish, NULL,
@@ -15,9 +15,9 @@
  *
  *      sim_explore_exhaust(&k, &(struct sim_exhaust_options){0}, &r);
  *
- * What is not modelled: load buffering (a load never sees a store that has not
- * run yet). 16-byte atomics, and atomics of different sizes at one location,
- * are refused.
+ * Not modelled: load buffering (a load never sees a store that has not run
+ * yet). Refused: 16-byte atomics, and atomics of different sizes at one
+ * location.
  */
 #ifndef SIM_EXPLORE_H
 #define SIM_EXPLORE_H
@@ -53,8 +53,8 @@ struct sim_kernel {
     void (*invariant)(void *context); /* after each event; may fail; or NULL */
     struct sim_thread threads[SIM_THREADS_MAX];
     uint32_t threads_count;
-    bool barriers; /* a thread calls sim_explore_barrier(); if it does
-                    * without this, the search goes by schedules */
+    bool barriers; /* a thread calls sim_explore_barrier(); if one does so
+                    * unannounced, the search falls back to schedules */
 };
 
 /* ---- What a kernel may call ---- */
@@ -73,18 +73,18 @@ void sim_explore_check(bool holds, const char *what);
 uint32_t sim_explore_choose(uint32_t bound, enum sim_kind kind);
 
 /*
- * An event that touches nothing, but whose position in the order of all marks
- * is part of the state: the begin or end of an operation in a recorded history.
+ * Record the begin or end of an operation in a history. A mark is an event that
+ * touches no memory, but its position in the order of all marks is part of the
+ * state.
  *
  * returns: how many marks came before
  */
 uint64_t sim_explore_mark(void);
 
 /*
- * Continue as the child of a fork: of all threads only the caller is left, and
- * memory stays as it is. What the other threads were about to do never happens.
- * If a signal function calls this, the interrupted thread does not go on
- * either.
+ * Continue as the child of a fork: only the calling thread survives, and memory
+ * stays as it is. All other threads end where they are; if a signal function
+ * calls this, so does the thread that it interrupted.
  *
  * in:      child, what the child does; the thread ends after it
  */
@@ -94,25 +94,26 @@ _Noreturn void sim_explore_fork(void (*child)(void));
 uint32_t sim_explore_thread(void);
 
 /*
- * Locks for a port. A lock is an address; ranks must be taken upwards, 0 means
- * unranked. trylock may take any rank: it cannot wait.
+ * Locks for a port. A lock is identified by its address. A thread must take
+ * locks in ascending rank; 0 means unranked. trylock may take any rank, because
+ * it cannot wait.
  */
 void sim_explore_lock(const void *lock, uint32_t rank);
 bool sim_explore_trylock(const void *lock, uint32_t rank);
 void sim_explore_unlock(const void *lock);
 
 /*
- * A full fence on all threads at once, wherever each stands (membarrier):
- * afterwards the caller sees what each did before, and each sees what the
- * caller did before.
+ * A full fence in all threads at once, wherever each one is (membarrier).
+ * Afterwards the caller sees everything that the others did before, and they
+ * see everything that the caller did before.
  */
 void sim_explore_barrier(void);
 
 /*
- * As a futex: if *word is `seen`, sleep until another thread wakes the word;
- * wake all that sleep on it. The word is read by a seq_cst load, which sees
- * what was written before any earlier wake-up of the word. A sleeper that
- * nothing will wake is a deadlock.
+ * A futex. wait: if *word is `seen`, sleep until another thread wakes the word.
+ * wake: wake all sleepers of the word. The word is read by a seq_cst load,
+ * which sees what was written before any earlier wake-up of the word. If
+ * nothing will ever wake a sleeper, that is a deadlock.
  */
 void sim_explore_wait(const uint32_t *word, uint32_t seen);
 void sim_explore_wake(const uint32_t *word);
@@ -121,12 +122,12 @@ void sim_explore_wake(const uint32_t *word);
 void sim_explore_wake_one(const uint32_t *word);
 
 /*
- * The end of one unsuccessful round of a wait loop; the processor's pause
- * instruction counts as one. If the next round would do the same, exhaustive
- * search leaves the thread here (the runs in which it reads later cover the
- * rest), and sampling lets it sleep until a location it read has changed. A
- * loop that counts its rounds is followed until it gives up (wait.c). If
- * nothing can change any more, it is a livelock.
+ * End one unsuccessful round of a wait loop; a pause instruction does the same.
+ * If the next round would repeat this one, exhaustive search abandons the
+ * thread here (runs in which it reads later cover the rest), and sampling lets
+ * it sleep until a location that it read has changed. A loop that counts its
+ * rounds is followed until it gives up (wait.c). If nothing can change any
+ * more, that is a livelock.
  */
 void sim_explore_spin_wait(void);
 
@@ -140,11 +141,11 @@ enum sim_failure_kind {
     SIM_FAIL_LOCK_RANK,
     SIM_FAIL_LOCK_MISUSE,
     SIM_FAIL_LIVELOCK,
-    SIM_FAIL_MIXED_SIZE, /* refused: what we cannot model */
+    SIM_FAIL_MIXED_SIZE, /* refused: not modelled */
     SIM_FAIL_STACK,      /* refused: another thread's stack */
     SIM_FAIL_CRASH,
     SIM_FAIL_LIMIT,   /* too many steps, words or locks */
-    SIM_FAIL_PRUNING, /* a re-checked cut led to something new */
+    SIM_FAIL_PRUNING, /* re-checking a pruned run found a new graph */
     SIM_FAIL_HEAP,    /* used after free, freed twice, beyond its end */
     SIM_FAIL_LEAK,    /* never freed, and nothing points to it */
     SIM_FAIL_EXIT,    /* the program ended itself: abort, assert, exit(1) */
@@ -217,10 +218,11 @@ uint32_t sim_explore_sites(const struct sim_kernel *kernel, uint32_t runs,
                            struct sim_site *sites, uint32_t sites_max);
 
 /*
- * Make `site` one step weaker: seq_cst, acq_rel, acquire or release, relaxed;
- * of a compare-exchange first the order of success, then that of failure.
+ * Weaken the memory order of `site` by one step: from seq_cst to acq_rel, to
+ * acquire or release, to relaxed. Steps of a compare-exchange weaken the order
+ * of success first, then that of failure.
  *
- * in:      step, which of the possible ones, from 0
+ * in:      step, index of the step among the possible ones
  * out:     *site
  * returns: false if there is no such step
  */
@@ -240,7 +242,7 @@ enum sim_strategy {
 struct sim_run_options {
     enum sim_strategy strategy;
     uint32_t pct_depth;        /* PCT: 0 draws 1..5 per run */
-    uint32_t preemptions_max;  /* with bounded */
+    uint32_t preemptions_max;  /* used if bounded */
     bool bounded;              /* at most preemptions_max preemptions */
     uint32_t spurious_max;     /* weak compare-exchanges and sleeps that fail */
     uint32_t steps_max;        /* 0: 20 000 */
@@ -254,9 +256,9 @@ struct sim_run_options {
 };
 
 /*
- * One run with the source of choices that `choices` was begun with. PCT and URW
- * learn from earlier runs how long threads are: use sim_explore_sample() for
- * those.
+ * Make one run, with the back end that `choices` was begun with. For PCT and
+ * URW use sim_explore_sample(): they learn the lengths of threads from earlier
+ * runs.
  *
  * returns: run->end
  */
@@ -288,12 +290,13 @@ struct sim_exhaust_options {
     uint64_t seed;
     uint32_t jobs;          /* processes; 0 or 1: only this one */
     uint64_t time_ms;       /* 0: no limit */
-    uint32_t alone_ms;      /* before there are several; 0: 50 */
+    uint32_t alone_ms;      /* search alone before starting processes; 0: 50 */
     const char *checkpoint; /* a file to resume from and to write, or NULL */
     uint32_t checkpoint_ms; /* how often, at most; 0: 5000 */
     uint32_t shard;         /* 1 .. shards: search only this shard's lists */
     uint32_t shards;        /* 0: there are none */
-    bool shards_whole;      /* the first does all, as another one had to */
+    bool shards_whole; /* the first shard does all, because another needed that
+                        */
     /* Called several times a second; or NULL. */
     void (*progress)(void *context, const struct sim_progress *progress);
     void *progress_context;
@@ -306,10 +309,10 @@ struct sim_exhaust_options {
 enum sim_verdict {
     SIM_VERDICT_PASS, /* every ordering was tried */
     SIM_VERDICT_FAIL,
-    SIM_VERDICT_UNFINISHED, /* a limit came first */
+    SIM_VERDICT_UNFINISHED, /* a limit was reached */
     SIM_VERDICT_EMPTY,      /* no run reached its end: nothing is known */
     SIM_VERDICT_NONDETERMINISTIC,
-    SIM_VERDICT_REFUSED, /* the checkpoint */
+    SIM_VERDICT_REFUSED, /* the checkpoint cannot be used */
 };
 
 struct sim_exhaust_result {
@@ -328,12 +331,13 @@ struct sim_exhaust_result {
     struct sim_choice *choices;     /* of the first failure; free() */
     uint32_t choices_count;
     char difference[SIM_FAILURE_TEXT_BYTES]; /* NONDETERMINISTIC: the first */
-    char trouble[SIM_FAILURE_TEXT_BYTES];    /* with the file or a process */
+    char trouble[SIM_FAILURE_TEXT_BYTES];    /* trouble with the checkpoint or a
+                                                process */
     bool found_by_sampling;                  /* the first failure */
     bool resumed;                            /* from the file */
-    uint32_t shard_depth; /* answers that decide which shard has a list; 0: one
-                             has all */
-    bool fewest_known;    /* shrunk: no failure takes fewer surprises */
+    uint32_t shard_depth; /* number of answers that decide which shard has a
+                             list; 0: one has all */
+    bool fewest_known; /* shrunk: no failing list has fewer non-zero answers */
 };
 
 /* Every ordering, each execution graph completed once. */
@@ -359,8 +363,8 @@ enum sim_verdict sim_explore_sample(const struct sim_kernel *kernel,
 /* ---- Shards ---- */
 
 /*
- * List the loads of wait loops that the search has found. They change the lists
- * of choices, so all shards of one search must know the same ones.
+ * List the loads in wait loops that searches have found. Knowing a loop changes
+ * the lists of choices, so all shards of one search must know the same loops.
  *
  * out:     offsets[0 .. returned), in the program, ascending
  */
@@ -373,7 +377,7 @@ void sim_explore_learn_loop(uint64_t offset);
 /* ---- Reports ---- */
 
 /*
- * Shrink a failing list, keeping kind and place of the failure.
+ * Shrink a failing list; the kind and place of the failure stay the same.
  *
  * in/out:  result->choices, result->choices_count, result->first_failure
  * returns: runs made
@@ -386,8 +390,8 @@ uint64_t sim_explore_shrink(const struct sim_kernel *kernel,
  * with stale reads named, which choices are necessary, and how likely the
  * failure is after each prefix of the list.
  *
- * in:      data, also gets this, as members of a JSON object (docs/pages.md);
- *          may be NULL
+ * in:      data, gets the same as members of a JSON object (docs/pages.md); may
+ *          be NULL
  */
 void sim_explore_report(FILE *out, FILE *data, const struct sim_kernel *kernel,
                         struct sim_exhaust_result *result);

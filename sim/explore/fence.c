@@ -1,10 +1,10 @@
 /*
  * fence.c -- fences, and the barrier on all threads.
  *
- * A fence acts only on clocks: an acquire fence learns what earlier relaxed
- * loads read (pending), a release fence fixes what later relaxed stores publish
- * (release). A seq_cst fence does both, and limits what may be read around it
- * (seq_cst.c).
+ * A fence changes only the thread's clocks. An acquire fence joins in what
+ * earlier relaxed loads read (`pending`); a release fence saves the clock that
+ * later relaxed stores publish (`release`). A seq_cst fence does both, and
+ * limits what may be read around it (seq_cst.c).
  */
 #include "engine.h"
 
@@ -104,8 +104,8 @@ sim_explore_barrier(void)
     }
     sim_engine_event(EVENT_BARRIER, where);
     barrier_fences();
-    /* No node for psc (seq_cst.c): every event happens before it or after it,
-     * so coherence alone forbids each cycle through it. */
+    /* psc (seq_cst.c) needs no node for this barrier: every event happens
+     * before or after it, so coherence alone forbids each cycle through it. */
     sim_engine_after_event();
     sim_order_done(&e->barriers, true);
 }

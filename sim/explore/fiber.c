@@ -1,13 +1,14 @@
 /*
- * fiber.c -- the switch, by hand where we know the machine.
+ * fiber.c -- the switch between fibers, in assembly on x86-64.
  *
- * x86-64, System V: a function call preserves rbx, rbp, r12..r15 and the stack
- * pointer, so that is all a switch has to keep. The first frame of a fiber:
+ * In the System V ABI of x86-64 a function call preserves rbx, rbp, r12..r15
+ * and the stack pointer, so a switch saves only these. The first frame of a
+ * fiber:
  *
  *      stack_pointer -> r15 r14 r13 r12 rbx rbp entry 0     high addresses
  *
- * The zero is where entry's return address would be: rsp is 8 modulo 16 at
- * entry, as after a call, and back-traces end there.
+ * The zero takes the place of entry's return address: so rsp is 8 modulo 16 at
+ * entry, as after a call, and backtraces end there.
  */
 #include "fiber.h"
 

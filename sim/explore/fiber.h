@@ -1,8 +1,8 @@
 /*
  * fiber.h -- stacks that take turns on one OS thread.
  *
- * A switch costs a few nanoseconds: it saves no signal mask and no
- * floating-point control state, which explored code must not change.
+ * A switch costs a few nanoseconds, because it saves neither the signal mask
+ * nor the floating-point control state. Explored code must not change these.
  */
 #ifndef SIM_FIBER_H
 #define SIM_FIBER_H

@@ -3,9 +3,10 @@
  *
  *      entries, by time:   call0 call1 return0 call2 return1 return2
  *
- * An entry is a call or a return. Walking from the front, a call may be
- * linearized next; a return of an operation not yet linearized ends the walk,
- * for everything behind it comes later in every explanation.
+ * An entry is a call or a return. The search walks from the front: each call it
+ * meets may be linearized next. The return of an operation that is not yet
+ * linearized ends the walk, because everything behind it comes later in every
+ * linearization.
  */
 #include "linear.h"
 

@@ -1,13 +1,13 @@
 /*
- * linear.h -- is a short concurrent history explained by a sequential object?
+ * linear.h -- is a short concurrent history linearizable?
  *
- * Wing and Gong's search with Lowe's memo: repeatedly pick an operation that
- * may come first (no other returned before it was called), apply it to the
- * model, undo when stuck. Each pair (set of done operations, state) is tried
- * once.
+ * Wing and Gong's search with Lowe's memoization. It repeatedly picks an
+ * operation that may come first (no other one returned before it was called),
+ * applies it to the sequential model, and undoes it when stuck. Each pair (set
+ * of operations done, state) is tried once.
  *
  * Times come from sim_explore_mark(), so exhaustive search distinguishes
- * histories that have the same graph but another order of calls and returns.
+ * histories with the same graph but a different order of calls and returns.
  */
 #ifndef SIM_LINEAR_H
 #define SIM_LINEAR_H
@@ -41,7 +41,7 @@ struct sim_history {
 struct sim_linear_model {
     size_t state_bytes; /* at most SIM_LINEAR_STATE_BYTES; begins all zero */
     /*
-     * Apply one operation; its result is not compared if it is pending.
+     * Apply one operation. The result of a pending one is not compared.
      *
      * returns: false if the operation cannot have this result here
      */

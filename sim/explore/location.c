@@ -1,8 +1,9 @@
 /*
  * location.c -- locations in memory that explored code uses atomically.
  *
- * A word of eight bytes is found by its address, and leads to the locations in
- * it, each of its own size. Real memory holds the last value of each.
+ * A table maps the address of each eight-byte word to the locations in it,
+ * which have sizes of their own. Real memory holds the last value of each
+ * location.
  */
 #include "engine.h"
 
@@ -44,8 +45,8 @@ sim_location_write(uintptr_t address, uint32_t bytes, uint64_t value)
 }
 
 /*
- * Field by field: what a run has not written is not read, and setting all of it
- * to zero would be a tenth of a short run.
+ * Resets only the fields that are read before the run writes them: zeroing
+ * everything would take a tenth of a short run.
  */
 static void
 location_reset(struct location *l, uintptr_t address, uint32_t bytes)

@@ -1,6 +1,6 @@
 /*
- * location.h -- what a run knows of memory: who wrote what where, and who has
- * seen it.
+ * location.h -- what a run knows of memory: which thread stored what at each
+ * location, and which threads have seen it.
  */
 #ifndef SIM_LOCATION_H
 #define SIM_LOCATION_H

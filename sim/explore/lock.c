@@ -1,10 +1,11 @@
 /*
- * lock.c -- locks and sleeping of the port, ranks, and which thread waits for
- * which.
+ * lock.c -- the locks and sleeping words that a port uses: lock ranks, and
+ * deadlocks.
  *
- * A thread that wants a held lock is not ready; when no thread is ready the
- * engine checks which waits for what. Ranks are taken upwards only: a violation
- * is reported in any run that shows it, whether or not it deadlocks there.
+ * A thread that wants a held lock is not ready. When no thread is ready, the
+ * engine checks which thread waits for which. Locks must be taken in ascending
+ * rank; a violation is reported in any run that shows it, whether or not that
+ * run deadlocks.
  */
 #include "engine.h"
 
@@ -192,8 +193,9 @@ wakes_spuriously(void)
 }
 
 /*
- * Sleeping is a property of the word's object. Who comes after a wake-up sees
- * what was written before that, as by the lock that the system takes for both.
+ * Sleepers belong to the word's object. A thread that waits on the word after a
+ * wake-up sees what was written before that wake-up, because the system takes
+ * one lock for both.
  */
 void
 sim_lock_wait(const uint32_t *word, uint32_t seen, uintptr_t site)
@@ -220,8 +222,8 @@ sim_lock_wait(const uint32_t *word, uint32_t seen, uintptr_t site)
     e->ready &= ~(1U << e->current);
     sim_order_done(&l->order, false);
     sim_engine_yield(site);
-    /* To have gone on is a step of its own: two scheduling points without an
-     * event between them would be the same state, and the second be cut. */
+    /* Waking up is an event of its own: two scheduling points without an event
+     * between them would have the same state, and the second would be cut. */
     sim_engine_event(EVENT_WOKEN, 0);
 }
 

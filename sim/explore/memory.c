@@ -1,24 +1,25 @@
 /*
- * memory.c -- C11 atomics by store history and vector clocks.
+ * memory.c -- C11 atomics, modelled by histories of stores and vector clocks.
  *
  *      location:  [init 0] [T0@3 1] [T1@2 2]        in modification order
  *                                      ^ choice 0; older ones are stale reads
  *
  * Invariants
  *   M1  Stores are kept in modification order, and real memory holds the value
- *       of the last. A new one goes to the end, or before any store that does
- *       not happen before it, and was not read by an event that does; never
- *       between a read-modify-write and the store it read.
- *   M2  A load returns the last store, or an older one that is not hidden:
- *       store S hides all older ones from thread T when S, or a load of S,
- *       happens before.
- *   M3  A read-modify-write reads a store that a load could return and no other
- *       one has taken, directly follows it, and continues its release
- *       sequence.
+ *       of the last. A new store goes to the end, or in front of an older store
+ *       that neither happens before it nor was read by an event that happens
+ *       before it; but never between a read-modify-write and the store that it
+ *       read.
+ *   M2  A load returns the last store, or an older one that is not hidden.
+ *       Store S hides all older stores from a load when S, or a load of S,
+ *       happens before that load.
+ *   M3  A read-modify-write reads a store that a load could return and that no
+ *       other read-modify-write has read. It directly follows that store, and
+ *       continues its release sequence.
  *   M4  seq_cst operations have a common order (seq_cst.c).
  *
- * An event never happens before, nor is read by, one that ran earlier; so load
- * buffering is not produced. All else that RC11 allows is.
+ * No event happens before, or is read by, an event that ran earlier. So load
+ * buffering does not occur; everything else that RC11 allows does.
  */
 #include "engine.h"
 
@@ -309,8 +310,8 @@ sim_atomic_cas(uintptr_t address, uint32_t bytes, uint64_t *expected,
         }
     }
     sim_engine_point(site);
-    /* Whether it writes is not known yet: a race with a plain read shows in
-     * the runs where it does. */
+    /* Whether a compare-exchange writes is not known yet. If it races with a
+     * plain read, the runs in which it writes show that. */
     l = sim_location_of(address, bytes, false, site);
     reading = (struct reading){.location = l,
                                .writes = true,
@@ -335,10 +336,10 @@ sim_atomic_cas(uintptr_t address, uint32_t bytes, uint64_t *expected,
 }
 
 /*
- * What the system finds in memory on a thread's behalf, as if by a seq_cst
- * load, but the thread learns nothing from it.
+ * Read a word as the system does on a thread's behalf: a seq_cst load from
+ * which the thread learns nothing.
  *
- * in:      told, what the system knows from calls that came before
+ * in:      told, what the system knows from earlier calls
  */
 uint64_t
 sim_memory_system_read(uintptr_t address, uint32_t bytes,

@@ -47,7 +47,7 @@ sim_object_used(const volatile void *address, uintptr_t site)
 {
     struct object *o;
 
-    /* So that a race with who gives its memory back is seen. */
+    /* An access, so that a race with freeing its memory is detected. */
     sim_plain_access((uintptr_t)address, 1, false, site);
     o = sim_object_at((const void *)(uintptr_t)address, site);
     check_usable(o, site);
@@ -63,7 +63,7 @@ sim_object_is_new(struct object *o)
     return !was;
 }
 
-/* Threads point to objects, so those stay where they are. */
+/* Threads point to objects, so objects never move. */
 void
 sim_object_forget(uintptr_t address, size_t bytes)
 {
@@ -107,7 +107,7 @@ admits_count(void *context)
     return sim_object_admits(context, SIM_NEED_COUNT);
 }
 
-/* It is admitted: now, or after others? */
+/* The object admits the thread: does it go on now, or after others? */
 static void
 ask_admitted(struct object *o, enum sim_need need, uintptr_t site)
 {
@@ -117,12 +117,12 @@ ask_admitted(struct object *o, enum sim_need need, uintptr_t site)
 
     o->users |= 1U << sim_engine.current;
     if (__builtin_popcount(o->users) > 2)
-        sim_reduce_refuse(); /* it wastes more runs than schedules take */
+        sim_reduce_refuse(); /* reduction would take more runs than schedules */
     sim_order_ask(&o->order, need == SIM_NEED_READ, can_take[need], o);
     check_usable(o, site);
 }
 
-/* When time passes depends on all threads: no reduction. */
+/* All threads decide when time passes, so there is no reduction. */
 static void
 refuse_limit(enum sim_limit limit)
 {
@@ -146,7 +146,7 @@ give_up(struct thread *t, enum sim_limit limit)
         t->timeouts_left--;
 }
 
-/* The wait could end early, too, had the thread not done so before. */
+/* The thread's wait may time out early, unless an earlier wait did. */
 static void
 note_bound(enum sim_limit limit)
 {

@@ -2,11 +2,10 @@
  * object.h -- what the threads of a whole program wait for: mutexes, rwlocks,
  * condition variables, barriers, semaphores, once flags, other threads.
  *
- * An object is identified by its address. Every operation is one event. The
- * object's version orders its operations, so a graph records which came first.
- * A thread that must wait is not ready. When another thread changes the object
- * so that the waiting one can go on, that one becomes ready. Private to
- * sim/explore/.
+ * An object is identified by its address. Every operation is one event. An
+ * object has a version, which orders its operations, so the graph records which
+ * came first. A thread that must wait is not ready, until another thread
+ * changes the object so that it can go on. Private to sim/explore/.
  */
 #ifndef SIM_OBJECT_H
 #define SIM_OBJECT_H
@@ -23,26 +22,28 @@ enum sim_need {
 /* How long a thread waits. */
 enum sim_limit {
     SIM_UNLIMITED,
-    SIM_LIMITED, /* it may give up early, once; else when none can go on */
-    SIM_PASSED,  /* it may give up at any moment */
+    SIM_LIMITED, /* it may time out early, once; else when no thread can go on
+                  */
+    SIM_PASSED,  /* it may time out at any moment */
 };
 
 struct object {
     const void *address;
-    uint32_t holder;    /* of a lock; SIM_THREADS_MAX: none */
-    uint32_t readers;   /* bit per thread that holds it for reading */
-    uint32_t count;     /* recursion, semaphore, arrivals at a barrier */
-    uint32_t size;      /* threads of a barrier; kind of a mutex */
-    uint32_t state;     /* what else the caller keeps */
-    uint32_t users;     /* bit per thread that it has admitted */
-    uint32_t version;   /* operations that had an effect */
-    struct clock sync;  /* what a thread that takes it learns */
-    struct clock read;  /* ... and one that takes it for writing, of readers */
-    struct order order; /* of the operations on it, graph by graph */
-    uintptr_t site;     /* where it was last taken */
+    uint32_t holder;   /* of a lock; SIM_THREADS_MAX: none */
+    uint32_t readers;  /* bit per thread that holds it for reading */
+    uint32_t count;    /* recursion, semaphore, arrivals at a barrier */
+    uint32_t size;     /* threads of a barrier; kind of a mutex */
+    uint32_t state;    /* used by the caller */
+    uint32_t users;    /* bit per thread that it has admitted */
+    uint32_t version;  /* operations that had an effect */
+    struct clock sync; /* what a thread that takes it learns */
+    struct clock
+        read; /* what readers pass on to a thread that takes it for writing */
+    struct order order;            /* of the operations on it, graph by graph */
+    uintptr_t site;                /* where it was last taken */
     uint8_t held[SIM_THREADS_MAX]; /* how often, for reading */
     bool destroyed;
-    bool known; /* no longer new */
+    bool known; /* it was used before */
 };
 
 /* Forget all objects; at the beginning of a run. */
@@ -51,23 +52,23 @@ void sim_object_reset(void);
 /* The object at `address`; a new one is zero and not held. */
 struct object *sim_object_at(const void *address, uintptr_t site);
 
-/* The same for an operation on it: it must not be destroyed. */
+/* The same for an operation: the object must not be destroyed. */
 struct object *sim_object_used(const volatile void *address, uintptr_t site);
 
-/* Is this the first question about it? Then memory still has its initial
- * state. */
+/* Is this the object's first use in the run? Then its initial state is still in
+ * memory. */
 bool sim_object_is_new(struct object *o);
 
 /* Forget the objects in a block of memory that is freed. */
 void sim_object_forget(uintptr_t address, size_t bytes);
 
 /*
- * The scheduling point before an operation; with a need, the thread gets past
- * it only when the object admits it. Each operation ends with
- * sim_object_done(), or goes to sleep.
+ * The scheduling point before an operation. A thread with a need passes it only
+ * when the object admits that need. Each operation ends with sim_object_done(),
+ * or by going to sleep.
  *
- * in:      looks: is it known to change nothing (reduce.h)?
- * returns: false if the time was over first
+ * in:      looks: is the operation known to change nothing (reduce.h)?
+ * returns: false if the wait timed out first
  */
 void sim_object_point(struct object *o, bool looks, uintptr_t site);
 bool sim_object_wait(struct object *o, enum sim_need need, enum sim_limit limit,
@@ -76,33 +77,34 @@ bool sim_object_wait(struct object *o, enum sim_need need, enum sim_limit limit,
 bool sim_object_admits(const struct object *o, enum sim_need need);
 
 /*
- * The operation itself, for graph and trace.
+ * Record the operation itself in the graph and the trace.
  *
- * in:      what, "lock": a string that stays; orders, it had an effect
+ * in:      what, a name such as "lock", static; orders, whether it had an
+ *          effect
  */
 void sim_object_event(struct object *o, const char *what, bool ok, bool orders,
                       uintptr_t site);
 
-/* The operation is over: search graph by graph orders it, unless it only read.
- */
+/* The operation is over. Search graph by graph orders it with others, unless it
+ * only read. */
 void sim_object_done(struct object *o, bool changed);
 
 /* The first operation on an object, and the last. */
 void sim_object_init(struct object *o, uintptr_t site);
 void sim_object_destroy(struct object *o, uintptr_t site);
 
-/* An operation without order had an effect that others may wait for. */
+/* An unordered operation had an effect that others may wait for. */
 void sim_object_changed(void);
 
 /* After the object changed: which threads can go on now? */
 void sim_object_settle(const struct object *o);
 
 /*
- * Sleep on `o` until woken, then take `lock` again in the same step (or no
- * lock, if NULL). Going to sleep has been recorded; if `changed`, as a change
- * of `o`.
+ * Sleep on `o` until woken, then take `lock` (if not NULL) again in the same
+ * step. The caller has recorded that the thread goes to sleep, as a change of
+ * `o` if `changed`.
  *
- * returns: false if the time was over first
+ * returns: false if the wait timed out first
  */
 bool sim_object_sleep(struct object *o, bool changed, struct object *lock,
                       enum sim_limit limit, uintptr_t site);
@@ -110,11 +112,11 @@ bool sim_object_sleep(struct object *o, bool changed, struct object *lock,
 /* Will the next sleep end for no reason (--spurious)? */
 bool sim_object_spurious(void);
 
-/* It goes on after a sleep; no other thread sees that. */
+/* The thread goes on after a sleep; no other thread sees that. */
 void sim_object_gone_on(const struct object *o, const char *what, bool woken,
                         uintptr_t site);
 
-/* Wake so many that sleep on `o`, chosen; returns: how many. */
+/* Wake at most `most` sleepers of `o`, by choice. returns: how many */
 uint32_t sim_object_wake(struct object *o, uint32_t most);
 
 /* Locks, for mutexes, rwlocks and once flags. */

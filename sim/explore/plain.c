@@ -1,11 +1,11 @@
 /*
- * plain.c -- accesses without an order: no events, but checked for races.
+ * plain.c -- plain (non-atomic) accesses: no events, but checked for races.
  *
  * Two accesses to one byte race if one of them writes, they are not both
- * atomic, and neither happens before the other. A program without races behaves
- * as if its plain accesses were part of the event before them, so they need no
- * scheduling points. A program with a race has no defined behaviour, so the
- * first race ends the run.
+ * atomic, and neither happens before the other. In a program without races,
+ * each plain access behaves as part of the event before it, so it needs no
+ * scheduling point. A race is undefined behaviour, so the first one ends the
+ * run.
  *
  *      word:   |b0 b1 b2 b3|b4 b5|b6|b7|      8 aligned bytes
  *      cells:    mask 0f     30   40 80       split when used apart
@@ -88,7 +88,7 @@ sim_plain_check_atomic(struct word *word, uint8_t mask, bool write,
     }
 }
 
-/* A plain write that happens after all else starts the history anew. */
+/* A plain write after all other accesses starts a new history. */
 static void
 location_overwrite(struct location *l)
 {
@@ -196,7 +196,7 @@ word_access(uintptr_t address, uint8_t mask, bool write, uintptr_t site)
         cell_access(cell_new(word, mask, site), write, site);
 }
 
-/* Whose stack is it? Ours: no event. Another's: refused. */
+/* Is it a stack? The thread's own: no event. Another thread's: refused. */
 static bool
 on_own_stack(uintptr_t address, uintptr_t site)
 {

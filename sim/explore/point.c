@@ -2,15 +2,16 @@
  * point.c -- scheduling points: which thread runs next.
  *
  * Each event is preceded by a scheduling point; threads are switched nowhere
- * else. The question there is "which of the ready threads?", the current one
- * first, then by number, so answer 0 continues without a switch.
+ * else. The question at that point is which of the ready threads runs. The
+ * answers are the current thread, then the others by number, so answer 0
+ * continues without a switch.
  *
- * Pruning: at a point that no earlier run has passed with these answers, the
- * hash of the state is looked up. If another run was in the same state,
- * everything beyond has been explored from there. The state is the execution
- * graph so far, including seq_cst fences, locks, marks and the kernel's own
- * choices; which threads have started; and, with a preemption bound, the
- * current thread and the preemptions left.
+ * Pruning: when a run reaches a point with answers that are new, the engine
+ * looks up the hash of the state. If another run was in the same state, it has
+ * explored everything beyond, and this run ends. The state consists of the
+ * execution graph so far (including seq_cst fences, locks, marks and the
+ * kernel's own choices), the set of started threads and, with a preemption
+ * bound, the current thread and the preemptions left.
  */
 #include "engine.h"
 #include "futile.h"
@@ -19,7 +20,7 @@
 
 enum { EVENT_SIGNAL = 17 };
 
-/* Has every answer carried over from the run before been used? */
+/* Have all answers carried over from the previous run been used? */
 static bool
 fresh(const struct sim_choices *choices)
 {
@@ -56,7 +57,7 @@ objects_changed(uint32_t i)
     return t->object_seen != 0 && t->object_seen != sim_object_changes(t);
 }
 
-/* Threads that sleep in a wait loop, and could now find something. */
+/* Wake threads that sleep in a wait loop if what they read has changed. */
 static __attribute__((noinline)) void
 wake_spinners(void)
 {
@@ -123,14 +124,14 @@ nth_ready(bool can_continue, uint32_t picked)
     return (uint32_t)__builtin_ctz(rest);
 }
 
-/* In a loop. */
+/* Does the thread wait in a loop? */
 static bool
 is_waiting(uint32_t i)
 {
     return sim_engine.threads[i].dropped || sim_engine.threads[i].spinning;
 }
 
-/* Nobody can run, but not all have finished. */
+/* No thread can run, but not all have finished. */
 _Noreturn static void
 stuck(void)
 {
@@ -175,7 +176,8 @@ bits(uint32_t set)
     return count;
 }
 
-/* No thread is ready: who looks once more? Ends the run if nobody does. */
+/* No thread is ready: pick one to go round its loop once more, or end the
+ * run. */
 static __attribute__((noinline)) uint32_t
 pick_waiting(void)
 {
@@ -188,7 +190,7 @@ pick_waiting(void)
     return waiting;
 }
 
-/* Who runs next? Ends the run if it is cut or nobody can. */
+/* Pick the next thread. Ends the run if it is cut or no thread can run. */
 static uint32_t
 pick(bool can_continue)
 {
@@ -242,7 +244,7 @@ sim_engine_first_pick(void)
     sim_engine_go(pick(false));
 }
 
-/* At a thread's first event: let the others get there, too. */
+/* At a thread's first event, let the other threads reach theirs. */
 static void
 start_over(void)
 {
@@ -250,7 +252,7 @@ start_over(void)
     sim_engine_first_pick();
 }
 
-/* Run thread i up to its first event: nobody can see the order. */
+/* Run thread i up to its first event: no thread can see the order. */
 void
 sim_engine_start(uint32_t i)
 {
@@ -319,7 +321,7 @@ sim_engine_point(uintptr_t site)
         sim_turn_ask();
 }
 
-/* The current thread cannot run until somebody makes it ready. */
+/* The current thread cannot run until another one makes it ready. */
 void
 sim_engine_block(uintptr_t site)
 {
@@ -332,7 +334,7 @@ sim_engine_block(uintptr_t site)
     sim_engine_yield(site);
 }
 
-/* Any ready thread goes on; the current thread, if it is, like any other. */
+/* Any ready thread goes on, the current one included. */
 void
 sim_engine_yield(uintptr_t site)
 {

@@ -1,13 +1,13 @@
 /*
- * port.c -- the core's platform inside an explored run.
+ * port.c -- the library's port (prof/port.h) inside an explored run.
  *
  * To explore the library's instrumented source, link this object before
- * libprof.a. A lock is then a lock of the explorer, a panic a failed check, the
- * barrier on all threads a full fence wherever each thread stands.
+ * libprof.a. A lock is then the explorer's, a panic is a failed check, and the
+ * barrier on all threads is a full fence wherever each thread is.
  *
- * The clock stands still: a time that depends on the interleaving would be part
- * of the state, so every interleaving would have its own state. A kernel that
- * needs time passes its own clock.
+ * The clock stands still. Otherwise the time would depend on the interleaving
+ * and be part of the state, so no two interleavings would share a state. A
+ * kernel that needs time passes its own clock.
  */
 #include "prof/port.h"
 

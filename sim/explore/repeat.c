@@ -1,10 +1,11 @@
 /*
- * repeat.c -- is a run a function of its choices?
+ * repeat.c -- checks that a run is a function of its choices.
  *
- * One list in a hundred, and the first, is run twice, and every access of the
- * second run is compared with the first's. A kernel that depends on the time, a
- * random number or an address, or whose setup does not reset everything, is
- * refused with the first access that differs: none of its results count.
+ * The first list, and one in a hundred, is run twice, and the accesses of both
+ * runs are compared. They differ if the kernel depends on the time, a random
+ * number or an address, or if its setup does not reset everything. Such a
+ * kernel is refused, with the first access that differs, and none of its
+ * results count.
  */
 #include "engine.h"
 
@@ -23,7 +24,7 @@ static struct {
     uint32_t count;
     uint32_t at;
     bool comparing;
-    bool cut; /* the first was cut for what other runs had done */
+    bool cut; /* the first was cut because of other runs */
     bool differs;
     struct access found; /* where it differs */
 } repeat;
@@ -33,7 +34,7 @@ static struct sim_choice *choice_list;
 
 enum { CHOICES_MAX = 1 << 16 };
 
-/* Is this run to be run twice? */
+/* Decide whether this run is run twice. */
 void
 sim_repeat_begin(uint64_t run)
 {
@@ -91,7 +92,7 @@ run_again(const struct sim_choices *choices)
     return run.end;
 }
 
-/* Neither has an access that the other has not. */
+/* Check that neither run has more accesses than the other. */
 static void
 explain_end(const struct sim_run *first, char *difference, size_t bytes)
 {
@@ -118,7 +119,7 @@ explain(char *difference, size_t bytes)
 }
 
 /*
- * After a run: run it again, if it is one of those.
+ * After a run, repeat it if it is one of these.
  *
  * out:     difference, a text, if there is one
  * returns: false if the second run differs

@@ -1,11 +1,11 @@
 /*
- * round.c -- finds wait loops of a whole program, which does not mark them.
+ * round.c -- finds wait loops in a whole program, where no call marks them.
  *
  * A thread is in a wait loop when it comes to the same access again with the
- * same registers and the same stack, and has changed nothing in between. Then
- * the round was unsuccessful, and the next one will be, too, until another
- * thread does something. Another run, in which the thread reads later, leaves
- * that round out; so this run may end here, as at a pause.
+ * same registers and the same stack, and has changed nothing in between. That
+ * round was unsuccessful, and so will the next one be, until another thread
+ * does something. Another run, in which the thread reads later, covers what
+ * follows without that round. So this run may end here, as at a pause.
  *
  * A loop that counts its rounds is not such a loop: its registers differ.
  */
@@ -19,8 +19,8 @@ enum {
 };
 
 /*
- * It looks at an object. What was done to objects before its round's first look
- * is nothing new, even if it was done after the round had begun.
+ * The thread reads an object. Changes of objects before the round's first such
+ * read are not new to it, even those made after the round had begun.
  */
 void
 sim_round_look(void)
@@ -91,8 +91,8 @@ arrive(uintptr_t from, uintptr_t site)
 }
 
 /*
- * Before an access that may be part of a wait loop. Not inlined, so that what
- * the caller's frames hold is all there is.
+ * Call before an access that may be part of a wait loop. Not inlined, so that
+ * the callers' frames hold the whole state.
  */
 #if defined(__x86_64__)
 __attribute__((noinline)) void

@@ -1,9 +1,9 @@
 /*
  * run.c -- the life of one run: reset, setup, threads, final check.
  *
- * Everything here costs each run, so reset touches only what the previous run
- * can have used: tables are emptied by counting runs, fibers by rewriting their
- * first frame.
+ * Each run pays for everything here, so reset touches only what the previous
+ * run can have used. A table is empty when its entries have an older run's
+ * number; a fiber is reset by rewriting its first frame.
  */
 #include "engine.h"
 #include "object.h"
@@ -67,7 +67,7 @@ thread_main(void)
     sim_engine_thread_end();
 }
 
-/* Run every thread up to its first event: nobody can see the order. */
+/* Run every thread up to its first event: no thread can see the order. */
 static void
 start_threads(void)
 {
@@ -156,8 +156,8 @@ crashed(int signal_number)
 }
 
 /*
- * A tick of processor time. Code that makes no access cannot be counted: if two
- * ticks pass without one, the run ends here.
+ * A tick of the timer, in processor time. Steps of code that makes no access
+ * cannot be counted, so a run ends when two ticks pass without an access.
  */
 static void
 ticked(int signal_number)

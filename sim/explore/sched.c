@@ -2,13 +2,13 @@
  * sched.c -- which thread a guided strategy wants to run next.
  *
  * The engine asks the strategy only where there is a choice, and records the
- * answer as a plain one: a run found by any strategy replays without it.
+ * answer like any other. So every run replays without its strategy.
  *
  *   PCT    random priorities, d - 1 random steps at which the running thread
  *          falls below all others; finds a bug of depth d with probability of
  *          at least 1 / (n k^(d-1)) for n threads and k steps
- *   URW    in proportion to the steps a thread still has to do (as seen in
- *          earlier runs): all interleavings equally likely
+ *   URW    each thread with a probability proportional to its remaining steps
+ *          (estimated from earlier runs): all interleavings equally likely
  *   STALL  random, but one thread stands still for a while, anywhere or
  *          between two given sites
  */

@@ -1,10 +1,10 @@
 /*
- * script.c -- runs only the events that a failure seems to depend on.
+ * script.c -- reruns only the events that a failure seems to depend on.
  *
- * If that run fails in the same way, the other events did not matter: slice.c
- * alone is not trusted to leave anything out of a report. The thread with the
- * next event in the trace runs next; a read takes the store that it took there,
- * and a store goes where it went.
+ * If that run fails in the same way, the other events do not matter; only then
+ * does a report leave out what slice.c proposes. The run follows the trace: the
+ * thread with the next event runs next, a read takes the same store as in the
+ * trace, and a store goes to the same position.
  */
 #include "engine.h"
 

@@ -1,22 +1,24 @@
 /*
- * seq_cst.c -- may a read or a store go there, for all seq_cst operations?
+ * seq_cst.c -- checks whether a read or the position of a store is compatible
+ * with an order of all seq_cst operations.
  *
- * C11 requires one order of all seq_cst accesses and fences. RC11 says when
- * there is one: a relation between them, psc, has no cycle. Here e, e' are
- * seq_cst accesses, f, f' seq_cst fences:
+ * C11 requires one total order of all seq_cst accesses and fences. In RC11 it
+ * exists if the relation psc between them, the union of psc_base and psc_F, has
+ * no cycle. Here e, e' are seq_cst accesses, f, f' seq_cst fences:
  *
- *   psc_base  from e, or from f and what happens after it, by scb, to e', or to
- *             what happens before f' and f'
- *   scb       program order; happens-before between accesses to one location,
- *             or from and to other locations; modification order; reads-before
+ *   psc_base  an scb edge that begins at e, or at f or anything that happens
+ *             after f, and ends at e', or at f' or anything that happens before
+ *             f'
+ *   scb       program order; happens-before between accesses to one location; a
+ *             step of program order to another location, then happens-before,
+ *             then another such step; modification order; reads-before
  *   psc_F     from f to f' by happens-before, or from what happens after f to
  *             what happens before f' by reads-from, modification order and
  *             reads-before, any number of times (eco)
  *
- * The order of execution does not matter here. A thread that reads the newest
- * store, or stores at the end of the modification order, comes after all else:
- * nothing leads from there, so no cycle is closed. So only the other accesses
- * are checked.
+ * A read of the newest store, or a store at the end of the modification order,
+ * comes after everything else: no edge leads from it, so it closes no cycle. So
+ * only other accesses are checked. The order of execution does not matter.
  */
 #include "engine.h"
 
@@ -354,12 +356,12 @@ has_cycle(uint32_t nodes_count)
 }
 
 /*
- * May the running thread's next access read store `from` of the position, and
- * write in front of store `place`?
+ * May the running thread's next access read store `from`, and write in front of
+ * store `position`?
  *
  * in:      from, an index; UINT32_MAX if it reads nothing
  *          position, an index; UINT32_MAX if it writes nothing
- *          now, what will happen before it, its own stamp included
+ *          now, the clock of what will happen before it, its own stamp included
  */
 bool
 sim_seq_cst_allows(const struct location *l, uint32_t from, uint32_t position,

@@ -1,12 +1,12 @@
 /*
  * thread.c -- threads that a run creates itself, and how they end.
  *
- * A new thread runs up to its first event right away, as those of a kernel do:
- * no thread can see the order. When all slots have been used, one is reused
- * whose thread has been joined, or has ended detached, if the creator knows of
- * its last event: then no access of the old thread can be concurrent with one
- * of the new. Search graph by graph does not reuse slots: it may wait for a
- * thread by its number.
+ * A new thread runs up to its first event right away, like those of a kernel;
+ * no thread can see that order. When all slots have been used, a slot is reused
+ * if its thread was joined, or ended detached, and the creator has seen its
+ * last event: then no access of the old thread can be concurrent with one of
+ * the new. Search graph by graph does not reuse slots, because it may wait for
+ * a thread by its number.
  */
 #include "object.h"
 
@@ -89,8 +89,8 @@ order_creation(uintptr_t site)
 }
 
 /*
- * There are more threads than in any run before: the search begins again, and
- * knows from the beginning for whom to wait.
+ * When a run has more threads than any before, the search begins again, and
+ * knows from the beginning which threads it may wait for.
  */
 static void
 learn_threads(void)

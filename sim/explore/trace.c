@@ -1,17 +1,18 @@
 /*
  * trace.c -- the events of one run, kept only while a report is made.
  *
- * A debugger stops at sim_trace_stop(), before a chosen event, and finds the
- * stacks of all threads in sim_trace_view: plain words at a known address,
- * since the explorer is linked without debug information.
+ * A debugger stops at sim_trace_stop(), before a chosen event. It finds the
+ * stacks of all threads in sim_trace_view, an array of words at a known
+ * address, because the explorer is linked without debug information.
  */
 #include "engine.h"
 
 enum { VIEW_HEAD = 3, VIEW_THREAD = 4 };
 
 /*
- * The event; the threads; where their rows begin, in words. A row: the stack
- * pointer while it does not run, the ends of its stack, has it ended?
+ * The header: the number of the event, the number of threads, the index of the
+ * first row. A row, for each thread: its stack pointer while it does not run,
+ * both ends of its stack, whether it has ended.
  */
 uint64_t sim_trace_view[VIEW_HEAD + VIEW_THREAD * SIM_THREADS_MAX];
 

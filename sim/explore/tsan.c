@@ -1,13 +1,13 @@
 /*
  * tsan.c -- the calls that -fsanitize=thread puts into explored code.
  *
- * Covers what gcc 12 and clang 14 emit for C. An access is identified by the
- * address its call returns to. Outside a run (setup, final check) and on the
- * running thread's own stack an access is simply done.
+ * Covers what gcc 12 and clang 14 emit for C. The return address of its call
+ * identifies an access. Accesses outside a run (setup, final check), or to the
+ * running thread's own stack, go straight to memory.
  *
- * Compilers differ in two visible ways: clang emits a weak compare-exchange as
- * one that returns the old value, so it cannot fail spuriously there; and
- * memory copies arrive as library calls, renamed by the build (explore.ninja).
+ * Compilers differ in two visible ways. clang emits a weak compare-exchange as
+ * one that returns the old value, so it cannot fail spuriously. And memory
+ * copies arrive as library calls, which the build renames (explore.ninja).
  */
 #include "tsan.h"
 #include "engine.h"

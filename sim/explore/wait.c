@@ -1,27 +1,28 @@
 /*
- * wait.c -- rounds of wait loops: when may a thread be left waiting?
+ * wait.c -- rounds of wait loops: decides when a thread may be left waiting.
  *
- * At the end of an unsuccessful round (a pause of the processor, or
+ * At the end of an unsuccessful round (a pause instruction, or
  * sim_explore_spin_wait) the thread repeats the round as a probe: its loads
  * return the newest values, are no events and take no choices. If the probe
- * begins in the state in which the round began, registers and stack included,
- * the loop is a pure wait:
+ * begins with the same registers and stack as the round, the loop is a pure
+ * wait, and the probe can end in two ways:
  *
- *   stale    The probe finds a newer value than the round did. Exhaustive
- *            search ends the run: another one reads that value in the first
- *            place. A sampled run goes on, and reads nothing that old again.
- *   waiting  The probe comes back, having written nothing: only another
- *            thread's store to what it read can end the loop. Exhaustive
- *            search does not run the thread again; a sampled one sleeps until
- *            there is such a store.
+ *   stale    The probe reads a newer value than the round. Exhaustive search
+ *            ends the run, because another run reads that value in the first
+ *            place. A sampled run goes on, and does not read the old value
+ *            again.
+ *   waiting  The probe comes round without having written: only another
+ *            thread's store to a location that it read can end the loop.
+ *            Exhaustive search does not run the thread again; in a sampled run
+ *            it sleeps until there is such a store.
  *
- * If the state differs, the loop counts, or its first round was not like the
- * others. Then `unroll` more rounds are explored like any code. After these the
- * probe goes round until the loop gives up; what could have happened in the
- * rounds between is not explored, and the run says so (bounded).
+ * If the state differs, the loop counts its rounds, or its first round was
+ * unlike the others. Then `unroll` more rounds are explored like any code.
+ * After these the probe goes round until the loop gives up. What could have
+ * happened in those rounds is not explored, and the run is marked `bounded`.
  *
- * When no other thread can run, a waiting thread goes round once more with the
- * newest values. If all come back to waiting, nothing will ever change.
+ * When no other thread can run, each waiting thread goes round once more with
+ * the newest values. If all of them wait again, nothing will ever change.
  *
  * Reading the state of a thread costs more than a load, so it is read only at
  * sites known to be in a wait loop. A search that meets a new one restarts
@@ -78,10 +79,11 @@ sim_wait_sites(const uintptr_t **sites)
 }
 
 /*
- * All that the calling code can do next depends on, besides memory. To be read
- * before any scheduling point.
+ * Hash the registers and the stack of the calling code: with memory, they
+ * determine all that it can do next. Must be called before any scheduling
+ * point.
  *
- * returns: a hash, not 0; 0 where we do not know the machine
+ * returns: the hash, not 0; 0 on processors other than x86-64
  */
 __attribute__((no_sanitize("address"))) uint64_t
 sim_wait_state(void)
@@ -166,7 +168,8 @@ forget_old_values(void)
 /* ---- The probe ---- */
 
 /*
- * The probe's first load: with which one did the round begin?
+ * Find where the round began: the recorded load that the probe's first load
+ * repeats.
  *
  * returns: its index, or ROUND_READS_MAX if none
  */
@@ -245,9 +248,9 @@ probe_newest(struct round_read *read, const struct store *newest)
 }
 
 /*
- * A load of the running probe.
+ * Make a load of the running probe.
  *
- * out:     *value, if it is one
+ * out:     *value, if the load belongs to the probe
  * returns: false if it must be an event
  */
 bool
@@ -375,8 +378,9 @@ sim_wait_round(uintptr_t site)
 }
 
 /*
- * A round has ended in the state that it began in, without a word about it
- * (round.c): as a probe that comes back. `first` is the first of its reads.
+ * A round that no call marked (round.c) has ended in the state in which it
+ * began: treat it as a probe that came round. `first` is the first of its
+ * reads.
  */
 void
 sim_wait_fruitless(uint32_t first, uintptr_t site)

@@ -1,5 +1,6 @@
 /*
- * choice_labels.h -- the questions of the swarm generator. Shared by its files.
+ * choice_labels.h -- the questions that the swarm generator asks; private to
+ * its files.
  */
 #ifndef SIM_CHOICE_LABELS_H
 #define SIM_CHOICE_LABELS_H
@@ -89,21 +90,21 @@ ask(struct sim_generator *g, uint32_t bound, enum sim_kind kind,
     return sim_choose(g->choices, bound, kind, (uint16_t)label);
 }
 
-/* What goes to the library's profiles, and what a run's heap may do. */
+/* Draw the library's rates and options, and the features of a run's heap. */
 void sim_draw_library(struct sim_generator *g);
 void sim_draw_features(struct sim_generator *g);
 
-/* Features that this run lacks are not among the answers. */
+/* List the works of this run; a feature that it lacks is no possible answer. */
 void sim_list_works(struct sim_generator *g);
 
-/* The limits of a run's heap: of memory, of numbers. */
+/* Draw the limits of a run's heap: memory, sizes and counts. */
 void sim_draw_limits(struct sim_generator *g);
 void sim_draw_clocks(struct sim_generator *g);
 
 /*
  * One step of a task, a collector or an observer.
  *
- * out:     *event, which is all zero before, except for who does it
+ * out:     *event; the caller has zeroed it and set who acts
  * returns: false if nothing is done
  */
 bool sim_draw_work(struct sim_generator *g, const struct sim_world *world,
@@ -124,15 +125,15 @@ bool sim_generator_next_for_subject(struct sim_generator *g,
                                     const struct sim_world *world,
                                     struct sim_event *event);
 
-/* generate_tasks_faults.c: draw how the clocks go wrong and how little
- * memory the tracer has; does a fault strike now, on a processor or the
- * reader? */
+/* generate_tasks_faults.c: draw how the clocks go wrong and how little memory
+ * the tracer has; decide whether a fault strikes a processor or the reader. */
 void sim_draw_trace_limits(struct sim_generator *g);
 bool sim_draw_trace_fault(struct sim_generator *g,
                           const struct sim_world *world, uint32_t proc,
                           struct sim_event *event);
 
-/* Does an event happen to the task's processor, instead of one by the task? */
+/* Draw whether a fault strikes the task's processor, in place of an event by
+ * the task. */
 bool sim_draw_hold(struct sim_generator *g, const struct sim_world *world,
                    struct sim_event *event);
 

@@ -3,9 +3,9 @@
  * probability, and then the fault strikes at each visit with some probability.
  * So most runs have only a few kinds of faults, but many of each.
  *
- * Stage one is a choice of the swarm, stage two of kind SIM_FAULT. A shrinker
- * that sets all choices of that kind to zero leaves every other question where
- * it was; a failure that did not need the fault then fails without it.
+ * Stage one is a choice of kind SIM_SWARM, stage two one of kind SIM_FAULT. A
+ * shrinker can set all SIM_FAULT choices to zero without moving any other
+ * question; if the run still fails, the failure did not need the fault.
  */
 #ifndef SIM_FAULT_H
 #define SIM_FAULT_H
@@ -30,11 +30,11 @@ enum { SIM_FAULT_LABEL = 64 };
 
 struct sim_faults {
     struct sim_choices *choices;
-    uint64_t on; /* by site: does this run have it? */
+    uint64_t on; /* a bit per fault: does this run have it? */
 };
 
 /*
- * Stage one, for the sites of a kind of world.
+ * Stage one: draw which faults this run has, among those of its kind of world.
  *
  * out:     *faults
  * in:      choices, begun; world, 'h', 't' or 'm'
@@ -49,7 +49,8 @@ sim_fault_is_on(const struct sim_faults *faults, enum sim_fault fault)
     return (faults->on >> fault & 1) != 0;
 }
 
-/* Stage two, a visit of a run that has it. returns: does it strike? */
+/* Stage two, in a run that has the fault. returns: does it strike at this
+ * visit? */
 bool sim_fault_visit(const struct sim_faults *faults, enum sim_fault fault);
 
 /* Stage two. returns: does it strike? */
@@ -60,7 +61,7 @@ sim_fault_strikes(const struct sim_faults *faults, enum sim_fault fault)
 }
 
 /*
- * How hard a fault that shapes the whole run strikes.
+ * Draw how severe a fault that shapes the whole run is.
  *
  * in:      bound > 0
  * returns: 0 if the run does not have the fault, else a value below bound

@@ -1,10 +1,10 @@
 /*
  * generate.c -- the swarm generator of generate.h.
  *
- * Actors in the event queue: one per processor (its tasks), the collector, the
- * observer. At each step an actor does one thing or nothing, then waits for a
- * drawn delay. Every answer 0 is dull: no time passes, the first actor acts,
- * and does nothing. The faults decide what goes wrong (fault.h).
+ * The actors in the event queue are the processors (each acts for its tasks),
+ * the collector and the observer. At each step one actor does one thing or
+ * nothing, then waits for a random delay. Answer 0 is always dull: no time
+ * passes, and the first actor does nothing. fault.h says what can go wrong.
  */
 #include "generate.h"
 
@@ -55,7 +55,7 @@ draw_heaps(struct sim_generator *g)
     c->stacks = g->stacks;
 }
 
-/* Which of the worlds that are asked for. */
+/* Draw the kind of world, among those requested. */
 static uint32_t
 draw_world(struct sim_generator *g, uint32_t worlds)
 {
@@ -73,7 +73,8 @@ void
 sim_generator_begin(struct sim_generator *g, struct sim_choices *choices,
                     const struct prof_rules *rules, uint32_t worlds)
 {
-    /* By how many runs of known-bad rules fail in a second of search. */
+    /* Chosen so that most runs of known-bad rules fail in a second of
+     * search. */
     static const uint32_t lengths[] = {32, 128, 256};
     uint32_t actors;
     uint32_t world;

@@ -1,10 +1,10 @@
 /*
- * generate.h -- makes worlds from choices: first which kind of world (swarm),
- * then one event after the other.
+ * generate.h -- makes worlds from choices: first the kind of world, then one
+ * event after the other.
  *
- * Swarm: each run first draws which features it has at all, instruments among
- * them. If every feature were possible in every run, a run would rarely do any
- * one thing often enough.
+ * Swarm testing: each run first draws which features it has at all, instruments
+ * among them. If every feature were possible in every run, a run would rarely
+ * do any one thing often enough.
  */
 #ifndef SIM_GENERATE_H
 #define SIM_GENERATE_H
@@ -93,18 +93,18 @@ struct sim_generator {
     bool ends;              /* no more choices: stop and read */
 };
 
-/* The largest world of heaps that a generator builds; of any kind but the
- * next; for a subject. */
+/* The largest worlds that a generator builds: of heaps alone; of any kind
+ * except for a subject; for a subject. */
 extern const struct sim_limits sim_generator_limits;
 extern const struct sim_limits sim_generator_limits_all;
 extern const struct sim_limits sim_generator_limits_subject;
 
 /*
- * Draw the world of a run.
+ * Draw the configuration of a run's world.
  *
  * out:     *generator; its `config` points into it
- * in:      choices, begun; rules, what the library is told to follow; worlds, a
- *          set of which one is drawn
+ * in:      choices, begun; rules, the rule set for the library; worlds, the
+ *          set of kinds from which one is drawn
  */
 void sim_generator_begin(struct sim_generator *generator,
                          struct sim_choices *choices,
@@ -120,19 +120,20 @@ bool sim_generator_next(struct sim_generator *generator,
                         const struct sim_world *world, struct sim_event *event);
 
 /*
- * The end of a run where processors take tasks: no more faults strike, stalled
+ * End a run where processors take tasks: no more faults strike, stalled
  * processors go on, tracing stops, and the trace is read to its end.
  *
  * out:     *event, the next one
- * returns: false when all that is done
+ * returns: false when nothing of this is left to do
  */
 bool sim_quiet_next(const struct sim_world *world, struct sim_event *event);
 
 /*
  * Find a processor on which the collector can act now.
  *
- * out:     *event, with the processor set (a world without processors ignores
- *          it); or a whole event, which must happen first
+ * out:     *event: if true, only its processor is set (a world without
+ *          processors ignores it); if false, a whole event that must happen
+ *          first
  * returns: true if it can happen
  */
 bool sim_collector_place(const struct sim_world *world,

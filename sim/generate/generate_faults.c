@@ -65,7 +65,7 @@ collects(const struct sim_world *world)
     return gc->marking || gc->unflushed || gc->dead > 0;
 }
 
-/* Would another processor go on? A world that stands still tests nothing. */
+/* Would another processor go on? If all stand still, nothing is tested. */
 static bool
 another_is_awake(const struct sim_generator *g, uint32_t proc)
 {

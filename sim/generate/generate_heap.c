@@ -43,7 +43,7 @@ draw_alloc(struct sim_generator *g, const struct sim_world *world,
     return true;
 }
 
-/* Where to look for an object to die: who dies young, who old? */
+/* Where to look for an object to drop: do objects die young or old? */
 static uint32_t
 first_victim(struct sim_generator *g, uint32_t born)
 {
@@ -108,7 +108,8 @@ give_back(const struct sim_world *world, struct sim_event *event)
     return false;
 }
 
-/* What would let somebody go who waits for the lock, instead of waiting too. */
+/* An event that lets a waiter of the lock go on, in place of one that waits,
+ * too. */
 static enum sim_event_kind
 let_go(const struct sim_world *world, const struct sim_event *event)
 {
@@ -129,8 +130,9 @@ let_go(const struct sim_world *world, const struct sim_event *event)
 }
 
 /*
- * Something with a lock that is possible now. Few locks, so that tasks meet;
- * and mostly what keeps them going, so that they do not all wait soon.
+ * Draw a lock operation that is possible now. Locks are few, so that tasks
+ * contend; operations that let a waiter go on are more likely, so that not all
+ * tasks wait soon.
  */
 static bool
 draw_lock(struct sim_generator *g, const struct sim_world *world,
@@ -204,7 +206,7 @@ sim_draw_work(struct sim_generator *g, const struct sim_world *world,
 
 /* ---- the collector and the observer ---- */
 
-/* The next thing a collector that keeps the rules would do. */
+/* The next step of a collector that keeps the rules. */
 static enum sim_event_kind
 collector_step(const struct sim_world *world)
 {
@@ -217,7 +219,7 @@ collector_step(const struct sim_world *world)
     return gc->dead > 0 ? SIM_EV_GC_SWEEP : SIM_EV_GC_MARK;
 }
 
-/* Leave the rules, where a feature or a fault of this run says so. */
+/* Break the rules where a feature or a fault of this run says so. */
 static enum sim_event_kind
 bend_step(struct sim_generator *g, const struct sim_world *world,
           enum sim_event_kind step)

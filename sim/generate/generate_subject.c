@@ -116,7 +116,7 @@ sim_generator_begin_subject(struct sim_generator *g)
 
 /* ---- One event ---- */
 
-/* Any alignment of a few, which the size follows or not. */
+/* Draw one of a few alignments; the size may be a multiple of it or not. */
 static void
 draw_block(struct sim_generator *g, struct sim_event *event)
 {
@@ -163,7 +163,7 @@ draw_rate(struct sim_generator *g, struct sim_event *event)
     return true;
 }
 
-/* Of block waits or of mutex waits, whichever the subject has. */
+/* Read the block waits or the mutex waits, whichever the subject has. */
 static bool
 draw_is_mutex(struct sim_generator *g)
 {
@@ -196,7 +196,7 @@ draw_contended(struct sim_generator *g, struct sim_event *event)
     return true;
 }
 
-/* A reading in parts is begun, or goes on by a record, or to its end. */
+/* Begin a reading in parts, or continue it by one record, or to its end. */
 static bool
 draw_part(struct sim_generator *g, const struct sim_world *world,
           struct sim_event *event)

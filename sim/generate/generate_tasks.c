@@ -2,9 +2,9 @@
  * generate_tasks.c -- the generator of worlds whose processors take tasks.
  *
  * Each step asks which processor acts, lists what is possible there and in the
- * whole world, and chooses from the list. The dullest step comes first in each
- * list: a thread starts, a task runs, yields, returns. The heap's part of such
- * a world is drawn as in any other (generate.c).
+ * whole world, and chooses from the list. The dullest step comes first: a
+ * thread starts, a task runs, yields, returns. Heap events are drawn as in any
+ * other world (generate.c).
  */
 #include "choice_labels.h"
 
@@ -58,7 +58,7 @@ add_if(struct candidates *c, enum sim_event_kind feature,
         add(c, (int)kind, 0);
 }
 
-/* A task in the state, drawn among them; 0 if there is none. */
+/* Draw a task among those in the state; 0 if there is none. */
 static uint32_t
 draw_task(struct candidates *c, enum sim_task_state state)
 {
@@ -191,7 +191,7 @@ add_free(struct candidates *c, const struct sim_proc *proc)
         add(c, SIM_EV_PROC_STOP, 0);
 }
 
-/* What needs no processor. */
+/* List events that need no processor. */
 static void
 add_elsewhere(struct candidates *c)
 {
@@ -209,8 +209,8 @@ add_elsewhere(struct candidates *c)
         return;
     }
     add_if(c, SIM_EV_READ, SIM_EV_READ);
-    /* Where nobody reads, nobody can start again; and something must be
-     * possible. */
+    /* A run without reads still reads when nothing else is possible, and once
+     * tracing has stopped: it could not start again otherwise. */
     if (!may(c, SIM_EV_READ) && (c->count == 0 || !sim_world_traces(c->world)))
         add(c, SIM_EV_READ, 0);
 }
@@ -277,7 +277,7 @@ draw_arguments(struct sim_generator *g, struct sim_event *event)
         event->room = SIM_ROOM_ENOUGH;
 }
 
-/* A world begins with one task that runs. */
+/* At the beginning one task must run. */
 static bool
 next_of_beginning(struct sim_generator *g, struct sim_event *event)
 {
@@ -291,7 +291,7 @@ next_of_beginning(struct sim_generator *g, struct sim_event *event)
     return true;
 }
 
-/* What is not done on a processor that sweeps, or is. */
+/* First start or end a sweep on the processor, if the event requires that. */
 static void
 sweep_if_needed(const struct candidates *c, struct sim_event *event)
 {

@@ -1,6 +1,6 @@
 /*
- * generate_tasks_begin.c -- draws a world whose processors take tasks: its
- * stacks, clocks and buffers, the events it has at all, and its instruments.
+ * generate_tasks_begin.c -- draws the configuration of a world whose processors
+ * take tasks: its stacks, clocks, buffers, enabled events and instruments.
  */
 #include <string.h>
 
@@ -40,7 +40,7 @@ draw_buffers(struct sim_generator *g)
     g->config.trace.eager = ask(g, 4, SIM_SWARM, LABEL_EAGER) == 3;
 }
 
-/* When the machine was started; all clocks agree on that. */
+/* Draw the time since boot, which is the same on all clocks. */
 static void
 draw_offset(struct sim_generator *g)
 {
@@ -51,7 +51,8 @@ draw_offset(struct sim_generator *g)
         g->config.clocks[p].offset_ticks += offset;
 }
 
-/* Which events this run has at all; tracing and what the rest needs, always. */
+/* Draw which events this run has at all; tracing and what others depend on,
+ * always. */
 static void
 draw_events(struct sim_generator *g)
 {
@@ -70,7 +71,7 @@ draw_events(struct sim_generator *g)
         g->has[optional[i]] = ask(g, 3, SIM_SWARM, LABEL_TRACE_FEATURE) != 0;
 }
 
-/* Where no fault has its hand on the clocks, they may be what orders. */
+/* If no fault affects the clocks, the trace may be ordered by clock. */
 static void
 draw_order(struct sim_generator *g)
 {
@@ -86,16 +87,17 @@ draw_order(struct sim_generator *g)
     g->config.trace.by_clock = ask(g, 2, SIM_SWARM, LABEL_ORDER) == 1;
 }
 
-/* The profiles, and a heap that they can show. */
+/* Draw the profiles, and a heap for them to show. */
 static void
 draw_heap(struct sim_generator *g)
 {
     sim_draw_library(g);
     sim_draw_limits(g);
     sim_draw_features(g);
-    g->features.explicit_free = false; /* nobody frees where a collector is */
-    /* Half have no waits but those of tasks, all of them recorded: these the
-     * trace shows, too. */
+    g->features.explicit_free =
+        false; /* no explicit frees, because there is a collector */
+    /* In half of the worlds only tasks wait, and each wait is recorded; the
+     * trace shows these waits, too. */
     if (ask(g, 2, SIM_SWARM, LABEL_INSTRUMENT) == 0) {
         g->features.contention = false;
         g->features.sampling = false;
@@ -104,7 +106,8 @@ draw_heap(struct sim_generator *g)
     sim_list_works(g);
 }
 
-/* Few runs are made again without an instrument: it takes two more each. */
+/* Few runs are repeated without an instrument, because that takes two more
+ * runs. */
 static void
 draw_left_out(struct sim_generator *g)
 {
@@ -115,7 +118,7 @@ draw_left_out(struct sim_generator *g)
         g->left_out = UINT32_C(1) << (which - 1);
 }
 
-/* What watches it besides, and what it is asked. */
+/* Draw the other instruments, and what is read from them. */
 static void
 draw_instruments(struct sim_generator *g)
 {
@@ -131,12 +134,13 @@ draw_instruments(struct sim_generator *g)
     g->has[SIM_EV_CPU_START] =
         (g->config.instruments & SIM_INSTRUMENT_BIT(SIM_CPU)) != 0;
     draw_left_out(g);
-    /* Waits that no profile is told of hide what one should say. */
+    /* A wait that is not reported to a profile would hide what the profile
+     * should show. */
     if (ask(g, 4, SIM_SWARM, LABEL_INSTRUMENT) != 3) {
         g->has[SIM_EV_PARK] = false;
         g->has[SIM_EV_PARK_LOCK] = false;
     }
-    /* What allocations say themselves is not made up then. */
+    /* Real allocations report the size of the heap, so no event makes it up. */
     g->has[SIM_EV_HEAP] = false;
 }
 

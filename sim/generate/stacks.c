@@ -1,12 +1,12 @@
 /*
  * stacks.c -- call stacks that are easily mistaken for each other.
  *
- * Most mistakes of a table show only between stacks that share something: all
- * frames but the last, the frames below a depth limit, the low halves of the
- * frames, or the hash. So each stack of a world may be built on the previous
- * one. Go's 64-bit hash mixes in one frame after another by a function f: it
- * goes through f(a) for the stack (a), and f(f(a) + b) for (a, b). So these
- * pairs of stacks have the same hash:
+ * Most mistakes of a hash table of stacks show only between stacks that share
+ * something: all frames but the last, the frames below a depth limit, the low
+ * halves of the frames, or the hash. So each stack of a world may be built on
+ * the previous one. Go's 64-bit hash mixes in the frames one by one with a
+ * function f: the stack (a) has the hash f(a), and (a, b) has f(f(a) + b),
+ * before a common last step. So these pairs of stacks have the same hash:
  *
  *      (a, b)  and  (a', b + f(a) - f(a'))
  *      (a)     and  (a, a - f(a))             one begins with the other
@@ -54,7 +54,7 @@ build_on(struct truth_stack *stack, uintptr_t *frames, uint32_t index,
         stack->depth = 2;
     } else if (shape == HIGH_HALF && depth > 0) {
         memcpy(frames, other, depth * sizeof *frames);
-        frames[0] += UINT64_C(1) << 32; /* the same to 32-bit hashes */
+        frames[0] += UINT64_C(1) << 32; /* looks equal to 32-bit hashes */
         stack->depth = depth;
     }
 }

@@ -1,6 +1,6 @@
 /*
- * escape.h -- foreign bytes as text: what a file, a program or a path contains
- * can then neither end a line nor control a terminal.
+ * escape.h -- escapes untrusted bytes: what a file, a program or a path
+ * contains can then neither end a line nor control a terminal.
  *
  *      newline   \n      escape sequence   \x1b[31m      invalid UTF-8   \xff
  *

@@ -1,8 +1,8 @@
 /*
- * input.h -- a file that was given to a command, read whole into memory. It may
- * be a pipe, and `-` is standard input. The first bytes decide what kind of
- * file it is, not its name. A file of no known kind is not read further,
- * because it may have no end.
+ * input.h -- reads a command's input file whole into memory. The file may be a
+ * pipe; `-` is standard input. Its first bytes, not its name, decide its kind.
+ * If the kind is unknown, nothing more is read, because the file may have no
+ * end.
  */
 #ifndef SIM_INPUT_H
 #define SIM_INPUT_H
@@ -35,8 +35,8 @@ struct sim_input {
 bool sim_input_read(struct sim_input *input, const char *path);
 
 /*
- * Read a regular file; anything else is refused. No link is followed and no
- * pipe waited for. This is for a folder that anybody can write to.
+ * Read a regular file; refuse anything else, without following a link or
+ * waiting for a pipe. For folders to which anybody can write.
  */
 bool sim_input_read_regular(struct sim_input *input, const char *path);
 

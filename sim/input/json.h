@@ -1,6 +1,6 @@
 /*
- * json.h -- foreign text as a JSON string, which may also stand inside the
- * <script> of a page.
+ * json.h -- prints untrusted text as a JSON string, safe inside the <script> of
+ * a page too.
  */
 #ifndef SIM_JSON_H
 #define SIM_JSON_H
@@ -9,8 +9,8 @@
 
 /*
  * Print a string with its quotes. Escapes what sim_escape_text() escapes,
- * except the ends of lines and tabs, which JSON can express; `<` is printed as
- * \u003c, so that no text ends a script. Errors are those of `file`.
+ * except newlines and tabs, which JSON can express. `<` is printed as \u003c,
+ * so that no text ends a script. Errors show in ferror(file).
  *
  * in: text; NULL prints null
  */

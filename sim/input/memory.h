@@ -1,7 +1,6 @@
 /*
- * memory.h -- how much memory a file may take when it is run, whatever it asks
- * for: 64 MiB and 64 times its size. The check comes before anything is
- * allocated.
+ * memory.h -- limits the memory that running a file may take: 64 MiB plus 64
+ * times the size of the file. The check comes before anything is allocated.
  */
 #ifndef SIM_MEMORY_H
 #define SIM_MEMORY_H

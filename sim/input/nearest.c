@@ -17,8 +17,10 @@ same(char a, char b)
 }
 
 /*
- * Edits that turn one into the other; a swap of neighbours is one.
- * returns: their number, or any above `most` if there are more
+ * Count the edits that turn one word into the other; a swap of neighbours is
+ * one edit.
+ *
+ * returns: the count; any number above `most` if it is larger
  */
 static uint32_t
 edit_distance(const char *a, size_t a_bytes, const char *b, size_t b_bytes,
@@ -63,7 +65,7 @@ sim_nearest_try(struct sim_nearest *nearest, const char *known)
 {
     const size_t bytes = strlen(known);
     const size_t wrong_bytes = nearest->wrong_bytes;
-    /* A third of the letters may be wrong, and of short words one. */
+    /* A third of the letters may be wrong; in a short word, one. */
     uint32_t most = bytes < 6 ? 1 : (uint32_t)(bytes / 3);
     uint32_t distance;
 
@@ -74,7 +76,7 @@ sim_nearest_try(struct sim_nearest *nearest, const char *known)
             return;
         most = nearest->distance - 1;
     }
-    /* Each letter that one has more is an edit. */
+    /* Each letter of difference in length is an edit. */
     if (bytes > wrong_bytes + most || wrong_bytes > bytes + most)
         return;
     distance = edit_distance(nearest->wrong, wrong_bytes, known, bytes, most);

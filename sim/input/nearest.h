@@ -13,8 +13,8 @@ struct sim_nearest {
 };
 
 /*
- * Consider one more known word; of equally near ones the first is kept. Upper
- * and lower case are the same.
+ * Consider one more known word. Of equally near words the first is kept. Case
+ * does not matter.
  */
 void sim_nearest_try(struct sim_nearest *nearest, const char *known);
 

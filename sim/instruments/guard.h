@@ -10,9 +10,9 @@
 
 #define SIM_GUARD_BYTE 0xa5
 
-/* Are these bytes, at least one, all guard bytes? Those of the first line must
- * equal their neighbours, all others the byte one line before: so few loads
- * cross lines.
+/* Are all these bytes (at least one) guard bytes? Each byte of the first cache
+ * line must equal its neighbour, and each later byte the one a line before it,
+ * so that few loads cross lines.
  */
 static inline bool
 sim_is_guard(const void *bytes, size_t bytes_count)
@@ -24,8 +24,8 @@ sim_is_guard(const void *bytes, size_t bytes_count)
            memcmp(byte, byte + line, bytes_count - line) == 0;
 }
 
-/* Did the library write past the end that it reported? For the judge to call:
- * the check takes longer than many an event. */
+/* Did the library write past the end that it reported? The judge calls this,
+ * not the instrument: the check takes longer than many an event. */
 static inline bool
 sim_touched_beyond(const struct sim_answer *answer)
 {

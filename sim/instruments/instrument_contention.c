@@ -1,13 +1,14 @@
 /*
- * instrument_contention.c -- the block and the mutex profile as an instrument
- * of a world.
+ * instrument_contention.c -- the block and mutex profiles as an instrument of a
+ * world.
  *
- * When a wait begins, it is read whether the profile is on; when it ends, how
- * much to record: these are the moments at which a runtime reads its clock.
+ * As in a runtime, the profile's rate is read at the two moments at which the
+ * clock is: when a wait begins, to see whether the profile is on, and when it
+ * ends, to see how much to record.
  *
  * Invariant
- *   I1  between calls the snapshot buffer is guard bytes, except for the first
- *       `dirty` records, and for what a faulty library wrote.
+ *   I1  between calls the snapshot buffer holds guard bytes, except in its
+ *       first `dirty` records and where a faulty library wrote.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,14 +1,14 @@
 /*
- * instrument_cpu.c -- the CPU profile of a world: a timer in world time, and
- * the production code that records ticks.
+ * instrument_cpu.c -- the CPU profile of a world: a timer in world time drives
+ * the library's code that records ticks.
  *
  *      world time   ----|-------|-------|-------|---->   a tick each period
  *      processor 0      [ task 1    ][ task 2 ]
  *      charged to           1       1       2
  *
- * Events in a world take no time, and time passes between them. So a tick is
- * charged to the task that the last fact left on its processor, at the stack
- * that the task last reported. Processors that run no task are not charged.
+ * Events take no world time; time passes between them. So a tick is charged to
+ * the task that the last fact left on its processor, at the stack that the task
+ * last reported. A processor that runs no task gets no tick.
  */
 #include "instrument_cpu.h"
 
@@ -129,7 +129,7 @@ tick(struct cpu *cpu, const struct sim_world *world, uint32_t task)
     const struct sim_config *config = sim_world_config(world);
     const uint32_t stack = cpu->stands[task];
     const bool has = stack != TRUTH_NO_STACK;
-    /* Who has said nothing yet is where it began. */
+    /* A task without an event so far is where it began. */
     const uintptr_t start = (uintptr_t)sim_world_task(world, task)->pc + 1;
 
     if (cpu->undrained == RING_TICKS) {
@@ -194,7 +194,7 @@ stop(struct cpu *cpu, const struct sim_world *world)
     cpu->profile.is_on = false;
 }
 
-/* Does the task leave its processor with this? */
+/* Does the task leave its processor at this fact? */
 static bool
 leaves(enum truth_kind kind)
 {
@@ -234,7 +234,7 @@ hear(struct sim_instrument *instrument, struct sim_world *world,
         return;
     if (fact->kind == TRUTH_RUN)
         cpu->on[fact->proc] = fact->task;
-    /* Of some facts the task is not who did it. */
+    /* In some facts `task` is not the acting task. */
     if (fact->task != 0 && fact->stack != TRUTH_NO_STACK &&
         cpu->on[fact->proc] == fact->task)
         cpu->stands[fact->task] = fact->stack;
@@ -249,8 +249,8 @@ hears(enum truth_kind kind)
     return hear;
 }
 
-/* A task that wants a profile meanwhile gets one: that is a start of its own.
- */
+/* A profile that a task starts while the instrument is stopped is a start of
+ * its own, and is taken. */
 static void
 stop_or_start(struct sim_instrument *instrument, struct sim_world *world,
               bool stops)
@@ -282,7 +282,7 @@ sim_cpu_profile(const struct sim_world *world)
     return &cpu_of(world)->profile;
 }
 
-/* End the profile, if it is still being taken. */
+/* End the profile, if it is still running. */
 static void
 finish(struct cpu *cpu, const struct sim_world *world)
 {

@@ -5,10 +5,10 @@
 #include "prof/cpu.h"
 #include "world.h"
 
-/* What is known about it besides its samples. */
+/* What is known about the profile besides its samples. */
 struct sim_cpu_profile {
     uint32_t begins; /* profiles begun so far; 0: there is none */
-    bool is_on;      /* it is still being taken */
+    bool is_on;      /* the profile is still running */
     uint32_t hz;
     uint64_t begin_ns; /* of the world's time */
     uint64_t end_ns;
@@ -19,7 +19,7 @@ struct sim_cpu_profile {
 const struct sim_cpu_profile *sim_cpu_profile(const struct sim_world *world);
 
 /*
- * End the profile if it is still being taken, and write it.
+ * End the profile if it is still running, and write it.
  *
  * in:      output, without its time
  * returns: as prof_cpu_write()

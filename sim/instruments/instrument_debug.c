@@ -72,7 +72,7 @@ append(void *context, const void *bytes, size_t bytes_count)
     return PROF_OK;
 }
 
-/* Who did it: the task, or the thread itself, which is goroutine 0. */
+/* The acting goroutine: the task, or goroutine 0, the thread itself. */
 static void
 describe(struct prof_task_stack *task, uintptr_t *start,
          const struct sim_world *world, const struct truth_entry *fact)

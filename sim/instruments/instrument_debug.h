@@ -23,7 +23,7 @@ struct sim_debug_text {
 /* in: world, which carries it */
 struct sim_debug_text sim_debug_text(const struct sim_world *world);
 
-/* Name addresses from now on, until the next run begins; at first no address
+/* Set the names of addresses for the rest of the run; at its start no address
  * has a name. */
 void sim_debug_name(struct sim_world *world,
                     const struct prof_symbols *symbols);

@@ -2,8 +2,8 @@
  * instrument_heap.c -- the heap profile as an instrument of a world.
  *
  * Invariant
- *   I1  between calls the snapshot buffer is guard bytes, except for the first
- *       `dirty` records, and for what a faulty library wrote.
+ *   I1  between calls the snapshot buffer holds guard bytes, except in its
+ *       first `dirty` records and where a faulty library wrote.
  */
 #include "instrument_heap.h"
 
@@ -59,8 +59,9 @@ begin(struct sim_instrument *instrument, struct sim_world *world)
 }
 
 /*
- * Read into a buffer that is all guard bytes, one record longer than the room
- * the library is told of. What a call wrote is made guard again by the next.
+ * Snapshot into a buffer of guard bytes, one record longer than the room that
+ * the library is told of. Each call restores the guard bytes that the one
+ * before overwrote.
  */
 static void
 hear_snapshot(struct sim_instrument *instrument, struct sim_world *world,

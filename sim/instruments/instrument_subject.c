@@ -1,9 +1,9 @@
 /*
  * instrument_subject.c -- see instrument_subject.h.
  *
- * Addresses. A block takes the slot that was freed last, or a new one: an
- * address is reused as soon as possible, which is what confuses profilers. A
- * realloc that moves takes its new slot before the old one is free.
+ * Addresses. A block takes the slot that was freed last, or else a new one:
+ * addresses are reused as soon as possible, because reuse confuses profilers. A
+ * realloc that moves takes its new slot before it frees the old one.
  */
 #include "instrument_subject.h"
 

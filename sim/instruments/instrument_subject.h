@@ -1,10 +1,10 @@
 /*
- * instrument_subject.h -- a foreign profiler as an instrument of a world: the
- * functions of subjects/subject.h tell it what happens.
+ * instrument_subject.h -- another profiler as an instrument of a world. It is
+ * told what happens through the functions of subjects/subject.h.
  *
- * Thread t of the subject is processor t of the world, from the first event
- * there to its `thread-exit`. A `heap-rate` before all other events is the rate
- * that the subject begins with.
+ * Thread t of the subject is processor t of the world, from the first event on
+ * that processor to its `thread-exit`. If the first event of all is a
+ * `heap-rate`, it sets the subject's initial rate.
  */
 #ifndef SIM_INSTRUMENT_SUBJECT_H
 #define SIM_INSTRUMENT_SUBJECT_H
@@ -29,7 +29,7 @@ struct sim_subject_record {
 struct sim_subject_view {
     struct sim_subject_record *records;
     size_t count;
-    bool cut; /* there were more than anybody could need */
+    bool cut; /* the subject showed more than fit */
 };
 
 /* What a reading of waits showed. */
@@ -50,8 +50,8 @@ struct sim_subject_waits {
 struct sim_world;
 
 /*
- * What was read at the last `snapshot`: twice, at once. At a `heap-rate`: just
- * before and just after.
+ * The two readings of the last `snapshot`, one right after the other; or those
+ * of the last `heap-rate`, just before and just after it.
  *
  * in:      which, 0 or 1
  */
@@ -62,15 +62,15 @@ const struct sim_subject_view *sim_subject_view(const struct sim_world *world,
 const struct sim_subject_waits *sim_subject_waits(const struct sim_world *world,
                                                   int which);
 
-/* Is it being read in parts? True from `read-begin`, which reads into view 0,
- * until the reading ends. */
+/* Is the subject being read in parts? True from `read-begin`, which reads into
+ * view 0, to the end of that reading. */
 bool sim_subject_is_read(const struct sim_world *world);
 
 /* returns: where an object is that was not freed; where `site` is cut */
 uint64_t sim_subject_address(const struct sim_world *world, uint32_t object);
 uint32_t sim_subject_site(const struct sim_world *world, uint32_t stack);
 
-/* The process has forked, but a subject with SUBJECT_FORKS was not yet told. */
+/* Tell a subject with SUBJECT_FORKS that the process has forked. */
 void sim_subject_forked(struct sim_world *world, uint32_t thread,
                         bool is_child);
 

@@ -1,9 +1,9 @@
 /*
  * instrument_tasks.c -- the goroutine profile of a world.
  *
- * The world is stopped when it is called. If the buffer is too small, only the
- * count is returned. Tasks may arrive between two readings, so a runtime asks
- * with room to spare.
+ * The world is stopped while the profile is read. If the buffer is too small,
+ * only the count is returned. Tasks may be created before the next attempt, so
+ * a runtime then passes a buffer with room to spare.
  */
 #include "instrument_tasks.h"
 

@@ -1,7 +1,8 @@
 /*
- * instrument_threads.c -- the threadcreate profile of a world: a runtime starts
- * a thread when a task has become runnable and a processor has none, so a
- * thread's stack is that of the call which made it so.
+ * instrument_threads.c -- the threadcreate profile of a world.
+ *
+ * A runtime starts a thread when a task becomes runnable and a processor has no
+ * thread. So a thread's stack is that of the call that made the task runnable.
  */
 #include "instrument_threads.h"
 
@@ -9,7 +10,8 @@
 
 struct threads {
     struct sim_instrument instrument;
-    uint32_t needed_by; /* stack; TRUTH_NO_STACK: nobody's */
+    uint32_t
+        needed_by; /* stack of the call that needed it; TRUTH_NO_STACK: none */
     uint32_t count;
     uint32_t stacks[SIM_THREADS_LISTED_MAX];
 };

@@ -1,4 +1,4 @@
-/* instrument_threads.h -- who created the threads of a world. */
+/* instrument_threads.h -- which calls needed the threads of a world. */
 #ifndef SIM_INSTRUMENT_THREADS_H
 #define SIM_INSTRUMENT_THREADS_H
 
@@ -10,9 +10,9 @@
 enum { SIM_THREADS_LISTED_MAX = 4096 };
 
 /*
- * List the threads so far, newest first. Each has the stack of the call that
- * needed it: that of the last task that created or woke another since the
- * previous thread; empty if there was none.
+ * List the threads so far, newest first. A thread's stack is that of the last
+ * call since the previous thread that created or woke a task; empty if there
+ * was no such call.
  *
  * out, returns: as prof_heap_snapshot()
  * in:      context, a world that carries the instrument

@@ -1,10 +1,10 @@
 /*
- * instrument_trace.c -- the tracer as an instrument of a world: facts become
- * events, it is started and stopped as requested, and one reader takes its
- * output (tracer.c).
+ * instrument_trace.c -- the tracer as an instrument of a world: turns facts
+ * into trace events, starts and stops the tracer as requested, and has one
+ * reader for its output (tracer.c).
  *
  * Invariant
- *   I1  where the order is the clock's, each reading is later than all before.
+ *   I1  in a trace ordered by clock, each reading is later than all before.
  */
 #include "instrument_trace.h"
 
@@ -252,7 +252,7 @@ hear(struct sim_instrument *instrument, struct sim_world *world,
     }
 }
 
-/* All: each has the clock that is at hand from then on. */
+/* All kinds: each fact sets the current clock. */
 static sim_hear *
 hears(enum truth_kind kind)
 {
@@ -273,7 +273,7 @@ refuses(const struct sim_instrument *instrument, const struct sim_world *world,
                : NULL;
 }
 
-/* What is no fact: a start or stop in vain, and reading. */
+/* Handle events without facts: a start or stop in vain, and reads. */
 static void
 after(struct sim_instrument *instrument, struct sim_world *world,
       const struct sim_event *event)

@@ -1,5 +1,5 @@
-/* subject_watcher.c -- a subject begins with the first thing that it is told.
- */
+/* subject_watcher.c -- starts a subject, right before it is told of its first
+ * event. */
 #include "subject_watcher.h"
 
 #include <stdio.h>

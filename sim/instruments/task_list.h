@@ -1,7 +1,7 @@
 /*
- * task_list.h -- the tasks of a world as its runtime lists them: the caller's
- * own first, then the others by number, without dead ones and the runtime's
- * own. Goroutine profiles, dumps and debug lines are made from it.
+ * task_list.h -- the tasks of a world as its runtime lists them: the calling
+ * task first, then the others by number, without dead tasks and system tasks.
+ * Goroutine profiles, dumps and debug lines use this list.
  */
 #ifndef SIM_TASK_LIST_H
 #define SIM_TASK_LIST_H

@@ -1,6 +1,6 @@
 /*
- * tracer.c -- starts, stops and reads the tracer of an instrument, and checks
- * what it returns each time.
+ * tracer.c -- starts, stops and reads an instrument's tracer, and checks each
+ * result.
  *
  * Invariant
  *   I1  bytes borrowed from the tracer are copied as late as its contract
@@ -27,7 +27,7 @@ note_wrong(struct tracer *tracer, uint32_t *count, const char *what,
                  prof_status_text(status));
 }
 
-/* One task that the tracer shall know from the start. */
+/* Tell the tracer, at its start, the next task that exists. */
 static bool
 next_task(void *context, struct prof_trace_task *task)
 {
@@ -112,7 +112,7 @@ sim_tracer_stop(struct tracer *tracer, uint32_t proc, uint32_t stack)
     session->chunks_on = session->chunks;
 }
 
-/* At the wrong time. */
+/* A start that the tracer must refuse. */
 void
 sim_tracer_start_in_vain(struct tracer *tracer, uint32_t proc)
 {
@@ -138,7 +138,7 @@ sim_tracer_stop_in_vain(struct tracer *tracer, uint32_t proc, uint32_t stack)
 
 /* ---- the reader ---- */
 
-/* Copy what was borrowed; it must not have changed until now. */
+/* Copy the borrowed bytes; they must not have changed until now. */
 static void
 keep_borrowed(struct tracer *tracer)
 {

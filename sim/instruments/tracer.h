@@ -1,4 +1,4 @@
-/* tracer.h -- the insides of the tracer's instrument, for its two files. */
+/* tracer.h -- the state of the tracer's instrument, for its two files. */
 #ifndef SIM_TRACER_H
 #define SIM_TRACER_H
 
@@ -10,7 +10,7 @@ struct tracer {
     void *block;
     size_t block_bytes;
     struct prof_trace *trace;
-    uint64_t clock_ticks; /* what the clock at hand reads */
+    uint64_t clock_ticks; /* what the current clock reads */
     struct sim_session sessions[SIM_TRACE_SESSIONS_MAX];
     uint32_t sessions_count;
     struct sim_trace_answers answers;
@@ -24,8 +24,8 @@ struct tracer {
     struct prof_trace_stamp left[SIM_SCHEDULED_MAX + 1];
 };
 
-/* Start or stop the tracer on a processor, as requested, and also when it is
- * already on or off. Check what it returns. */
+/* Start or stop the tracer on a processor, even if it is already on or off, and
+ * check the result. */
 void sim_tracer_start(struct tracer *tracer, uint32_t proc);
 void sim_tracer_stop(struct tracer *tracer, uint32_t proc, uint32_t stack);
 void sim_tracer_start_in_vain(struct tracer *tracer, uint32_t proc);

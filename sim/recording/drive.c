@@ -7,9 +7,9 @@
  *        +--(every 4th: post-sweep)-- SWEEPING <---------------------+
  *
  * A snapshot is taken in each phase, so that each row of the table "Which
- * events a snapshot shows" (docs/semantics.md) occurs once per collection.
- * Everything is counted in recorded events; there are no choices, so a
- * recording is a run.
+ * events a snapshot shows" (docs/semantics.md) occurs once per collection. The
+ * pace is counted in recorded events and leaves no choices, so a recording
+ * determines the run.
  */
 #include "drive.h"
 
@@ -49,7 +49,7 @@ compare_keys(const void *a, const void *b)
     return memcmp(a, b, 2 * sizeof(uint64_t));
 }
 
-/* How many buckets the allocations come to: distinct (stack, size). */
+/* Count the buckets of the allocations: distinct (stack, size). */
 static bool
 count_buckets(const struct sim_recording *recording, uint64_t allocs,
               uint64_t *count, uint64_t *frames_count)
@@ -150,7 +150,8 @@ sim_drive_open(struct sim_drive *drive, const struct sim_recording *recording,
     drive->config.procs = SIM_PROCS_MAX;
     drive->config.stacks = drive->stacks;
     drive->config.stacks_count = totals->stacks;
-    /* An object is born, dropped and swept; the rest is collections. */
+    /* An object is allocated, dropped and swept; the rest is for
+     * collections. */
     drive->limits.events_max = (uint32_t)(4 * events + 65536);
     drive->limits.objects_max =
         (uint32_t)(totals->allocs + totals->resizes) + 1;
@@ -205,8 +206,9 @@ drop_object(struct sim_drive *drive, struct sim_event *event)
 }
 
 /*
- * The next recorded event as an event of the world. A collector's heap resizes
- * nothing: it is another object, and the old one is dropped.
+ * Translate the next recorded event into one of the world. A collected heap
+ * cannot resize an object, so a resize drops the old object and allocates a new
+ * one.
  */
 static bool
 take_recorded(struct sim_drive *drive, struct sim_event *event)
@@ -237,7 +239,7 @@ take_recorded(struct sim_drive *drive, struct sim_event *event)
     case SIM_RECORDED_RELEASE:
         if (!sim_releases_find(&drive->releases, drive->released++,
                                &event->cycles))
-            return false; /* of nobody's wait */
+            return false; /* it ended no recorded wait */
         event->kind = SIM_EV_MUTEX;
         event->stack = r->stack;
         break;
@@ -298,7 +300,8 @@ heap_goal_bytes(const struct sim_drive *drive)
                                                 : HEAP_MIN_BYTES;
 }
 
-/* What the collector or the observer does before the program goes on. */
+/* What the collector or the observer does before the next event of the
+ * program. */
 static bool
 phase_step(struct sim_drive *drive, const struct sim_world *world,
            struct sim_event *event)

@@ -1,7 +1,7 @@
 /*
- * drive.h -- a recording of a real program drives a world with the simulated
- * collector: a recorded free makes an object unreachable, and the collector
- * finds that out later.
+ * drive.h -- drives a world, with the simulated collector, from a recording of
+ * a real program. A recorded free only makes an object unreachable; the
+ * collector finds it later.
  */
 #ifndef SIM_DRIVE_H
 #define SIM_DRIVE_H

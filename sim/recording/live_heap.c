@@ -1,17 +1,18 @@
 /*
- * live_heap.c -- one walk over the events of a recording.
+ * live_heap.c -- computes the live heap in one pass over the events of a
+ * recording.
  *
  *      object --chunk--> bucket (stack, size) and thread, until it is freed
  *
- * The peak is known only at the end, and each new maximum is a candidate. So a
- * bucket stores its counts at the newest candidate: they are saved when the
- * bucket changes for the first time after it. A bucket that has not changed
- * since then still has those counts.
+ * The peak is known only at the end; until then each new maximum is a
+ * candidate. Each bucket keeps its counts at the newest candidate: it saves
+ * them when it first changes after that candidate. Until then its current
+ * counts are those counts.
  *
  * Invariants
  *   I1  `saved` is the number of the last candidate for which a bucket saved
- *       its counts. If that is the newest candidate (the highest point so
- *       far), peak_* has the counts at it; if not, allocs and frees still do.
+ *       its counts. If that is the newest candidate (the highest point so far),
+ *       its counts are in peak_*; otherwise they are still allocs and frees.
  *       The same holds for threads.
  *   I2  a chunk exists while one of its objects is in use or still to come.
  *
@@ -191,7 +192,7 @@ release_object(struct walk *walk, uint64_t object)
 }
 
 /*
- * The bytes that may be used of an object that was made or resized.
+ * Note the usable size of an object that was allocated or resized.
  *
  * returns: false if there is no memory
  */
@@ -215,7 +216,7 @@ note_usable(struct walk *walk, const struct sim_recorded *event)
     return true;
 }
 
-/* An object comes to be in use. */
+/* An object begins to be in use. */
 static void
 begin_life(struct walk *walk, uint32_t number, struct sim_heap_thread *thread)
 {
@@ -230,7 +231,7 @@ begin_life(struct walk *walk, uint32_t number, struct sim_heap_thread *thread)
     add(&walk->live, 1, bucket->size_bytes);
 }
 
-/* An object is in use no more; in: who freed it */
+/* An object stops being in use. in: freer, the thread that freed it */
 static void
 end_life(struct walk *walk, const struct object *object, uint32_t freer)
 {
@@ -268,8 +269,8 @@ take_free(struct walk *walk, const struct sim_recorded *event)
 }
 
 /*
- * The object keeps its number; its bytes, its site and its thread are those of
- * the resize: a free and an allocation with no moment between them.
+ * Resize an object: a free and an allocation at the same moment. The object
+ * keeps its number and takes its bytes, site and thread from the resize.
  *
  * returns: false if there is no memory
  */
@@ -306,7 +307,7 @@ note_peak(struct walk *walk, const struct sim_recorded *event, uint64_t number)
     walk->peak++;
 }
 
-/* Which part of the run is this moment in? The last one has the end. */
+/* The part of the run with this moment. The last part includes the end. */
 static uint32_t
 span_of(const struct sim_live_heap *heap, uint64_t ticks)
 {
@@ -315,7 +316,8 @@ span_of(const struct sim_live_heap *heap, uint64_t ticks)
     return (uint32_t)(ticks / length);
 }
 
-/* What is in use lasts until the next event: also through parts without one. */
+/* The bytes in use stay until the next event, also through parts without
+ * events. */
 static void
 note_span(struct walk *walk, const struct sim_recorded *event,
           uint32_t *current)

@@ -2,12 +2,12 @@
  * live_heap.h -- the heap of a recorded program: an object is in use from its
  * allocation to its free.
  *
- * A resize is a free and an allocation at one moment, by the stack and the
- * thread of the resize. It counts as one allocation and one free.
+ * A resize counts as one free and one allocation at the same moment, by the
+ * stack and the thread of the resize.
  *
  * Nothing is estimated and no collector is involved. The *peak* is the first
  * moment at which the most bytes were in use. Bytes are those that the program
- * asked for. Sums wrap at 2^64, which only a forged file reaches.
+ * requested. Sums wrap at 2^64, which only a forged file can reach.
  */
 #ifndef SIM_LIVE_HEAP_H
 #define SIM_LIVE_HEAP_H
@@ -23,8 +23,7 @@ struct sim_heap_count {
     uint64_t bytes;
 };
 
-/* What happened to the objects of a site, of a thread, of a size class, or to
- * all. */
+/* Totals over the objects of a site, a thread or a size class, or over all. */
 struct sim_heap_sums {
     struct sim_heap_count allocs;      /* of the whole run */
     struct sim_heap_count exit;        /* in use at the end */
@@ -40,16 +39,16 @@ struct sim_heap_bucket {
     uint64_t peak_allocs; /* up to the peak */
     uint64_t peak_frees;
     uint32_t stack;
-    uint32_t saved; /* number of the peak that peak_* is of; internal */
+    uint32_t saved; /* number of the candidate that peak_* is for; internal */
 };
 
-/* A thread: of the objects that it allocated, freed by any thread. */
+/* A thread: the objects that it allocated, whichever thread freed them. */
 struct sim_heap_thread {
     struct sim_heap_count allocs;
     struct sim_heap_count exit;  /* in use at the end */
     struct sim_heap_count peak;  /* in use at the peak */
     struct sim_heap_count freed; /* by it, allocated by any thread */
-    uint32_t saved;              /* as of a bucket; internal */
+    uint32_t saved;              /* as in a bucket; internal */
 };
 
 /* A part of the run; all parts are equally long. */

@@ -6,16 +6,16 @@
  *      tables: strings, modules, frames, nodes, stacks     cursor
  *
  * A file is untrusted: whatever it contains, the result is a recording, or an
- * offset and a reason. Everything is checked at opening, in one pass in file
- * order. Each cursor then decodes events again from the bytes, with the same
- * function, and nothing can fail any more.
+ * error with an offset and a reason. Opening checks everything, in one pass in
+ * file order. Later each cursor decodes the events again, with the same
+ * function, and cannot fail.
  *
  * Invariants
  *   I1  each record of a table takes at least one byte of the file and a fixed
- *       number of ours: memory is at most a constant times the size of the
- *       file. So stacks that share frames share nodes (a node is a frame and
- *       its caller), instead of each being written out.
- *   I2  a recording that was returned has only numbers in range.
+ *       number of bytes in memory, so memory is at most a constant times the
+ *       size of the file. For this reason stacks that share frames share nodes
+ *       (a node is a frame and its caller); no stack is expanded.
+ *   I2  all numbers in a recording that was returned are in range.
  */
 #include "recording_internal.h"
 
@@ -23,7 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Takes `bytes` over, whatever the outcome. */
+/* Takes ownership of `bytes`, whatever the outcome. */
 static bool
 parse(struct sim_recording **result, uint8_t *bytes, uint64_t bytes_count,
       struct sim_recording_error *error)
@@ -159,7 +159,7 @@ sim_recording_events(const struct sim_recording *recording)
            totals->resizes;
 }
 
-/* Stand on the first payload byte of the E block at `offset`, or at an end. */
+/* Move to the first payload byte of the E block at `offset`, or to the end. */
 static void
 cursor_enter(struct sim_recording_cursor *cursor, uint64_t offset)
 {

@@ -1,10 +1,10 @@
 /*
  * recording.h -- what a real program did, read from a `.rec` file.
  *
- * docs/recording.md describes the format. A recording is checked whole when it
- * is opened; afterwards every event, stack and name can be used without a
- * check. Objects are numbered from 0 in order of allocation, locks in order of
- * appearance, threads from 0. The only addresses are those of code.
+ * docs/recording.md describes the format. Opening a recording checks all of it;
+ * afterwards every event, stack and name can be used without a check. Objects
+ * are numbered from 0 in order of allocation, locks in order of appearance,
+ * threads from 0. The only addresses are those of code.
  */
 #ifndef SIM_RECORDING_H
 #define SIM_RECORDING_H
@@ -61,7 +61,7 @@ struct sim_recorded {
     uint64_t wait_ticks;   /* WAIT: up to `ticks` */
     bool wait_failed;      /* WAIT: it ended without the lock */
     bool zeroed;           /* ALLOC */
-    uint64_t alignment;    /* ALLOC: that was asked for; 0: none */
+    uint64_t alignment;    /* ALLOC: as requested; 0: none */
     uint64_t usable_bytes; /* ALLOC, RESIZE: as malloc said; 0: not known */
 };
 
@@ -206,17 +206,17 @@ struct sim_recorded_frame
 sim_recording_frame(const struct sim_recording *recording, uint32_t frame);
 
 /*
- * Is a frame's function inlined into another one? That one is then frame
+ * Is a frame's function inlined into another one? The other one is then frame
  * `frame + 1`, with the same pc.
  */
 bool sim_recording_is_inlined(const struct sim_recording *recording,
                               uint32_t frame);
 
 /*
- * The names of a program counter that occurs in the stacks; if functions were
- * inlined there, those of the innermost.
+ * Name a program counter that occurs in the stacks. If functions were inlined
+ * there, the innermost is named.
  *
- * returns: false if it does not; *frame is then untouched
+ * returns: false if it does not occur; *frame is then untouched
  */
 bool sim_recording_find(const struct sim_recording *recording, uintptr_t pc,
                         struct sim_recorded_frame *frame);

@@ -1,5 +1,5 @@
-/* recording_decode.c -- the numbers of a recording, and its events out of them.
- */
+/* recording_decode.c -- decodes the numbers of a recording, and events from
+ * these numbers. */
 #include <string.h>
 
 #include "recording_internal.h"

@@ -76,8 +76,8 @@ bool sim_recording_varint(const uint8_t *bytes, uint64_t *at, uint64_t limit,
                           uint64_t *value);
 
 /*
- * Decode the event under the cursor and move it past. Numbers of threads,
- * stacks and live objects are checked by the caller, once.
+ * Decode the event at the cursor and advance the cursor. The caller checks the
+ * numbers of threads, stacks and live objects, once.
  *
  * returns: false if the bytes are no event
  */

@@ -1,9 +1,9 @@
 /*
  * recording_table.c -- the records of a recording's tables, one at a time.
  *
- * A file is untrusted: each number is read by sim_recording_take(), which knows
- * the largest valid value and reports the first number above it, with its
- * offset. After a failure everything reads as 0 and the loops end.
+ * A file is untrusted: sim_recording_take() reads each number, compares it with
+ * the largest valid value, and reports the first that is too large, with its
+ * offset. After a failure all numbers read as 0, so that loops end.
  */
 #include "recording_internal.h"
 
@@ -81,8 +81,8 @@ sim_recording_take(struct sim_recording_reader *reader, uint64_t max,
 }
 
 /*
- * A text, made to end by NUL where it lies: it moves over the last byte of its
- * length. So it costs no memory, however many there are.
+ * Terminate a text with NUL in place: it moves one byte to the front, over the
+ * last byte of its length. So texts take no memory of their own.
  *
  * returns: the text, of the recording; NULL on failure
  */

@@ -1,22 +1,24 @@
 /*
  * releases.c -- recorded releases and the waits they end.
  *
- * A release says who gave a lock up; a wait, logged when it ends, says how long
- * a thread waited. They belong together if they concern one lock and the
- * release happened during the wait; of several waits, the release belongs to
- * the one that ends first after it, which got the lock:
+ * A release records which thread gave a lock up. A wait, logged when it ends,
+ * records how long a thread waited. A release is paired with a wait for the
+ * same lock during which it happened; if there are several, with the first to
+ * end, because that thread got the lock:
  *
  *      wait        |-------+---------+--|
  *      releases            1         2         both of this wait
  *      cycles      <------->                   charged to 1
  *                          <--------->         charged to 2
  *
- * A second release during the same wait, after which another thread was faster,
- * is charged from the first one on, so no tick of a wait is charged twice.
+ * If another thread takes the lock after the first release, the same wait
+ * contains a second one. That one is charged only from the first release on, so
+ * that no tick of a wait is charged twice.
  *
- * Invariant: the releases of a lock that have no wait yet are a list, the
- * latest first. A wait takes those that came after its start off the front, so
- * a release is read once when it is taken, and a wait reads one more.
+ * Invariant: a lock's releases that have no wait yet form a list, the latest
+ * first. A wait takes those that came after its start off the front. So each
+ * release is taken at most once, and a wait reads at most one that it does not
+ * take.
  */
 #include "releases.h"
 

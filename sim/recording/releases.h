@@ -1,5 +1,6 @@
 /*
- * releases.h -- how long a recorded release kept others waiting.
+ * releases.h -- how long other threads had waited for a lock that a recorded
+ * release gave up.
  */
 #ifndef SIM_RELEASES_H
 #define SIM_RELEASES_H
@@ -32,7 +33,7 @@ void sim_releases_close(struct sim_releases *releases);
 /*
  * in:      release < releases->count
  * out:     *cycles, if it was paired
- * returns: was it?
+ * returns: whether it was paired
  */
 bool sim_releases_find(const struct sim_releases *releases, uint64_t release,
                        int64_t *cycles);

@@ -3,21 +3,22 @@
  * and the expected results, as text that people read and write.
  * docs/scenarios.md describes the language.
  *
- * Theory. A scenario holds no choices: its events are everything that happens
- * in a world, so it always runs the same, even when generators change. It is
- * read from a file (sim_scenario_read), or built from a configuration and an
- * event list such as a shrunk failure (sim_scenario_build); both give the same
- * structure, and printing is the inverse of reading:
+ * Theory. A scenario leaves no choice open: its events are everything that
+ * happens in a world, so it always runs the same way, even when generators
+ * change. It is read from a file (sim_scenario_read), or built from a
+ * configuration and a list of events, such as a shrunk failure
+ * (sim_scenario_build). Both give the same structure, and printing is the
+ * inverse of reading:
  *
  *      parse(print(s)) = s          print(parse(print(s))) = print(s)
  *
  * Invariants of a scenario, however it was made
  *   I1  Object numbers are dense, from 0, in the order of their `alloc` events;
- *       no event names an object before that.
+ *       no event names an object before its `alloc`.
  *   I2  Stack indexes are below config.stacks_count.
  *   I3  Fields that an event kind does not use are 0.
- *   I4  An expectation follows a reading event; expects are in file order, so
- *       `event` never decreases.
+ *   I4  An expectation belongs to an event that reads a profile; expects[] are
+ *       in file order, so `event` never decreases.
  *   I5  World time stays below SIM_SCENARIO_TICKS_LIMIT.
  */
 #ifndef SIM_SCENARIO_H
@@ -129,7 +130,8 @@ struct sim_scenario *sim_scenario_read(const char *path,
                                        struct sim_error *error);
 
 /*
- * Read a scenario from memory. Any bytes are accepted or refused with a reason.
+ * Read a scenario from memory. The bytes may be anything; if they are no
+ * scenario, *error says why.
  *
  * out:     *error, on NULL
  * in:      text, `bytes` long, needs no end mark; name, for messages
@@ -172,8 +174,8 @@ struct sim_limits sim_scenario_limits(const struct sim_scenario *scenario);
 void sim_scenario_free(struct sim_scenario *scenario);
 
 /*
- * Print a scenario in its one canonical form: defaults left out, comments
- * other than the header dropped.
+ * Print a scenario in its one canonical form, without defaults and without
+ * comments other than the header.
  *
  * returns: false if `file` has an error (ferror)
  */
@@ -189,7 +191,7 @@ void sim_scenario_print_event(FILE *file, const struct sim_scenario *scenario,
  * out:     *error, on false: "FILE:LINE: ...", the first difference
  * in:      event, index of the event that was applied last
  *          answer, what the world returned for it
- * returns: true if all hold, or there are none
+ * returns: true if all `expect` lines hold, or there are none
  */
 bool sim_scenario_check_answer(const struct sim_scenario *scenario,
                                uint32_t event, const struct sim_answer *answer,

@@ -1,10 +1,10 @@
 /*
  * scenario_build.c -- makes a scenario from a configuration and events.
  *
- * Numbers close up: a stack gets its number with its first event, an object
- * when it is allocated, so two lists that differ only in numbers build the same
- * scenario. The limits of the file format are checked here too, so that what
- * was built can be printed and read again.
+ * Stacks and objects are renumbered without gaps: a stack gets its number at
+ * its first event, an object when it is allocated. So two lists that differ
+ * only in numbers build the same scenario. The limits of the file format are
+ * checked here too, so that every scenario built can be printed and read again.
  */
 #include "scenario.h"
 

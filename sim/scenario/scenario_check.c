@@ -1,8 +1,8 @@
 /*
  * scenario_check.c -- compares a result with its `expect` lines.
  *
- * A stack of the scenario is compared as the library must keep it: its leaf
- * frames, cut at the depth of the configuration.
+ * A stack is compared as the library must store it: its leaf frames, up to the
+ * configured depth.
  */
 #include "scenario.h"
 

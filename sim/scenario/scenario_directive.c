@@ -1,7 +1,7 @@
 /*
- * scenario_directive.c -- reads the directives: each sets one field of the
- * world's configuration, at most once; except a clock per processor and any
- * number of stacks.
+ * scenario_directive.c -- reads the directives. Each sets one field of the
+ * world's configuration and may occur once; but each processor may have a
+ * clock, and there may be any number of stacks.
  */
 #include "scenario_parser.h"
 
@@ -359,7 +359,7 @@ parse_trace(struct sim_parser *p, enum sim_directive directive,
     }
 }
 
-/* Directives that are only said. returns: is it one? */
+/* Directives without a value. returns: is it one? */
 static bool
 is_switch(struct sim_parser *p, enum sim_directive directive)
 {

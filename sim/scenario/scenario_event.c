@@ -1,6 +1,6 @@
 /*
- * scenario_event.c -- reads an event: when, which task or processor, what, with
- * what.
+ * scenario_event.c -- reads an event: its time, its task or processor, its kind
+ * and its arguments.
  */
 #include "scenario.h"
 
@@ -65,9 +65,10 @@ parse_who(struct sim_parser *p, struct sim_word word, char *letter,
 }
 
 /*
- * `@+TICKS` and who does it, if they are there; then `word` is what follows.
+ * Read `@+TICKS` and the task or processor, if they are there; then take the
+ * next word.
  *
- * out:     *by, 't' or 'p', if it is given; *number, of it
+ * out:     *by, 't' or 'p', and *number, if a task or processor is given
  */
 static bool
 parse_prefixes(struct sim_parser *p, struct sim_word *word,
@@ -95,7 +96,7 @@ parse_prefixes(struct sim_parser *p, struct sim_word *word,
     return true;
 }
 
-/* Who does it: a task or a processor, as the kind of event wants it. */
+/* Check that a task or a processor is given, as the kind of event requires. */
 static bool
 take_who(struct sim_parser *p, struct sim_event *event, char by,
          uint32_t number)
@@ -187,7 +188,7 @@ parse_lock(struct sim_parser *p, struct sim_word word, uint32_t *lock)
     return true;
 }
 
-/* For how long; for ever if nothing is given. */
+/* A length of time; without one, until go-on. */
 static bool
 parse_while(struct sim_parser *p, int64_t *cycles)
 {

@@ -1,9 +1,9 @@
 /*
  * scenario_expect.c -- reads the `expect` lines.
  *
- * There are two kinds: what the event just above must read, and, once, after
- * everything else, the outcome of the whole scenario. The word after `expect`
- * tells which; these words cannot be names of stacks.
+ * There are two kinds: the expected result of the event just above, and, once,
+ * after everything else, the outcome of the whole scenario. The word after
+ * `expect` tells them apart; it cannot be the name of a stack.
  */
 #include "scenario_parser.h"
 
@@ -154,7 +154,7 @@ parse_contention(struct sim_parser *p, struct sim_expect *expect)
            parse_fixed(p, "cycles");
 }
 
-/* A stack, or a word that was meant to be one of ours. */
+/* A stack, or a misspelt word that may follow `expect`. */
 static bool
 parse_bucket(struct sim_parser *p, struct sim_word word,
              struct sim_expect *expect)

@@ -1,10 +1,11 @@
 /*
  * scenario_parse.c -- reading a scenario: files, lines and events.
  *
- * A line is read left to right, once, in its own bytes, so reading takes time
- * in proportion to the file (names are found by hash). The first error ends it,
- * with the line and the word. The grammar is in docs/scenarios.md; directives
- * are read in scenario_directive.c, expect lines in scenario_expect.c.
+ * Each line is read once, from left to right, without a copy, and names are
+ * found by hash, so the time is linear in the size of the file. The first error
+ * ends the reading, and names the line and the word. The grammar is in
+ * docs/scenarios.md. scenario_directive.c reads directives, scenario_expect.c
+ * expect lines.
  */
 #include "scenario.h"
 

@@ -1,5 +1,5 @@
-/* scenario_parser.c -- reads words, numbers and names of a line, and refuses.
- */
+/* scenario_parser.c -- reads the words, numbers and names of a line, and
+ * reports wrong ones. */
 #include "scenario_parser.h"
 
 #include <inttypes.h>

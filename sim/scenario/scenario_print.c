@@ -1,9 +1,9 @@
 /*
  * scenario_print.c -- a scenario as text, in its canonical form.
  *
- * First line, header, directives that are not at their default, stacks, events
- * with their expectations indented below them, the outcome; a blank line
- * between the parts.
+ * The parts, with a blank line between them: first line and header; directives
+ * that differ from their defaults; stacks; events, with their expectations
+ * indented below them; the outcome.
  */
 #include "scenario.h"
 

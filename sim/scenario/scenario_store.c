@@ -1,9 +1,9 @@
 /*
  * scenario_store.c -- the memory of a scenario.
  *
- * Arrays double: an array of `count` items has room for the next power of two,
- * at least 8, so the count alone says when it is full. Names and frames come
- * from a pool of blocks and are freed together.
+ * Arrays double. The room of an array of `count` items is the next power of
+ * two, at least 8, so the count alone tells when the array is full. Names and
+ * frames come from a pool of blocks and are freed together.
  */
 #include "scenario_store.h"
 

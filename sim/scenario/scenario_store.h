@@ -34,7 +34,7 @@ char *sim_scenario_text(struct sim_scenario *scenario, const char *text,
                         size_t bytes);
 
 /*
- * Walk the numbers filed under `hash`.
+ * Find the next of the numbers stored under `hash`.
  *
  * in, out: *probe, 0 to begin
  * returns: the next number, SIM_INDEX_NONE after the last

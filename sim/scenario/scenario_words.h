@@ -1,6 +1,6 @@
 /*
- * scenario_words.h -- lines, words and numbers of a text file, and messages
- * about wrong ones. Private to the scenario files.
+ * scenario_words.h -- lines, words and numbers of a text file, and error
+ * messages about them. Private to the scenario files.
  */
 #ifndef SIM_SCENARIO_WORDS_H
 #define SIM_SCENARIO_WORDS_H

@@ -1,9 +1,9 @@
 /*
  * truth.h -- the truth log: what really happened in a world, in order.
  *
- * The world appends; the model reads, and reads nothing else. An entry states a
- * fact about the program, its tasks, its collector, or a call into the library;
- * it never holds anything the library returned.
+ * The world appends to the log; the model reads the log and nothing else. An
+ * entry states a fact about the program, its tasks, its collector, or a call
+ * into the library. It never holds anything that the library returned.
  */
 #ifndef SIM_TRUTH_H
 #define SIM_TRUTH_H
@@ -26,17 +26,17 @@ enum truth_kind {
 
 struct truth_entry {
     enum truth_kind kind;
-    uint32_t proc;       /* where; TRUTH_NO_PROC: on none */
-    int64_t at_ticks;    /* what that processor's clock read */
-    uint32_t object;     /* dense, from 0; never used again. Of facts about
-                            tasks: the other one, to whom it is done */
-    uint32_t stack;      /* index into the log's stacks; or TRUTH_NO_STACK */
-    uint64_t size_bytes; /* of the object. Of facts about tasks: the value */
-    int64_t cycles;      /* of a contention event, as measured */
+    uint32_t proc;    /* where; TRUTH_NO_PROC: on none */
+    int64_t at_ticks; /* what that processor's clock read */
+    uint32_t object;  /* dense, from 0; never reused. In facts about tasks: the
+                         other task, to which it is done */
+    uint32_t stack;   /* index into the log's stacks; or TRUTH_NO_STACK */
+    uint64_t size_bytes; /* of the object. In facts about tasks: the value */
+    int64_t cycles;      /* length of a wait, as measured */
     uint32_t room;
-    uint32_t task; /* who; 0 is nobody where processors take tasks */
-    uint32_t lock; /* kind << 8 | number; equal for one lock only. Of a
-                      contended one: the stack of who held it */
+    uint32_t task; /* the acting task; 0 is none where processors take tasks */
+    uint32_t lock; /* kind << 8 | number, unique to a lock. In a
+                      contended one: the stack of the holder */
     bool flag;
 };
 
@@ -53,7 +53,7 @@ struct truth_log {
     const struct truth_stack *stacks;
     uint32_t stacks_count;
     uint32_t lost; /* entries that did not fit; a run with any is void */
-    struct truth_entry spare; /* where those went that did not fit */
+    struct truth_entry spare; /* entries that do not fit are written here */
 };
 
 /*

@@ -1,11 +1,11 @@
 /*
- * blocks.c -- the blocks, threads and processes of a world that a subject
- * watches (subjects/subject.h), beyond what objects.c has.
+ * blocks.c -- the events that only a subject (subjects/subject.h) watches:
+ * blocks resized in place or moved, threads, forks.
  */
 #include "subject.h"
 #include "world_internal.h"
 
-/* Why can the subject not be told of such an event? */
+/* returns: NULL, or why the subject cannot be told of such an event */
 static const char *
 lacks(const struct subject *subject, enum sim_event_kind kind)
 {
@@ -63,7 +63,7 @@ apply_realloc(struct sim_world *world, const struct sim_event *event)
     return NULL;
 }
 
-/* May the rate be set now? Before anything else it is the first rate. */
+/* May the rate be set now? As the first event it sets the initial rate. */
 static const char *
 against_rate(const struct sim_world *world, int64_t rate_bytes)
 {

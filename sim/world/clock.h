@@ -1,7 +1,7 @@
 /*
  * clock.h -- virtual cycle clocks, one per processor, computed in integers.
  *
- * World time is what the event queue counts. A processor's clock reads
+ * The event queue counts world time: `now`. A processor's clock reads
  *
  *      offset_ticks + now + now * drift_ppm / 1e6
  *

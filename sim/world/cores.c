@@ -1,22 +1,23 @@
 /*
- * cores.c -- the machine of cores.h.
+ * cores.c -- the machine of cores.h, as a discrete-event simulation.
  *
  *      processor   ---work---|asks|..waits..|hand-over|---work---|asks| ...
  *      line                       |  others |  to it  |
  *
- * An event of the queue is that a processor asks for a line. So requests come
- * in order of time, and a line serves them in that order: it is busy until
- * `free_ps`, then goes to the next. A processor has one addition under way at a
- * time, as with a locked instruction.
+ * Each event in the queue is one processor's request for a line. Requests
+ * arrive in order of time, and a line serves them in that order: it is busy
+ * until `free_ps`, then goes to the next. A processor has one addition under
+ * way at a time, as with a locked instruction.
  *
  * Invariants
- *   I1  a line belongs to the last processor that asked for it.
+ *   I1  a line belongs to the last processor that requested it.
  *   I2  a processor is in the queue, due when its work ends.
  *
- * With one line, n processors, fixed work w and hand-over h, each round of a
- * processor takes w + h, or n h where they wait: min(n / (w + h), 1 / h) a
- * second. With exponential times it is the machine repairman model. The tests
- * compare with both.
+ * The tests compare two cases with theory. First, one line, n processors, and
+ * fixed times w of work and h of a hand-over: a processor's round takes w + h
+ * if the line is free, n h if all queue, so the machine makes min(n / (w + h),
+ * 1 / h) additions a second. Second, exponential times: the machine repairman
+ * model.
  */
 #include "cores.h"
 
@@ -44,7 +45,8 @@ struct machine {
     struct sim_rng rng;
 };
 
-/* A time about a mean. Fixed hand-overs are those of a uniform spread, too. */
+/* Draw a time around a mean. Hand-overs are fixed with a uniform spread,
+ * too. */
 static uint64_t
 draw_ps(struct machine *m, uint64_t mean_ps, bool work)
 {
@@ -99,7 +101,7 @@ line_of(struct machine *m, uint32_t core, uint32_t row)
     return &m->lines[row / LINE_COUNTERS];
 }
 
-/* Add to a counter. returns: when that is done */
+/* Add to a counter. returns: when the addition ends */
 static uint64_t
 add(struct machine *m, uint32_t core, uint64_t now_ps, uint64_t *handovers)
 {
@@ -111,7 +113,7 @@ add(struct machine *m, uint32_t core, uint64_t now_ps, uint64_t *handovers)
         return now_ps;
     cost_ps =
         line->with / die == core / die ? m->config->near_ps : m->config->far_ps;
-    if (line->with == NOBODY) /* out of memory, which all do alike */
+    if (line->with == NOBODY) /* from memory, alike in all layouts */
         cost_ps = m->config->near_ps;
     if (line->free_ps < now_ps)
         line->free_ps = now_ps;
@@ -135,7 +137,7 @@ begin(struct machine *m, const struct sim_cores_config *config)
     m->lines = calloc(count, sizeof *m->lines);
     if (m->lines == NULL)
         return false;
-    /* Columns of one's own have been with their processors for long. */
+    /* A processor's own column is in its cache from the start. */
     for (size_t i = 0; i < count; i++)
         m->lines[i].with = config->layout == SIM_CORES_OWN
                                ? (uint32_t)(i / lines_of_column(config))

@@ -1,12 +1,13 @@
 /*
- * cores.h -- a machine of many processors that count events, in virtual time:
- * what it costs when a cache line moves from one to another.
+ * cores.h -- simulates processors that count events in shared memory, to find
+ * what it costs to move cache lines between them.
  *
  * Each processor repeats for ever: it does some work of its own, then adds to
- * the counter of a row. The counter's line is with the processor that added to
- * it last. Another processor must wait for a hand-over; if more ask for the
- * line meanwhile, they wait in a queue. The event queue (queue.h) decides which
- * is next, a choice list decides ties, and the seed decides everything else.
+ * the counter of a row. The counter's cache line stays with the processor that
+ * added to it last. Any other processor must wait for a hand-over; processors
+ * that want the same line queue for it. The event queue (queue.h) decides which
+ * processor is next, a choice list breaks ties, and the seed decides everything
+ * else.
  */
 #ifndef SIM_CORES_H
 #define SIM_CORES_H
@@ -25,19 +26,20 @@ enum sim_cores_layout {
 /* How the times of processors and lines vary around their mean. */
 enum sim_cores_spread {
     SIM_CORES_FIXED,
-    SIM_CORES_UNIFORM, /* the work: from half to one and a half */
+    SIM_CORES_UNIFORM, /* work from 0.5 to 1.5 of the mean */
     SIM_CORES_EXPONENTIAL
 };
 
 enum { SIM_CORES_MAX = 256 };
 
 struct sim_cores_config {
-    uint32_t cores;           /* at most SIM_CORES_MAX */
-    uint32_t cores_of_die;    /* that are near to each other */
-    uint64_t work_ps;         /* between additions */
-    uint64_t near_ps;         /* a hand-over on a die */
-    uint64_t far_ps;          /* from one die to another */
-    const uint32_t *row_ends; /* row i is drawn below row_ends[i], of 2^32 */
+    uint32_t cores;        /* at most SIM_CORES_MAX */
+    uint32_t cores_of_die; /* cores on one die */
+    uint64_t work_ps;      /* between additions */
+    uint64_t near_ps;      /* a hand-over on a die */
+    uint64_t far_ps;       /* from one die to another */
+    const uint32_t
+        *row_ends; /* row i is drawn by 32-bit numbers below row_ends[i] */
     uint32_t rows;
     enum sim_cores_layout layout;
     enum sim_cores_spread spread;
@@ -45,13 +47,13 @@ struct sim_cores_config {
 };
 
 struct sim_cores_result {
-    uint64_t additions; /* after the first quarter of those asked for */
-    uint64_t handovers; /* of lines, for these */
-    uint64_t span_ps;   /* that they took */
+    uint64_t additions; /* counted after the first quarter, which warms up */
+    uint64_t handovers; /* hand-overs of lines in these */
+    uint64_t span_ps;   /* time that they took */
 };
 
 /*
- * Run a machine until so many additions are made.
+ * Run a machine until it has made `additions`.
  *
  * out:     *result
  * in:      config; additions, at least 4

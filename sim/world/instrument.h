@@ -66,8 +66,8 @@ struct sim_instrument {
     const struct sim_instrument_kind *kind;
 };
 
-/* Receives a fact, and whatever belongs to its event (the room of a snapshot,
- * for example). */
+/* Receives a fact; the entry also has details of its event, such as the room of
+ * a snapshot. */
 typedef void sim_hear(struct sim_instrument *instrument,
                       struct sim_world *world, const struct truth_entry *fact);
 
@@ -77,7 +77,7 @@ struct sim_instrument_kind {
     void (*destroy)(struct sim_instrument *instrument);
 
     /*
-     * Forget everything; a run of `world` begins, whose configuration is set.
+     * Forget everything: a run of `world` begins, which is already configured.
      * Called only if the run carries the instrument.
      *
      * returns: NULL, or why it refuses the configuration (static text)
@@ -86,8 +86,8 @@ struct sim_instrument_kind {
                          struct sim_world *world);
 
     /*
-     * Called once for each kind. returns: the function that receives facts of
-     * this kind, as soon as they are stated; NULL: none
+     * Called once for each kind of fact. returns: the function to call when
+     * such a fact is stated; NULL: none
      */
     sim_hear *(*hears)(enum truth_kind kind);
 
@@ -100,13 +100,13 @@ struct sim_instrument_kind {
                            const struct sim_world *world,
                            const struct sim_event *event);
 
-    /* Called when an event has happened and all its facts were reported; may be
+    /* Called when an event is complete and all its facts were reported; may be
      * NULL. */
     void (*after)(struct sim_instrument *instrument, struct sim_world *world,
                   const struct sim_event *event);
 
-    /* Stop recording, as the library offers it, or start again. NULL: it
-     * receives nothing while it is stopped. */
+    /* Stop recording by the library's own call, or start again. NULL: no such
+     * call; a stopped instrument receives no facts. */
     void (*stop)(struct sim_instrument *instrument, struct sim_world *world,
                  bool stops);
 };
@@ -130,16 +130,16 @@ struct sim_instrument *sim_world_instrument(const struct sim_world *world,
 /* returns: where an instrument puts what was read (world.h) */
 struct sim_answer *sim_world_answer_room(struct sim_world *world);
 
-/* returns: the end of the wait that the fact RELEASED or WOKEN is about;
- *          NULL for other facts */
+/* returns: the end of the wait that the current fact, RELEASED or WOKEN,
+ *          reports; NULL for other facts */
 const struct sim_wake *sim_world_wake(const struct sim_world *world);
 
 /* For the tracer: its reader has read a trace to its end. */
 void sim_world_was_read(struct sim_world *world, uint32_t clock_proc);
 
 /*
- * Stop an instrument that the run carries, or start it again; the tracer only
- * while no trace is on or unread.
+ * Stop an instrument that the run carries, or start it again. The tracer may be
+ * stopped only while no trace is on or unread.
  */
 void sim_world_stop(struct sim_world *world, enum sim_instrument_id id,
                     bool stops);

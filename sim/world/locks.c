@@ -1,18 +1,19 @@
 /*
- * locks.c -- the locks of locks.h: one list of waiters for all of them.
+ * locks.c -- the locks of locks.h, with one list of waiters for all of them.
  *
  *      waiters   [t3 mutex 0][t1 channel 2][t5 mutex 0][t2 mutex 0, shares]
  *                   head of mutex 0            next        last
  *
  * Charging (as in Go since it has a mutex profile): a release is charged with
- * the time that the first in the queue has waited; then the clock of the new
- * first one starts again. So a moment in which tasks wait is charged once,
- * however many they are.
+ * the time that the first waiter has waited, and the next waiter's time starts
+ * again from zero. So each moment of waiting is charged once, however many
+ * tasks wait.
  *
  * Invariants
  *   I1  A task waits at most once.
- *   I2  A mutex has one holder that does not share it, or any number that do.
- *   I3  A task that can have a lock waits only if others came before it.
+ *   I2  A mutex has one exclusive holder, or any number of sharing holders.
+ *   I3  A task waits for a lock that it could take only if others queued before
+ *       it.
  *   I4  Senders wait only while a channel is full, receivers while it is empty.
  */
 #include "locks.h"
@@ -65,7 +66,7 @@ sim_locks_holding(const struct sim_locks *locks, uint32_t task, uint32_t lock,
     return holder_find(locks, task, lock, shares) < locks->holders_count;
 }
 
-/* May somebody have the mutex, as far as its holders go (I2)? */
+/* Do the current holders of the mutex admit another one (I2)? */
 static bool
 can_have(const struct sim_locks *locks, uint32_t lock, bool shares)
 {
@@ -86,8 +87,8 @@ hold(struct sim_locks *locks, uint32_t task, uint32_t lock, bool shares)
 
 /* ---- waiters ---- */
 
-/* The first who waits for a lock from place `from` on; waiters_count if none.
- */
+/* returns: index of the first waiter for the lock, from index `from` on;
+ * waiters_count if there is none */
 static uint32_t
 waiter_find(const struct sim_locks *locks, enum sim_lock_kind kind,
             uint32_t lock, uint32_t from)
@@ -119,7 +120,7 @@ wait_for(struct sim_locks *locks, const struct sim_event *event,
     return NULL;
 }
 
-/* Let the waiter at a place go. */
+/* Wake the waiter at index `at`. */
 static void
 wake(struct sim_locks *locks, uint32_t at, int64_t now_ticks)
 {
@@ -151,7 +152,7 @@ sim_locks_first(const struct sim_locks *locks, enum sim_lock_kind kind,
     return first < locks->waiters_count ? &locks->waiters[first] : NULL;
 }
 
-/* Let the first who waits go. returns: false if nobody does */
+/* Wake the first waiter. returns: false if there is none */
 static bool
 wake_first(struct sim_locks *locks, enum sim_lock_kind kind, uint32_t lock,
            int64_t now_ticks)
@@ -227,7 +228,7 @@ release(struct sim_locks *locks, const struct sim_event *event,
     return NULL;
 }
 
-/* Does somebody wait for the channel, and is it to receive (or to send)? */
+/* Does a task wait to receive from the channel (or to send)? */
 static bool
 other_side_waits(const struct sim_locks *locks, uint32_t lock, bool receives)
 {
@@ -258,7 +259,7 @@ receive_item(struct sim_locks *locks, const struct sim_event *event,
 {
     const uint32_t lock = event->lock;
 
-    /* A sender that waited puts its item in the place of the one taken. */
+    /* The item of a waiting sender replaces the one taken. */
     if (other_side_waits(locks, lock, false))
         (void)wake_first(locks, SIM_LOCK_CHANNEL, lock, now_ticks);
     else if (locks->items[lock] > 0)

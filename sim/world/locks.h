@@ -1,12 +1,12 @@
 /*
- * locks.h -- simulated locks with queues of waiting tasks, so that contention
- * follows from the order in which tasks ran, not from a generator.
+ * locks.h -- simulated locks with queues of waiting tasks. Contention so
+ * follows from the order in which tasks run; no generator invents it.
  *
  * There are four kinds, each numbered from 0: mutexes (which readers may
  * share), conditions, semaphores and channels. Semaphore n begins with n mod 3
- * units, channel n has room for n mod 3 items. All queues are first come, first
- * served, and a lock is handed over directly: a task that wakes up has what it
- * waited for.
+ * units; channel n has room for n mod 3 items. All queues are first in, first
+ * out, and a release hands the lock to the first waiter: a task that wakes up
+ * owns what it waited for.
  */
 #ifndef SIM_LOCKS_H
 #define SIM_LOCKS_H
@@ -36,14 +36,16 @@ struct sim_waiter {
     uint32_t task;
     uint32_t stack;      /* where it waits */
     int64_t began_ticks; /* by its own processor's clock */
-    int64_t since_ticks; /* its wait from here on was charged to no release */
+    int64_t
+        since_ticks; /* its wait since then is not yet charged to a release */
 };
 
-/* A task that was woken, and what its waker is charged with. */
+/* A task that was woken, and the time charged to its release. */
 struct sim_wake {
     struct sim_waiter waiter;
-    int64_t last_since_ticks; /* of the last to come, if others > 0 */
-    uint32_t others;          /* tasks that still wait for the same lock */
+    int64_t
+        last_since_ticks; /* since_ticks of the latest waiter, if others > 0 */
+    uint32_t others;      /* tasks that still wait for the same lock */
 };
 
 struct sim_holder {
@@ -61,7 +63,7 @@ struct sim_locks {
     uint32_t items[SIM_LOCKS_MAX]; /* in channels */
 
     /* The effect of the last event. */
-    bool waits; /* the task itself waits now, last in `waiters` */
+    bool waits; /* the task waits now, last in `waiters` */
     struct sim_wake wakes[SIM_WAITERS_MAX];
     uint32_t wakes_count;
 };
@@ -73,11 +75,12 @@ void sim_locks_reset(struct sim_locks *locks);
 bool sim_locks_concern(enum sim_event_kind kind);
 
 /*
- * Let a task do something with a lock.
+ * Apply a task's lock event.
  *
  * out:     waits, wakes of *locks
  * in:      now_ticks, by the clock of the task's processor
- * returns: NULL, or why it cannot (static text); then nothing has changed
+ * returns: NULL, or why it is impossible (static text); then nothing has
+ *          changed
  */
 const char *sim_locks_apply(struct sim_locks *locks,
                             const struct sim_event *event, int64_t now_ticks);

@@ -1,22 +1,24 @@
 /*
  * objects.c -- the objects of a world and its collector.
  *
- * Life of an object (enum sim_object_state):
+ * The states of an object (enum sim_object_state):
  *
  *      UNBORN -> LIVE -> DROPPED -> DOOMED -> DEAD -> GONE
  *                  |        |        gc-mark  gc-     gc-sweep
  *                  +--------+--> GONE (free)  terminate
  *
  * Invariants
- *   I1  gc.dropped, gc.doomed and gc.dead count the objects in those states.
- *   I2  DOOMED objects exist only while gc.marking. An object born, or dropped,
- *       while the collector marks survives that marking.
- *   I3  heap_bytes are those of all objects born and not GONE.
+ *   I1  gc.dropped, gc.doomed and gc.dead count the objects in these three
+ *       states.
+ *   I2  DOOMED objects exist only while gc.marking is set. An object that is
+ *       allocated or dropped while the collector marks survives that marking.
+ *   I3  heap_bytes is the total size of all objects allocated and not GONE.
  *   I4  objects below objects_gone are GONE, and stay so.
  */
 #include "world_internal.h"
 
-/* Where processors take tasks: what a runtime says of its heap. */
+/* Where processors take tasks: state the size of the heap, as a runtime reports
+ * it. */
 static void
 tell_heap(struct sim_world *world, const struct sim_event *event,
           enum truth_kind kind, uint64_t bytes)
@@ -111,7 +113,7 @@ sim_world_apply_free(struct sim_world *world, const struct sim_event *event)
     return NULL;
 }
 
-/* Nothing refers any more to what the task made. */
+/* Drop all objects of the task. */
 static void
 drop_all(struct sim_world *world, const struct sim_event *event)
 {

@@ -126,7 +126,8 @@ sim_run_task(struct sim_world *world, uint32_t proc, uint32_t id)
     task->proc = proc;
 }
 
-/* Who asks may lose its own processor, and goes on on the first one. */
+/* The task that asks may lose its own processor; it goes on on the first
+ * one. */
 static void
 move_to_first(struct sim_world *world, uint32_t proc)
 {

@@ -1,22 +1,23 @@
 /*
- * queue.c -- the event queue: a tree of winners over all actors.
+ * queue.c -- the event queue: a tournament tree over all actors.
  *
  *                     2:1                  node 1: the first of all
  *             7:3             2:1          key = ticks:who
  *          9:2   7:3       5:0   2:1       leaves: node `leaves` + who
  *
- * A key is ticks << 20 | who, and that of an inner node the smaller of its two
- * children's. So the root is the actor that is due first and, of those due at
- * the same time, the lowest number. To set an actor is to replay its matches on
- * the way to the root: no branch depends on a key, and all addresses are known
- * at once. For the few actors of a generated world that is three steps, less
- * than a search; for a million it is twenty. A heap would move actors about,
- * and could not say which of those due comes next by number.
+ * A leaf's key is ticks << 20 | who; an inner node has the smaller key of its
+ * two children. So the root holds the actor that is due first and, of several
+ * due at the same time, the one with the lowest number. Setting an actor
+ * replays its matches on the way to the root: no branch depends on a key, and
+ * all addresses are known in advance. That is three steps for the few actors of
+ * a generated world, less than a search, and twenty for a million. A binary
+ * heap would move actors about, and could not find the due actor that is next
+ * by number.
  *
  * Invariants
  *   I1  nodes[i] = min(nodes[2 i], nodes[2 i + 1]) for 0 < i < leaves.
- *   I2  the low bits of an actor's key are its number; before it is first set,
- *       and in the leaves of no actor, all bits are 1.
+ *   I2  the low bits of an actor's key are its number. All bits are 1 in leaves
+ *       that belong to no actor, and in an actor's leaf until it is first set.
  */
 #include "queue.h"
 
@@ -50,7 +51,7 @@ sim_queue_set(struct sim_queue *queue, uint32_t who, uint64_t at_ticks)
     nodes[1] = key;
 }
 
-/* Is somebody else due at the same time as the first? */
+/* Is another actor due at the same time as the first? */
 static bool
 is_tie(const struct sim_queue *queue, uint32_t first)
 {
@@ -64,7 +65,7 @@ is_tie(const struct sim_queue *queue, uint32_t first)
     return second >> SIM_QUEUE_WHO_BITS == sim_queue_first_ticks(queue);
 }
 
-/* Is somebody below this node due first? */
+/* Is an actor below this node due first? */
 static bool
 is_due(const struct sim_queue *queue, uint32_t node)
 {
@@ -72,7 +73,7 @@ is_due(const struct sim_queue *queue, uint32_t node)
            sim_queue_first_ticks(queue);
 }
 
-/* The first that is due, from an actor on and around. */
+/* Find the first due actor from number `who` on, and around. */
 static uint32_t
 due_from(const struct sim_queue *queue, uint32_t who)
 {

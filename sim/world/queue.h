@@ -1,12 +1,11 @@
 /*
  * queue.h -- the event queue: which actor acts next, in virtual time.
  *
- * Each actor, identified by a number, is due at one time, or never. Of those
- * due at the same time any may go first: a tie is a choice (SIM_SCHED) among
- * all actors, by number; if the chosen one is not due, the next one that is due
- * goes. So an answer names an actor, and still names the same one when delays
- * elsewhere have changed, which a shrinker needs. With a fixed order of ties
- * some orders could never occur.
+ * Each actor has a number and is due at one time, or never. If several are due
+ * at the same time, a choice (SIM_SCHED) picks one, so that every order can
+ * occur. The answer is a number among all actors; if that actor is not due, the
+ * next due one goes. So an answer still names the same actor after delays
+ * elsewhere have changed, which a shrinker needs.
  */
 #ifndef SIM_QUEUE_H
 #define SIM_QUEUE_H
@@ -15,11 +14,11 @@
 
 #include "choice.h"
 
-enum { SIM_QUEUE_WHO_BITS = 20 }; /* of a number, hence at most 2^20 actors */
+enum { SIM_QUEUE_WHO_BITS = 20 }; /* bits of an actor's number */
 
 #define SIM_NEVER (UINT64_MAX >> SIM_QUEUE_WHO_BITS)
 
-/* Words that a queue of so many actors needs at most. */
+/* Words that a queue of this many actors needs. */
 #define SIM_QUEUE_WORDS(actors) (4 * (actors))
 
 struct sim_queue {
@@ -36,7 +35,7 @@ struct sim_queue {
  */
 void sim_queue_init(struct sim_queue *queue, uint64_t *words, uint32_t actors);
 
-/* Set when an actor is due, or SIM_NEVER. */
+/* Set the time at which an actor is due, or SIM_NEVER. */
 void sim_queue_set(struct sim_queue *queue, uint32_t who, uint64_t at_ticks);
 
 /* returns: when the first is due; SIM_NEVER if none is */
@@ -47,7 +46,8 @@ sim_queue_first_ticks(const struct sim_queue *queue)
 }
 
 /*
- * Choose one of those due first. It stays due until it is set again.
+ * Choose one of the actors that are due first. It stays due until it is set
+ * again.
  *
  * in:      label, of the choice if there is a tie; some actor must be due
  * returns: its number

@@ -1,12 +1,12 @@
 /*
- * sessions.c -- where processors take tasks: when tracing is requested, when
- * the reader reads, and what the collector's helpers do.
+ * sessions.c -- where processors take tasks: requests to start and stop
+ * tracing, reads of the trace, and the collector's helpers.
  *
- * The world is stopped, sweeps included, when tracing starts or stops.
+ * Starting or stopping a trace stops the world, sweeps included.
  */
 #include "world_internal.h"
 
-/* Scanning and sweeping: alike but for the facts. */
+/* Scanning and sweeping differ only in their facts. */
 const char *
 sim_world_apply_gc_work(struct sim_world *world, const struct sim_event *event)
 {
@@ -56,7 +56,7 @@ sim_world_apply_timers(struct sim_world *world, const struct sim_event *event)
     return NULL;
 }
 
-/* Tracing is wanted, or not any more. */
+/* Note whether tracing is requested. */
 static void
 state_trace(struct sim_world *world, enum truth_kind kind, uint32_t proc,
             uint64_t value, uint32_t stack)
@@ -105,7 +105,7 @@ sim_world_apply_trace_stop(struct sim_world *world,
     return NULL;
 }
 
-/* A profile of what all tasks do: the world is stopped for it. */
+/* The goroutine profile: stops the world. */
 const char *
 sim_world_apply_goroutines(struct sim_world *world,
                            const struct sim_event *event)
@@ -153,7 +153,7 @@ sim_world_apply_reader(struct sim_world *world, const struct sim_event *event)
     return NULL;
 }
 
-/* The tracer's reader takes it from here. */
+/* The tracer's instrument makes the reader act. */
 const char *
 sim_world_apply_read(struct sim_world *world, const struct sim_event *event)
 {

@@ -8,10 +8,10 @@
  *                       +--returns--+              QUEUED <--queued--+
  *                       +-------------------run------+------run------+
  *
- * This file keeps the rules that a tracer requires of a runtime: a thread that
- * takes a processor from a task in a system call reports that before the
- * thread's return is noted; a task that comes out of one is reported back
- * before it runs; a wake-up is called futile only if a trace that is on has
+ * This file keeps the rules that a tracer imposes on a runtime. When a thread
+ * takes the processor of a task in a system call, it reports that before the
+ * task's return is noted. A task that returns from a system call is reported
+ * back before it runs. A wake-up is called futile only if the current trace has
  * seen all of it.
  */
 #include "world_internal.h"
@@ -50,7 +50,7 @@ sim_world_apply_create(struct sim_world *world, const struct sim_event *event)
     return NULL;
 }
 
-/* Before a task runs again that was in a system call. */
+/* Report a task back that was in a system call, before it runs again. */
 static void
 come_back(struct sim_world *world, uint32_t proc, uint32_t id)
 {
@@ -124,7 +124,7 @@ sim_world_apply_leave(struct sim_world *world, const struct sim_event *event)
     return sim_leave(world, event->proc, event->kind, event->stack);
 }
 
-/* A task that was woken finds what it waits for gone, and waits again. */
+/* A futile wake-up: what the task waited for is gone, and it waits again. */
 const char *
 sim_world_apply_again(struct sim_world *world, const struct sim_event *event)
 {

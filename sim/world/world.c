@@ -1,6 +1,6 @@
 /*
- * world.c -- the world of world.h: its memory, how it states facts, and which
- * rule each event follows.
+ * world.c -- the world of world.h: its memory, its facts, and the rule of each
+ * event.
  *
  *      event --> rule of the world --> fact --> truth log
  *                                        \----> instruments --> library
@@ -8,8 +8,8 @@
  * Invariants
  *   I1  a refused event changes nothing.
  *   I2  the truth log gets an entry before the library gets the call.
- *   I3  in clock order there is one clock, and its reading at a fact is later
- *       than all earlier readings, on any processor.
+ *   I3  in worlds whose trace is ordered by clock, there is one clock, and each
+ *       fact reads a later time than all facts before it, on any processor.
  */
 #include "world.h"
 
@@ -95,7 +95,7 @@ sim_world_delete(struct sim_world *world)
 
 /* ---- beginning ---- */
 
-/* Make the list of those who are told facts of each kind. */
+/* List the instruments that receive facts of each kind. */
 static void
 list_hearers(struct sim_world *world)
 {
@@ -137,7 +137,7 @@ reason_against(const struct sim_world *world, const struct sim_config *config)
     return NULL;
 }
 
-/* The library's profiles, if an instrument is there that calls them. */
+/* Start the library's profiles, if an instrument calls them. */
 static const char *
 begin_library(struct sim_world *world)
 {
@@ -233,7 +233,7 @@ sim_world_reset(struct sim_world *world, const struct sim_config *config)
 
 /* ---- the events ---- */
 
-/* Readings: the instrument whose profile it is keeps what the library said. */
+/* Readings: the profile's instrument keeps what the library returned. */
 
 const char *
 sim_world_apply_snapshot(struct sim_world *world, const struct sim_event *event)
@@ -248,7 +248,7 @@ const char *
 sim_world_apply_iterate(struct sim_world *world, const struct sim_event *event)
 {
     if (world->limits.unlogged)
-        return NULL; /* it changes nothing, and nobody asks what it shows */
+        return NULL; /* it changes nothing, and its result is not needed */
     sim_world_log(world, TRUTH_ITERATE, event, 0, false);
     world->answer.kind = event->kind;
     return NULL;
@@ -267,7 +267,7 @@ sim_world_apply_waits(struct sim_world *world, const struct sim_event *event)
     return NULL;
 }
 
-/* Is there such an event in this world? returns: as sim_world_apply() */
+/* Does this world have such events? returns: as sim_world_apply() */
 static const char *
 against_kind(const struct sim_world *world, enum sim_event_kind kind)
 {
@@ -278,7 +278,7 @@ against_kind(const struct sim_world *world, enum sim_event_kind kind)
                : "no processor takes tasks here";
 }
 
-/* Let the event's rule do it. */
+/* Apply the event's rule. */
 static const char *
 apply(struct sim_world *world, const struct sim_event *event)
 {
@@ -300,7 +300,7 @@ is_of_collector(enum sim_event_kind kind)
     return kind >= SIM_EV_GC_MARK && kind <= SIM_EV_GC_POST_SWEEP;
 }
 
-/* Where processors take tasks: who does it must be there. */
+/* Where processors take tasks: the event's processor or task must exist. */
 static const char *
 somebody_missing(const struct sim_world *world, const struct sim_event *event)
 {
@@ -379,7 +379,7 @@ apply_scheduled(struct sim_world *world, const struct sim_event *event)
     return why;
 }
 
-/* Does something that stands still, or a subject, keep it from happening? */
+/* Does a stall, or the subject, prevent the event? */
 static const char *
 against(const struct sim_world *world, const struct sim_event *event)
 {

@@ -2,16 +2,16 @@
  * world.h -- a world: tasks on processors, heap objects, locks, a collector,
  * virtual clocks, and the instruments that watch them (instrument.h).
  *
- * A world is driven by events (event.h), one at a time, each to completion
- * (level 1). It makes no choices and does not judge: it does what the event
- * says, states the facts in the truth log, and tells them to the instruments of
- * the run. They call the library as a runtime would, and keep what it returned
- * for the judge.
+ * Events (event.h) drive a world, one at a time, each to completion. A world
+ * makes no choices and does not judge: it does what the event says, states the
+ * facts in the truth log, and tells them to the instruments of the run. They
+ * call the library as a runtime would, and keep what it returned for the judge.
  *
- * There are two kinds of tasks. Where nothing is scheduled, task t always runs
- * on processor t mod procs. Where processors take tasks (config.scheduled), a
- * task is created, runs, waits, enters system calls and ends, and acts on the
- * processor that it runs on; tasks count from 1, and 0 means none.
+ * There are two kinds of tasks. In worlds without a scheduler, task t always
+ * runs on processor t mod procs. Where processors take tasks
+ * (config.scheduled), a task is created, runs, waits, enters system calls and
+ * ends, and acts on the processor that it runs on; tasks are numbered from 1,
+ * and 0 means none.
  */
 #ifndef SIM_WORLD_H
 #define SIM_WORLD_H
@@ -29,9 +29,10 @@
 enum {
     SIM_PROCS_MAX = 8,
     SIM_TASKS_MAX = 1024,
-    SIM_SCHEDULED_MAX = 24,     /* tasks that processors take, in a run */
-    SIM_READINGS_MAX = 128,     /* of the clock that orders, for one fact */
-    SIM_SCHEDULED_TRUTHS = 4096 /* room for their facts, beyond the others */
+    SIM_SCHEDULED_MAX = 24, /* tasks that processors take, in a run */
+    SIM_READINGS_MAX = 128, /* of the clock that orders, for one fact */
+    SIM_SCHEDULED_TRUTHS =
+        4096 /* entries for facts about them, in addition to others */
 };
 
 /* How a world is traced; for the instrument `trace`. */
@@ -41,9 +42,10 @@ struct sim_trace_config {
     uint32_t tick_divisor;
     uint32_t stacks_room;  /* distinct stacks a session keeps */
     uint64_t ticks_per_us; /* world time in a microsecond */
-    bool by_clock;         /* the tracer's order; then all clocks are one */
-    bool eager;            /* the reader reads after every event */
-    bool two_readers;      /* the judge tries two readers */
+    bool by_clock;    /* the trace is ordered by clock; all processors share one
+                         clock */
+    bool eager;       /* the reader reads after every event */
+    bool two_readers; /* the judge tries two readers */
 };
 
 /* The fixed part of a world. All of it can be written in a scenario file. */
@@ -58,9 +60,9 @@ struct sim_config {
     struct sim_clock clocks[SIM_PROCS_MAX];
     const struct truth_stack *stacks; /* borrowed while the world is used */
     uint32_t stacks_count;
-    uint64_t seed;                 /* of the library's random numbers */
-    bool waiters_all;              /* a release is charged for all that wait */
-    bool scheduled;                /* processors take tasks */
+    uint64_t seed;    /* of the library's random numbers */
+    bool waiters_all; /* a release is charged with the waits of all waiters */
+    bool scheduled;   /* processors take tasks */
     uint32_t instruments;          /* a bit each */
     const struct subject *subject; /* judged instead of ours; borrowed */
     struct sim_trace_config trace;
@@ -98,8 +100,8 @@ enum sim_task_state {
     SIM_TASK_WAITING,
     SIM_TASK_SYSCALL, /* in a system call, on its processor */
     SIM_TASK_AWAY,    /* in a system call, without a processor */
-    SIM_TASK_LEFT,    /* out of it, not noticed yet */
-    SIM_TASK_QUEUED,  /* out of it, waits for a processor */
+    SIM_TASK_LEFT,    /* out of the system call, not noticed yet */
+    SIM_TASK_QUEUED,  /* out of the system call, waits for a processor */
     SIM_TASK_STOPPED, /* it waits for ever */
     SIM_TASK_DEAD
 };
@@ -111,8 +113,8 @@ struct sim_task {
     uint32_t stack;            /* where it was at its last event */
     uint32_t proc;             /* RUNNING, SYSCALL */
     enum sim_event_kind waits; /* how it waited last */
-    bool waits_for_lock;       /* and only the lock's holder can wake it */
-    bool was_woken;            /* and has done nothing since */
+    bool waits_for_lock;       /* only the lock's holder can wake it */
+    bool was_woken;            /* since it last did something */
     bool is_system;            /* the runtime's own */
     bool has_run;
     uint64_t pc;       /* its first */
@@ -121,28 +123,28 @@ struct sim_task {
 
 /* A processor that takes tasks. */
 struct sim_proc {
-    bool exists; /* below the number of processors */
+    bool exists; /* its number is below that of processors */
     bool has_thread;
     bool scans;
     bool sweeps;
     uint32_t task; /* 0: none */
 };
 
-/* The first pc of a task. Tasks that no task created are the runtime's own,
- * except the first; their code lies elsewhere. */
+/* The first pc of a task. A task that no other task created, except the first,
+ * is a system task of the runtime; its code lies elsewhere. */
 #define SIM_TASK_PC(id)      (UINT64_C(0x400000) + 16 * (uint64_t)(id))
 #define SIM_SYSTEM_PC(id)    (UINT64_C(0x800000) + 16 * (uint64_t)(id))
 #define SIM_IS_SYSTEM_PC(pc) ((pc) >= SIM_SYSTEM_PC(0))
 
-/* What the library returned for the last event, if that read something. */
+/* What the library returned for the last event, if that was a reading. */
 struct sim_answer {
-    enum sim_event_kind kind; /* SIM_EV_COUNT: it was not a reading one */
+    enum sim_event_kind kind; /* SIM_EV_COUNT: the event was no reading */
     enum prof_status status;
     size_t count;
     struct prof_heap_record *heap;
     struct prof_contention_record *contention;
     bool is_too_long; /* the library listed more than there was room for */
-    /* What it must have left alone: guard bytes before (guard.h). */
+    /* Memory that the library must not have written: guard bytes (guard.h). */
     const void *beyond;
     size_t beyond_bytes;
 };
@@ -150,24 +152,24 @@ struct sim_answer {
 struct sim_world;
 struct sim_locks;
 
-/* How large a world may become; all memory is taken once. */
+/* Limits of a world; all its memory is allocated once. */
 struct sim_limits {
     uint32_t events_max;
     uint32_t objects_max;
     uint32_t buckets_max; /* largest config.buckets_max */
     uint64_t frames_max;  /* largest config.frames_max */
     uint32_t instruments; /* that it may carry; 0: SIM_PROFILES */
-    bool unlogged; /* no truth log is kept: nobody judges this world, only its
+    bool unlogged; /* keeps no truth log: nothing judges this world, only its
                       heap snapshots are read */
 };
 
 /*
- * returns: the most entries that the truth log may get. Every event states one
- *          fact of its own, a stopped sweep four; an object is dropped, found
- *          dead and swept by other events: together less than four times the
- *          events. The rest is for the end of a run: three collections of four
- *          facts each, the rest of an earlier one, a snapshot; and, where there
- *          may be a trace, for stops of the world.
+ * returns: the most entries that the truth log may get. An event states one
+ *          fact, a stopped sweep four; dropping an object, finding it dead and
+ *          sweeping it are separate events. That is less than four times the
+ *          events. The end of a run adds three collections of four facts each,
+ *          the rest of an earlier collection and a snapshot; and, where there
+ *          may be a trace, stops of the world.
  */
 uint32_t sim_limits_truths(const struct sim_limits *limits);
 
@@ -200,7 +202,7 @@ const struct sim_gc *sim_world_gc(const struct sim_world *world);
 const struct sim_answer *sim_world_answer(const struct sim_world *world);
 uint64_t sim_world_now_ticks(const struct sim_world *world);
 
-/* returns: objects born so far; their numbers are below objects_max */
+/* returns: objects allocated so far; their numbers are below objects_max */
 uint32_t sim_world_objects_count(const struct sim_world *world);
 const struct sim_object *sim_world_object(const struct sim_world *world,
                                           uint32_t object);
@@ -208,12 +210,12 @@ const struct sim_object *sim_world_object(const struct sim_world *world,
 /* returns: which tasks hold what, and which wait for it (locks.h) */
 const struct sim_locks *sim_world_locks(const struct sim_world *world);
 
-/* returns: does the task wait in a queue; does it hold a mutex? */
+/* returns: whether the task waits in a queue; whether it holds a mutex */
 bool sim_world_task_waits(const struct sim_world *world, uint32_t task);
 bool sim_world_task_holds(const struct sim_world *world, uint32_t task,
                           uint32_t lock, bool shares);
 
-/* returns: is the processor stalled (event `stall`)? Is any? */
+/* returns: whether the processor is stalled (event `stall`); whether any is */
 bool sim_world_stalls(const struct sim_world *world, uint32_t proc);
 bool sim_world_stalls_anywhere(const struct sim_world *world);
 
@@ -227,30 +229,31 @@ int64_t sim_world_clock(const struct sim_world *world, uint32_t proc);
 /* returns: the system's clock, in ns; only for worlds that may be traced */
 uint64_t sim_world_now_ns(const struct sim_world *world);
 
-/* returns: processors that exist; they are the first */
+/* returns: the number of processors; they are numbered from 0 */
 uint32_t sim_world_procs(const struct sim_world *world);
 const struct sim_proc *sim_world_proc(const struct sim_world *world,
                                       uint32_t proc);
 
-/* returns: tasks born so far, where processors take them: 1 .. that */
+/* returns: tasks created so far, where processors take tasks; numbered from
+ * 1 */
 uint32_t sim_world_tasks(const struct sim_world *world);
 const struct sim_task *sim_world_task(const struct sim_world *world,
                                       uint32_t task);
 
-/* returns: in a few words, what a task without a processor does; NULL if it
- *          has one, or no longer exists */
+/* returns: a short text, what a task without a processor does; NULL if it has a
+ *          processor, or no longer exists */
 const char *sim_task_text(const struct sim_task *task);
 
 /* returns: threads named so far */
 uint32_t sim_world_threads(const struct sim_world *world);
 
-/* returns: does a task run on the processor, outside system calls? Is the
- *          processor free, so that the scheduler itself runs there? */
+/* returns: whether a task runs on the processor, outside system calls; whether
+ *          the processor is free, so that the scheduler itself runs there */
 bool sim_world_runs(const struct sim_world *world, uint32_t proc);
 bool sim_world_is_free(const struct sim_world *world, uint32_t proc);
 
-/* returns: is tracing wanted; is a trace not read to its end; is the reader
- *          stalled? */
+/* returns: whether tracing is requested; whether a trace is not yet read to its
+ *          end; whether the reader is stalled */
 bool sim_world_traces(const struct sim_world *world);
 bool sim_world_is_unread(const struct sim_world *world);
 bool sim_world_reader_stalls(const struct sim_world *world);

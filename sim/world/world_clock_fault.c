@@ -1,12 +1,13 @@
 /*
- * world_clock_fault.c -- what faults do to a world: processors, clocks and a
- * reader that stall, and clocks that jump.
+ * world_clock_fault.c -- the faults of a running world: processors, clocks and
+ * the reader stall, and clocks jump.
  *
- * A clock that stands still resumes where it stopped, so it lags by that much
- * from then on. While a processor is stalled, nothing happens on it. Others may
- * still act on its tasks: one can wake a waiter. World time goes on, and so
- * does what needs no processor. Where processors take tasks, the world cannot
- * be stopped meanwhile, because a stop waits for all processors.
+ * A frozen clock resumes where it stopped, so from then on it lags by the
+ * length of the freeze. Nothing happens on a stalled processor, but others may
+ * still act on its tasks: wake a waiter, for example. World time goes on, and
+ * so does everything that needs no processor. Where processors take tasks, the
+ * world cannot be stopped during a stall, because a stop waits for all
+ * processors.
  */
 #include "world_internal.h"
 
@@ -42,7 +43,8 @@ sim_world_stall_ticks(const struct sim_world *world)
     return left_ticks;
 }
 
-/* Where processors take tasks: does the event need none, but for a clock? */
+/* Where processors take tasks: does the event need a processor only for its
+ * clock? */
 static bool
 is_elsewhere(enum sim_event_kind kind)
 {
@@ -76,7 +78,7 @@ sim_world_held(const struct sim_world *world, const struct sim_event *event)
     return NULL;
 }
 
-/* State what happens to a processor. */
+/* State a fault of a processor. */
 static void
 state_hold(struct sim_world *world, const struct sim_event *event,
            enum truth_kind kind)

@@ -5,12 +5,13 @@
 #include "locks.h"
 #include "world.h"
 
-/* What faults do to a processor; all times are of the world. */
+/* The faults of a processor and its clock, in world time. */
 struct sim_clock_fault {
-    int64_t jumped_ticks;  /* of its clock, in all */
-    uint64_t lost_ticks;   /* while it was frozen, in all ended ones */
+    int64_t jumped_ticks; /* sum of the jumps of its clock */
+    uint64_t lost_ticks; /* ticks that its clock missed in all freezes that have
+                            ended */
     uint64_t frozen_ticks; /* when the last freeze began */
-    uint64_t thaws_ticks;  /* and ends */
+    uint64_t thaws_ticks;  /* when the last freeze ends */
     uint64_t stalled_until_ticks;
 };
 
@@ -27,10 +28,10 @@ struct sim_world {
     size_t block_bytes;
     struct prof *prof;
     struct sim_instrument *instruments[SIM_INSTRUMENT_COUNT];
-    /* Those that are told facts of a kind, in order, then NULL. */
+    /* The receivers of each kind of fact, in order, then NULL. */
     struct sim_hearer hearers[TRUTH_KIND_COUNT][SIM_INSTRUMENT_COUNT + 1];
-    uint32_t hearers_of; /* instruments that the table is made for */
-    uint32_t deaf;       /* instruments that are told nothing */
+    uint32_t hearers_of; /* the instruments in that table */
+    uint32_t deaf;       /* stopped instruments, which receive nothing */
     struct sim_object *objects;
     uint32_t objects_count;
     uint32_t objects_gone; /* all below this number are SIM_GONE */
@@ -38,13 +39,14 @@ struct sim_world {
     struct sim_gc gc;
     uint64_t heap_bytes;
     struct sim_locks locks;
-    bool locks_used;             /* since the last reset */
-    const struct sim_wake *wake; /* that the fact at hand is about */
+    bool locks_used; /* since the last reset */
+    const struct sim_wake
+        *wake; /* the wait's end that the current fact reports */
     struct sim_answer answer;
     uint64_t now_ticks;
     struct sim_clock_fault clock_faults[SIM_PROCS_MAX];
     bool holds_used; /* since the last reset */
-    bool by_clock;   /* each fact moves the one clock on */
+    bool by_clock;   /* each fact advances the one clock */
 
     /* Where processors take tasks. */
     struct sim_task tasks[SIM_SCHEDULED_MAX + 1]; /* by number */
@@ -53,7 +55,7 @@ struct sim_world {
     uint32_t procs_count; /* that exist */
     uint32_t threads;     /* named so far */
     bool traces;
-    bool unread; /* the trace before has not been read to its end */
+    bool unread; /* the previous trace is not yet read to its end */
     bool reader_stalls;
 };
 
@@ -61,7 +63,7 @@ struct sim_world {
 uint32_t sim_world_proc_of(const struct sim_world *world,
                            const struct sim_event *event);
 
-/* How much of its current freeze a processor's clock has missed so far. */
+/* Ticks that a processor's clock has missed in its current freeze. */
 uint64_t sim_world_frozen_ticks(const struct sim_world *world, uint32_t proc);
 
 /* What a processor's clock reads now. */
@@ -93,7 +95,7 @@ void sim_world_log_scheduled(struct sim_world *world, enum truth_kind kind,
                              const struct sim_event *event, uint32_t object,
                              bool flag);
 
-/* State a fact of an event, with the clock of its processor, and tell it. */
+/* State a fact of an event, with the clock of its processor. */
 static inline void
 sim_world_log(struct sim_world *world, enum truth_kind kind,
               const struct sim_event *event, uint32_t object, bool flag)
@@ -120,10 +122,10 @@ sim_world_log(struct sim_world *world, enum truth_kind kind,
 }
 
 /*
- * State a fact, and tell it. A fact that may be traced advances the clock that
- * orders.
+ * State a fact, and tell it to the instruments. A fact that may be traced
+ * advances the clock that orders the trace.
  *
- * in:      fact, without its time; clock_proc, the processor whose clock tells
+ * in:      fact, without its time; clock_proc, the processor whose clock gives
  *          the time
  */
 static inline void
@@ -149,9 +151,9 @@ void sim_world_fact(struct sim_world *world, enum truth_kind kind,
                     uint32_t stack);
 
 /*
- * What each event does: in objects.c, blocks.c, world_wait.c and
- * world_clock_fault.c; for events by which processors take tasks, in procs.c,
- * tasks.c and sessions.c.
+ * The rule of an event: what it does to the world. Rules are in objects.c,
+ * blocks.c, world_wait.c and world_clock_fault.c; those of processors that take
+ * tasks, in procs.c, tasks.c and sessions.c.
  *
  * returns: as sim_world_apply()
  */
@@ -182,7 +184,7 @@ void sim_take_off(struct sim_world *world, uint32_t proc,
 void sim_lose_proc(struct sim_world *world, uint32_t proc);
 void sim_run_task(struct sim_world *world, uint32_t proc, uint32_t id);
 
-/* Stop the world, except for the processor that asks. */
+/* Stop the world, except for the processor `asking`. */
 void sim_stop_world(struct sim_world *world, uint32_t asking);
 
 #endif

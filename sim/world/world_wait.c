@@ -1,11 +1,12 @@
 /*
- * world_wait.c -- waiting in a world: events with a given length, locks whose
- * waits take as long as the schedule makes them, and rates.
+ * world_wait.c -- waiting in a world: contention events of a given length,
+ * locks whose waits follow from the schedule, and sampling rates.
  *
- * When a release wakes a task, two facts are stated, as a runtime tells two
- * profiles: RELEASED on the releaser's processor, with the releaser's stack
- * (for mutexes alone); WOKEN on the waiter's, with the waiter's stack.
- * Durations are differences of clock readings, which may come from two clocks.
+ * When a release wakes a task, the world states two facts, because a runtime
+ * reports to two profiles: RELEASED on the releaser's processor, with the
+ * releaser's stack (mutexes only), and WOKEN on the waiter's processor, with
+ * the waiter's stack. A duration is the difference of two readings, possibly of
+ * different clocks.
  *
  * Where processors take tasks, a task that must wait leaves its processor, and
  * the task that wakes it makes it ready to run. The waiter has no processor
@@ -70,7 +71,7 @@ sim_world_apply_rate(struct sim_world *world, const struct sim_event *event)
 
 /* ---- locks ---- */
 
-/* Who only wakes others, without having held anything, needs none. */
+/* A task that only wakes others, without having held a lock, needs no stack. */
 static bool
 has_stack(enum sim_event_kind kind)
 {
@@ -78,7 +79,7 @@ has_stack(enum sim_event_kind kind)
            kind != SIM_EV_RELEASE;
 }
 
-/* How a task leaves its processor that begins to wait. */
+/* The event by which a task that begins to wait leaves its processor. */
 static enum sim_event_kind
 parking(const struct sim_waiter *waiter)
 {
@@ -103,7 +104,7 @@ begin_wait(struct sim_world *world, const struct sim_event *event,
     (void)sim_leave(world, proc, parking(waiter), event->stack);
 }
 
-/* The releaser's side of the end of a wait, and the waiter's. */
+/* State the end of a wait, for the releaser and for the waiter. */
 static void
 end_wait(struct sim_world *world, const struct sim_event *event, uint32_t proc,
          const struct sim_wake *wake)
@@ -120,7 +121,7 @@ end_wait(struct sim_world *world, const struct sim_event *event, uint32_t proc,
     world->wake = NULL;
 }
 
-/* Where processors take tasks: who waited can run. */
+/* Where processors take tasks: the waiter becomes ready to run. */
 static void
 make_ready(struct sim_world *world, const struct sim_event *event,
            uint32_t proc, uint32_t task)

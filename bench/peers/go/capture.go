@@ -8,7 +8,7 @@ import (
 
 const captures = 2000
 
-// descend calls f with so many frames more.
+// descend calls f below `left` more frames.
 //
 //go:noinline
 func descend(left int, f func()) int {
@@ -19,7 +19,7 @@ func descend(left int, f func()) int {
 	return descend(left-1, f) + 1
 }
 
-// capture takes stacks of so many frames, and nothing else.
+// capture takes stacks of `depth` frames, and does nothing else.
 func capture(depth int) float64 {
 	spent := uint64(0)
 	descend(depth, func() {
@@ -35,7 +35,7 @@ func capture(depth int) float64 {
 
 var sink *[64]byte
 
-// mallocs allocates with every object sampled; the sweep that frees is not in.
+// mallocs allocates with every object sampled; the sweep is not timed.
 func mallocs() float64 {
 	spent := uint64(0)
 	runtime.MemProfileRate = 1
@@ -62,7 +62,7 @@ func captured(verb string) float64 {
 	return capture(depth)
 }
 
-// gosched returns nanoseconds of a switch between two tasks of one processor.
+// gosched returns nanoseconds per switch between two goroutines on one processor.
 func gosched() float64 {
 	const switches = 100000
 	before := runtime.GOMAXPROCS(1)

@@ -1,13 +1,13 @@
-// The Go runtime as a peer: a command a line comes in, a number goes out.
+// The Go runtime as a peer: reads one command per line, writes a number for each.
 //
 //	load PATH            take the keys of a load (bench/load.h), insert them
-//	hit ROUND, hit2      find each key of a slice of the order; 2: two threads
-//	hitalone             the same, each begun when the last has ended
+//	hit ROUND, hit2      find each key of a part of the order; 2: by two threads
+//	hitalone             the same, without overlap of operations
 //	alloc, alloc2        the same and count the allocation
 //	free, free2          count the free of an object of a known bucket
-//	insert, insert2      forget all and insert
-//	stall                the same: milliseconds of the slowest 64
-//	memory               bytes a bucket
+//	insert, insert2      drop all buckets, then insert
+//	stall                the same: milliseconds of the slowest 64 insertions
+//	memory               bytes per bucket
 //	next, flush, sweep   a step of the heap profile's cycle
 //	flushidle            a flush with one bucket in a hundred to publish
 //	snapshot             runtime.MemProfile(all, true)
@@ -19,7 +19,7 @@
 //	capture16, malloc    runtime.callers of 16 frames; a sampled allocation
 //	gosched              from one task to another
 //
-// Answers are nanoseconds an operation, or a bucket.
+// The numbers are nanoseconds per operation, or per bucket.
 package main
 
 import (

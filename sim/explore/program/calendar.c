@@ -1,5 +1,5 @@
-/* calendar.c -- dates. Local time is UTC: a run must not depend on the machine.
- */
+/* calendar.c -- dates. Local time is UTC, so that a run does not depend on the
+ * machine. */
 #include "program.h"
 
 #include <string.h>

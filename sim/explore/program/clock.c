@@ -3,9 +3,9 @@
  *
  * Each thread has its own random numbers and its own clock, which moves when
  * the thread reads it or sleeps. So neither depends on the order in which
- * threads run. A reading moves the clock by a microsecond, from the eighth on
- * by twice as much as the one before, up to a second: a loop that reads the
- * clock until a deadline ends after a few rounds.
+ * threads run. Each of the first readings moves the clock by a microsecond;
+ * from the eighth on the step doubles with each reading, up to a second. So a
+ * loop that reads the clock until a deadline ends after a few rounds.
  */
 #include "program.h"
 
@@ -56,7 +56,7 @@ ns_of(const struct timespec *time)
     return (uint64_t)time->tv_sec * SECOND_NS + (uint64_t)time->tv_nsec;
 }
 
-/* Time passes for the thread until then; it does not run backwards. */
+/* Move the thread's clock forward to `until`, never back. */
 void
 sim_clock_reach(const struct timespec *until)
 {

@@ -14,7 +14,8 @@ enum { EVENT_EXIT = 25, HANDLERS_MAX = 256 };
 
 extern void *__dso_handle; /* of the program, not of a library */
 
-/* What the program registers for its end; those of libraries are not here. */
+/* Handlers that the program registers for its end; those of libraries are left
+ * out. */
 struct handlers {
     uint32_t count;
     struct {
@@ -64,7 +65,7 @@ run_handlers(void)
     }
 }
 
-/* The process is over, whatever the other threads are doing. */
+/* End the process, whatever the other threads are doing. */
 static _Noreturn void
 leave(int status, uintptr_t stack, uintptr_t site)
 {
@@ -72,12 +73,13 @@ leave(int status, uintptr_t stack, uintptr_t site)
     char text[SIM_FAILURE_TEXT_BYTES];
 
     if (e->unfinished > 1) {
-        if (status == 0) /* it comes before or after all that others do */
+        if (status == 0) /* ordered with all events of other threads */
             sim_reduce_refuse();
         sim_engine_point(site);
         sim_engine_event(EVENT_EXIT, (uint64_t)(uint32_t)status);
     } else {
-        sim_thread_end_event(); /* no matter who is the last: the same graph */
+        sim_thread_end_event(); /* the graph is the same, whichever thread ends
+                                   last */
     }
     if (status != 0) {
         snprintf(text, sizeof text, "the program exits with status %d",
@@ -165,7 +167,7 @@ terminated(void)
            0);
 }
 
-/* libstdc++'s own handler prints, and remembers that it was here. */
+/* Replaces libstdc++'s handler, which prints, and records that it ran. */
 void
 sim_end_open(bool whole)
 {
@@ -204,7 +206,8 @@ add(struct handlers *to, void (*function)(void *argument), void *argument)
     return true;
 }
 
-/* Destroying the last of these flushes streams, and that they do count. */
+/* Destroying the last of these objects flushes the streams; they count
+ * themselves. */
 static bool
 is_streams(void (*destroy)(void *))
 {

@@ -1,8 +1,9 @@
 /*
  * futex.c -- sleeping on a word: the system call that locks are made of.
  *
- * Programs call it by number; so does libstdc++, for atomics that wait,
- * futures, latches and semaphores. All other calls by number are refused.
+ * Programs call it through syscall(); so does libstdc++, for waits on atomics,
+ * futures, latches and semaphores. All other system calls through syscall() are
+ * refused.
  */
 #include "program.h"
 

@@ -5,10 +5,10 @@
  *      shadow:              0000 8888 8884 0000 9999 9999   0000 8888
  *
  * Each thread has an arena of its own, so an address depends only on what the
- * thread itself did. Blocks are not reused within a run: an access to a freed
- * one is found, and no reuse can look like a race. One byte of shadow for 8 of
- * the arena says how many of them may be accessed; FREED marks those of a freed
- * block.
+ * thread itself did. Blocks are not reused within a run, so any access to a
+ * freed block is detected, and no reuse can look like a race. One byte of
+ * shadow memory describes 8 bytes of the arena: it says how many of them may be
+ * accessed, or FREED if they belong to a freed block.
  */
 #include "program.h"
 
@@ -108,7 +108,8 @@ misuse(const char *text, uintptr_t site, uintptr_t other_site)
     sim_engine_refuse(SIM_FAIL_HEAP, site, other_site, text);
 }
 
-/* The block that an address lies in or next to; found from its arena's end. */
+/* Find the block in or next to which an address lies, from the end of the
+ * arena. */
 static struct head *
 block_around(uintptr_t address)
 {
@@ -275,9 +276,11 @@ is_kept(const struct head *h)
 }
 
 /*
- * What was there before the run is no leak of it, and may lead to others.
+ * Walk the live blocks of an arena. A block that existed before the run is no
+ * leak, and counts as reached. With scan_reached, look for pointers in reached
+ * blocks.
  *
- * returns: the oldest live block of the arena that is not reached, or NULL
+ * returns: the oldest live block that is not reached, or NULL
  */
 static struct head *
 walk(uint32_t arena, bool scan_reached)
@@ -310,8 +313,9 @@ scan_stack(uint32_t i, uintptr_t begin)
 }
 
 /*
- * A thread that has not returned still has the local variables that led to its
- * blocks, but the compiler may keep them nowhere.
+ * Could the thread's local variables still point to its blocks? In a thread
+ * that has not returned they exist, though the compiler may keep them in no
+ * place that can be scanned.
  */
 static bool
 still_has_locals(uint32_t i, uintptr_t stack)

@@ -1,8 +1,8 @@
 /*
  * image.c -- resets the program's variables before each run.
  *
- * They are the writable memory of the executable, except for the explorer's own
- * variables, which are in sections with their own names.
+ * The variables are the executable's writable memory, except the sections with
+ * names of their own in which the explorer keeps its variables.
  */
 #include "program.h"
 

@@ -1,8 +1,8 @@
 /*
  * mutex.c -- mutexes, spin locks and rwlocks of a program.
  *
- * What kind of lock it is, is read from its own memory, as the static
- * initialisers of glibc write it; its holder is kept in its object (object.h).
+ * The kind of a lock is read from the program's memory, where glibc's static
+ * initialisers write it. The holder is kept in the lock's object (object.h).
  */
 #include "program.h"
 
@@ -18,7 +18,7 @@ kind_of(const pthread_mutex_t *m)
     return m->__data.__kind & 3;
 }
 
-/* What main's thread has locked before main, it holds. */
+/* A lock that was taken before main is held by main's thread. */
 static void
 take_over(struct object *o, const pthread_mutex_t *m)
 {

@@ -1,6 +1,7 @@
 /*
- * output.c -- a program's output: shown when its failure is replayed for a
- * report, dropped in all other runs. The arguments always count as accesses.
+ * output.c -- a program's output: shown when a failure is replayed for a
+ * report, dropped in all other runs. Reading the arguments always counts as
+ * access.
  */
 #include "program.h"
 

@@ -67,8 +67,8 @@ sim_program_kernel(void)
 }
 
 /*
- * Each run resets the heap, so the buffer of standard output must not be in it:
- * the program may have allocated that buffer before the first run.
+ * Move the buffer of standard output out of the heap, where the program may
+ * have allocated it before the first run: each run resets the heap.
  */
 static void
 move_output(void)
@@ -105,7 +105,7 @@ sim_program_stop_before(uint32_t event)
     sim_trace_stop_before(event);
 }
 
-/* The same addresses each time: they may matter to what the program does. */
+/* Use the same addresses in each process: the program may depend on them. */
 static void
 fix_addresses(char **argv)
 {

@@ -1,10 +1,10 @@
 /*
  * program.h -- a whole program as a kernel; private to sim/explore/program/.
  *
- * The functions of libc that a program calls are defined here as explored_NAME
- * and get their real names when the archive is made (intercept.awk); inside the
- * archive, NAME then means libc's own. Outside a run an explored_NAME does what
- * libc's does.
+ * This folder replaces the libc functions that a program calls. A replacement
+ * of NAME is written as explored_NAME, and renamed to NAME when the archive is
+ * made (intercept.awk); the archive's own calls of NAME still reach libc.
+ * Outside a run, explored_NAME does what libc's NAME does.
  */
 #ifndef SIM_PROGRAM_H
 #define SIM_PROGRAM_H
@@ -21,7 +21,8 @@ sim_program_runs(void)
     return sim_engine.active;
 }
 
-/* heap.c: one arena a thread, so that addresses do not depend on the order. */
+/* heap.c: an arena for each thread, so that addresses do not depend on the
+ * schedule. */
 void sim_heap_open(void);
 void sim_heap_keep(void);  /* what is allocated now exists in each run */
 void sim_heap_reset(void); /* ... and nothing else */
@@ -33,8 +34,8 @@ void sim_heap_give(void *block, uintptr_t site);
 size_t sim_heap_leak(uintptr_t stack, uintptr_t *site);
 
 /* image.c: the program's variables. */
-/* in:      stack: what lies beyond it on the process's own stack is kept,
- *          too */
+/* in:      stack, an address in the process's own stack: what lies beyond is
+ *          kept, too */
 void sim_image_keep(uintptr_t stack);
 void sim_image_reset(void);
 void sim_image_each(void (*visit)(uintptr_t begin, uintptr_t end));
@@ -55,7 +56,7 @@ void sim_thread_exits_run(void);
 
 /* end.c */
 _Noreturn void sim_program_exit(int status, uintptr_t site);
-/* in: whole, a run ends the process, and not only a function of it */
+/* in: whole, whether a run ends the process, not only a function */
 void sim_end_open(bool whole);
 void sim_end_reset(void);
 
@@ -65,7 +66,7 @@ enum sim_limit sim_clock_limit(const struct timespec *until);
 void sim_clock_reach(const struct timespec *until);
 struct timespec sim_clock_after(const struct timespec *time);
 
-/* Calls that a library makes itself are not the program's. */
+/* To tell the program's calls from those of libraries. */
 extern char __executable_start, etext;
 
 static inline bool

@@ -30,7 +30,7 @@ static struct record *running[SIM_THREADS_MAX]; /* by slot */
 static void (*destructors[KEYS_MAX])(void *);
 static bool key_used[KEYS_MAX];
 
-/* What the program's own start has made. */
+/* What the program made before main. */
 static struct {
     const void *values[KEYS_MAX];
     void (*destructors[KEYS_MAX])(void *);
@@ -67,8 +67,8 @@ self(void)
     return running[sim_engine.current];
 }
 
-/* libstdc++ asks before it counts without an atomic operation. libc sets it
- * when the process begins. */
+/* libstdc++ reads this flag to decide whether it may count references without
+ * atomic operations. libc sets it when the process begins. */
 char explored___libc_single_threaded;
 
 /* ---- Threads ---- */
@@ -234,7 +234,7 @@ explored_pthread_exit(void *result)
     sim_pthread_leave(result);
 }
 
-/* A thread may lose the processor anywhere; saying so changes nothing. */
+/* sched_yield does nothing: a thread may lose the processor anywhere anyway. */
 int
 explored_sched_yield(void)
 {
@@ -315,7 +315,7 @@ explored_pthread_once(pthread_once_t *flag, void (*function)(void))
     return 0;
 }
 
-/* The variables of C++ that are initialised when control first gets there. */
+/* C++ static variables in functions, initialised on first use. */
 int
 explored___cxa_guard_acquire(uint64_t *guard)
 {
@@ -344,7 +344,8 @@ explored___cxa_guard_abort(uint64_t *guard)
 
 /* ---- Thread-specific data ---- */
 
-/* Keys of the program are ours even before main; those of libraries are not. */
+/* Keys that the program makes, even before main, are ours; those of libraries
+ * are not. */
 static bool
 is_our_key(uintptr_t site)
 {

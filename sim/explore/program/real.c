@@ -1,9 +1,9 @@
 /*
  * real.c -- libc's own functions, as real_NAME, for the explorer's use.
  *
- * The explorer's calls of NAME are renamed to real_NAME when the archive is
- * made. Each is a jump through a pointer that is looked up before anything else
- * in the process runs, constructors of libraries included.
+ * When the archive is made, the explorer's calls of NAME are renamed to
+ * real_NAME. Each real_NAME jumps through a pointer, which is looked up before
+ * anything else in the process runs, even constructors of libraries.
  */
 #include <dlfcn.h>
 #include <stddef.h>

@@ -28,7 +28,8 @@ write_taken(struct object *o, const char *what, uintptr_t site)
     sim_object_done(o, true);
 }
 
-/* If readers are why, it does not commute with them, who only look. */
+/* If readers made it fail, it does not commute with them, although they only
+ * look. */
 static void
 not_taken(struct object *o, const char *what, uintptr_t site)
 {

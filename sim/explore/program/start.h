@@ -5,13 +5,13 @@
 #include "explore.h"
 
 /*
- * Explore `entry`, as a whole program that begins with it, from the current
- * state of memory.
+ * Explore a whole program that begins with `entry`, from the current state of
+ * memory.
  *
  * in:      name, for reports
  *          entry, returns the exit status
  *          stack, where the program's part of the process's own stack begins
- *          whole: is the end of entry the end of the process?
+ *          whole: does the process end when entry returns?
  */
 void sim_program_start(const char *name, int (*entry)(void *context),
                        void *context, void *stack, bool whole);

@@ -1,5 +1,6 @@
 /*
- * text.c -- memory and string functions: what libc's touch counts as accessed.
+ * text.c -- memory and string functions: every byte that libc's version reads
+ * or writes counts as an access.
  */
 #include "program.h"
 
@@ -207,7 +208,7 @@ explored_strcspn(const char *s, const char *rejected)
     return length;
 }
 
-/* It reads as far as the word it returns, and may end that in the string. */
+/* Reads to the end of the token, and may write a NUL there. */
 char *
 explored_strtok_r(char *restrict s, const char *restrict between,
                   char **restrict rest)

@@ -30,7 +30,7 @@ sim_thread_exits_add(void (*destroy)(void *), void *object)
         .of = sim_engine.current, .destroy = destroy, .object = object};
 }
 
-/* The newest first; they may make others. */
+/* Newest first; destructors may register others. */
 void
 sim_thread_exits_run(void)
 {

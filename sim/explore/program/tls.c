@@ -1,11 +1,11 @@
 /*
  * tls.c -- thread-local variables.
  *
- * Threads are fibers on one OS thread, so the register through which
- * thread-local variables are found (fs on x86-64) has to change with them. Each
- * thread gets a copy of everything around the OS thread's own: the variables of
- * the libraries below it, and glibc's control block above. The executable's own
- * variables start as they are in the file.
+ * Threads are fibers on one OS thread, so a switch must change the register
+ * that points to thread-local variables (fs on x86-64). Each fiber gets a copy
+ * of the OS thread's area around that address: the variables of libraries below
+ * it, and glibc's control block above. The executable's own variables start as
+ * they are in the file.
  */
 #include "program.h"
 
@@ -28,8 +28,8 @@ static uintptr_t blocks[SIM_THREADS_MAX];
 static void *first; /* what a thread starts with */
 static size_t first_bytes;
 
-/* Where libraries look for their variables: an entry for each, after a count.
- */
+/* The vector through which libraries find their thread-local variables: a
+ * count, then an entry for each library. */
 struct vector_entry {
     uintptr_t address;
     uintptr_t to_free;

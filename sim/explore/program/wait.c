@@ -198,8 +198,8 @@ explored_pthread_barrier_wait(pthread_barrier_t *b)
 
 /* ---- Semaphores ---- */
 
-/* One that was initialised before main has its value in memory, as glibc does.
- */
+/* A semaphore that was initialised before main has its value in memory, where
+ * glibc put it. */
 static struct object *
 semaphore_at(const sem_t *s, uintptr_t site)
 {

@@ -1,11 +1,11 @@
 /*
- * report.c -- prints a failure for people.
+ * report.c -- prints a failure for a human reader.
  *
- * The list is shrunk first; then the run is traced and drawn with time going
+ * The list is shrunk first. Then the run is traced and drawn, with time going
  * down and one column per thread. For a load that did not return the newest
- * store, both stores are named. Two measurements show what matters: which
- * choices cannot be set to 0, and how likely the failure is once the first p
- * choices are fixed.
+ * store, the report names both stores. Two measurements show what matters:
+ * which choices cannot be set to 0, and how likely the failure is once the
+ * first p choices are fixed, for each p.
  */
 #include "failing_run.h"
 
@@ -65,7 +65,7 @@ sim_explore_shrink(const struct sim_kernel *kernel,
     struct sim_shrink shrink = {
         .still_fails = still_fails, .context = &replay, .ran = &replay.choices};
 
-    /* A list with fewer surprises may be longer than the one found. */
+    /* A list with fewer non-zero answers may be longer than the one found. */
     const uint32_t list_max = result->choices_count * 2 + 64;
     uint64_t calls;
 
@@ -83,7 +83,8 @@ sim_explore_shrink(const struct sim_kernel *kernel,
                               list_max, FEWEST_CALLS_MAX);
         calls = shrink.calls;
         result->fewest_known = shrink.fewest_known;
-        /* Lower what was found; and the last run is that of the result. */
+        /* Shrink the list found; the last run made is then that of the
+         * result. */
         result->choices_count =
             sim_shrink(&shrink, result->choices, result->choices_count);
         result->first_failure = replay.run;
@@ -157,7 +158,7 @@ print_diagram(FILE *out, const struct sim_kernel *kernel,
         fprintf(out, "     (the rest of the run is not shown)\n");
 }
 
-/* Where each thread is when it fails, and how far it has come. */
+/* Print where each thread is when the run fails, and its number of events. */
 static void
 print_positions(FILE *out, const struct sim_kernel *kernel)
 {

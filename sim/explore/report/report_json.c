@@ -40,7 +40,8 @@ print_broken(FILE *file, const struct replay *replay)
     fputc('}', file);
 }
 
-/* What the event read of a location, and what it left there. */
+/* The value that the event read from a location, and the value it left
+ * there. */
 static void
 print_memory(FILE *file, const struct replay *replay,
              struct report_locations *locations, const struct trace_event *v)
@@ -130,7 +131,7 @@ print_events(FILE *file, const struct replay *replay)
             replay->trace_count, replay->trace_count - replay->kept);
 }
 
-/* Each stands before the first event that is shown and comes after it. */
+/* Place each choice before the first shown event that comes after it. */
 static void
 print_choices(FILE *file, const struct replay *replay)
 {

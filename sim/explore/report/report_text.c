@@ -69,7 +69,7 @@ is_pointer(const struct replay *replay, uint64_t value)
     return false;
 }
 
-/* Pointers differ from process to process: one is shown by name. */
+/* Pointers differ from process to process, so print a name instead. */
 void
 sim_report_value(const struct replay *replay,
                  struct report_locations *locations, char *text, uint64_t value)
@@ -166,7 +166,8 @@ sim_report_choice(const struct sim_exhaust_result *result,
 
     if (result->options.reduced && c->kind == SIM_STALE &&
         (c->label & SIM_LABEL_STORE) == 0)
-        bound -= SIM_THREADS_MAX + 1; /* beyond: whom it waits for; reduce.c */
+        bound -= SIM_THREADS_MAX +
+                 1; /* higher answers: threads to wait for; reduce.c */
     if (c->value < bound)
         snprintf(text, bytes, "%s (%u of %u)", choice_text(c),
                  (unsigned)c->value, (unsigned)bound);

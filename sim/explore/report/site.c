@@ -110,7 +110,8 @@ add_callers(char *text, Dwarf_Die *unit, Dwarf_Addr pc)
     free(scopes);
 }
 
-/* The unit that has code at pc; not by an address table, clang makes none. */
+/* Find the unit with code at pc, without an address table, which clang does not
+ * emit. */
 static Dwarf_Die *
 unit_of(Dwfl_Module *module, uintptr_t pc, Dwarf_Addr *bias)
 {

@@ -1,12 +1,13 @@
 /*
  * slice.c -- the events that a failure can depend on.
  *
- * It goes backwards from the failure: what its thread did before; and for each
- * event kept, the store that was read, the newer one that was not, the previous
- * user of the lock, the creator of the thread, the end of a joined one, each
- * with what its thread did before. Of these, events at a location that no other
- * thread touches, or that no thread writes, are the same in every run, and left
- * out.
+ * It goes backwards from the failure, and keeps the earlier events of the
+ * failing thread. For each event kept it also keeps those that the event
+ * depends on, with everything that their threads did before them: the store
+ * that was read, the newer store that was not, the previous operation on the
+ * lock, the creation of the thread, the end of a joined thread. Events at a
+ * location that only one thread touches, or that no thread writes, are the same
+ * in every run, and are left out.
  */
 #include "engine.h"
 
@@ -26,7 +27,7 @@ writes(const struct trace_event *v)
     return v->op != SIM_OP_LOAD && !(v->op == SIM_OP_CAS && !v->ok);
 }
 
-/* Or a condition, a word to sleep on, and so forth. */
+/* A lock, a condition, a word to sleep on, and so on. */
 static bool
 is_lock(const struct trace_event *v)
 {
@@ -75,7 +76,7 @@ need_creation(struct slice *s, uint32_t thread)
     }
 }
 
-/* Who joins a thread depends on all that it did. */
+/* A join depends on everything that the joined thread did. */
 static void
 need_joined(struct slice *s, uint32_t index)
 {
@@ -110,7 +111,7 @@ need_before(struct slice *s, uint32_t index)
     }
 }
 
-/* Whose events matter from the end? */
+/* Which threads' last events matter? */
 static void
 begin(struct slice *s, const struct sim_failure *failure)
 {
@@ -123,7 +124,7 @@ begin(struct slice *s, const struct sim_failure *failure)
     }
 }
 
-/* out: runs, what is needed, and what comes before it in its thread */
+/* out: runs, the events needed, with those before them in their threads */
 static uint32_t
 find_needed(const struct trace_event *trace, uint32_t count,
             const struct sim_failure *failure, bool *needed, bool *runs)

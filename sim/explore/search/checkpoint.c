@@ -3,9 +3,9 @@
  *
  *      header | result | sites of wait loops | frontier | graphs | states | sum
  *
- * It fits the same program, kernel and options only: the header has a hash of
- * the program's code. The file is written under another name and then renamed,
- * so it is always whole; its last word is a hash of everything before it.
+ * A file is valid only for the same program, kernel and options; the header has
+ * a hash of the program's code. The file is written under another name and then
+ * renamed, so it is always whole. Its last word is a hash of everything before.
  */
 #include "control.h"
 #include "engine.h"
@@ -285,7 +285,7 @@ take_header(struct sim_control *c, const struct header *h)
     c->search->reduced = h->reduced;
     c->search->shard.whole = h->whole;
     sim_engine.threads_known = (uint32_t)h->threads;
-    c->search->rechecks = false; /* what is cut may be searched later */
+    c->search->rechecks = false; /* cut runs may be explored only later */
     c->search->sample_at = h->sample_at;
     c->search->sample_seed = h->sample_seed;
     r->runs = h->counts[0];
@@ -297,7 +297,7 @@ take_header(struct sim_control *c, const struct header *h)
     r->sampled = h->counts[6];
 }
 
-/* returns: what is wrong with it, or NULL */
+/* returns: what is wrong with the file, or NULL */
 static const char *
 get_all(struct file *f, struct sim_control *c)
 {

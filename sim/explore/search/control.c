@@ -5,7 +5,7 @@
 
 enum {
     LOOK_US = 200000,
-    ALONE_MS = 50, /* what is through by then needs no other process */
+    ALONE_MS = 50, /* a search that ends by then needs no other process */
     SAVE_MS = 5000,
     SAVE_SHARE = 20 /* writing the file takes at most a 20th of the time */
 };

@@ -1,5 +1,6 @@
 /*
- * control.h -- a search seen from outside: its parts, its time limit, its file.
+ * control.h -- controls a search: its parts, its time limit, its checkpoint
+ * file.
  */
 #ifndef SIM_CONTROL_H
 #define SIM_CONTROL_H
@@ -55,7 +56,7 @@ void sim_control_saved(struct sim_control *c, uint64_t begun_us);
 /*
  * Write the file, in whole or not at all.
  *
- * in:      f, what is left; nobody searches
+ * in:      f, what is left; no worker may be searching
  * returns: false, with c->result->trouble, if it could not be written
  */
 bool sim_checkpoint_save(struct sim_control *c, const struct sim_frontier *f);
@@ -69,7 +70,8 @@ bool sim_checkpoint_load(struct sim_control *c);
 
 /* ---- jobs.c ---- */
 
-/* Search what is left in options->jobs processes; as sim_search_continue(). */
+/* Search the rest in options->jobs processes. returns: as
+ * sim_search_continue() */
 enum sim_search_end sim_jobs_run(struct sim_control *c);
 
 #endif

@@ -43,7 +43,7 @@ sim_estimate_add(struct sim_estimate *e, double runs, double share)
     e->share_seen = share;
 }
 
-/* Newton's, so that nobody needs the mathematical library. */
+/* Square root by Newton's method, so that no program needs -lm. */
 static double
 square_root(double x)
 {

@@ -1,14 +1,14 @@
 /*
- * estimate.h -- how many runs does a search still need?
+ * estimate.h -- estimates how many runs a search still needs.
  *
- * Weighted backtracking: each run stands for the share of the tree that it
- * would have if all answers of a question led to subtrees of the same size, so
+ * Weighted backtracking: each run counts as the share of the tree that it would
+ * be if all answers of a question led to subtrees of the same size. So
  *
  *      all runs  =  runs seen / share of the tree done
  *
- * The error is that of this ratio over stretches of the search (batches), as if
- * they were drawn at random. It cannot foresee a late stretch that differs from
- * all before it.
+ * The error is the standard error of this ratio over batches of runs, as if the
+ * batches were drawn at random. It cannot foresee a late part of the tree that
+ * differs from all before it.
  */
 #ifndef SIM_ESTIMATE_H
 #define SIM_ESTIMATE_H

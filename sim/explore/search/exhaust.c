@@ -94,7 +94,7 @@ finish_part(struct sim_control *c)
     free(learned);
 }
 
-/* The search goes on where it is; the file has it cut up. */
+/* The search goes on at its position; the file has its part split. */
 static bool
 save(struct sim_control *c)
 {
@@ -121,7 +121,7 @@ after_pause(struct sim_control *c)
     return !c->late;
 }
 
-/* Begin everything again: something was learned. */
+/* Begin the search again, because something was learned. */
 static void
 begin_again(struct sim_control *c)
 {
@@ -161,7 +161,7 @@ run_here(struct sim_control *c)
     }
 }
 
-/* What is checked between any two accesses needs schedules. */
+/* An invariant checked after each event needs search by schedules. */
 static bool
 is_reducible(const struct sim_kernel *kernel,
              const struct sim_exhaust_options *options)
@@ -171,7 +171,7 @@ is_reducible(const struct sim_kernel *kernel,
            kernel->invariant == NULL;
 }
 
-/* The file, if the search stays unfinished; none, once it is through. */
+/* Write the file if the search is unfinished; delete it if it is complete. */
 static void
 leave_file(struct sim_control *c, bool finished)
 {

@@ -23,7 +23,7 @@ struct sim_part {
     uint32_t node;   /* NONE: the whole */
     uint32_t answer; /* of its question */
     uint8_t used;
-    uint8_t taken; /* somebody works at it */
+    uint8_t taken; /* a process works at it */
 };
 
 static void *

@@ -1,17 +1,17 @@
 /*
- * frontier.h -- the rest of a search, as parts that can be handed out.
+ * frontier.h -- what is left of a search, divided into parts for processes.
  *
- * A search is a tree: its nodes are questions, the edges below a node are its
- * answers. A process that searches has a part of it: all lists that begin with
- * a certain path. It stores only the list that it is at. When it shares, the
- * questions on the way become nodes here, and their other answers become parts
- * for others.
+ * A search is a tree: its nodes are questions, the edges below a node are the
+ * question's answers. A searching process has one part of the tree: all lists
+ * that begin with a certain path. It stores only its current list. When it
+ * shares work, the questions on the way to that list become nodes here, and
+ * their other answers become parts for other processes.
  *
  *      part 1: [0 1 | 2 0 1 ...]     path | the questions it may move
  *
- * In a search graph by graph, runs below a question show whether it has more
- * answers, wherever they run (reduce.c). So a node is kept until the last part
- * below it is done.
+ * In a search graph by graph, a run below a question may show that the question
+ * has more answers, whichever process makes that run (reduce.c). So a node is
+ * kept until the last part below it is done.
  */
 #ifndef SIM_FRONTIER_H
 #define SIM_FRONTIER_H
@@ -22,7 +22,7 @@
 
 #include "choice.h"
 
-/* What is known of a question, by its index in the list of choices. */
+/* What is known of each question, indexed as the list of choices. */
 struct sim_question {
     uint32_t sources; /* of a read (reduce.c); 0: an ordinary choice */
     uint8_t allowed;  /* threads that it may wait for, a bit each */
@@ -67,7 +67,7 @@ void sim_frontier_path(const struct sim_frontier *f, uint32_t part,
                        struct sim_step *steps);
 
 /*
- * Shrink the part: it continues only below steps[count - 1], and other parts
+ * Split the part: it keeps only what is below steps[count - 1], and new parts
  * get the other answers of these steps.
  */
 void sim_frontier_split(struct sim_frontier *f, uint32_t part,
@@ -88,10 +88,10 @@ void sim_frontier_return(struct sim_frontier *f, uint32_t part);
 bool sim_frontier_is_empty(const struct sim_frontier *f);
 
 /*
- * How much of the tree is done, if all answers of a question lead to subtrees
- * of the same size.
+ * Estimate the share of the tree that is done, as if all answers of a question
+ * led to subtrees of the same size.
  *
- * in:      done[part], how much of each part, or NULL: nothing
+ * in:      done[part], the share of each part that is done; NULL: none of any
  * returns: in [0, 1]
  */
 double sim_frontier_share(const struct sim_frontier *f, const double *done);
@@ -119,8 +119,8 @@ bool sim_question_has_next(const struct sim_question *q,
 
 /* ---- In a file ---- */
 
-/* Parts that are being searched are written as free ones. returns: false if
- * it failed */
+/* Write a frontier; parts that are being searched are written as free.
+ * returns: false if writing failed */
 bool sim_frontier_write(const struct sim_frontier *f,
                         bool (*put)(void *file, const void *data, size_t bytes),
                         void *file);

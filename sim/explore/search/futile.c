@@ -1,14 +1,14 @@
 /*
- * futile.c -- reads that lead round a wait loop.
+ * futile.c -- reads that only lead round a wait loop.
  *
- * A round of a loop that reads one value and ends in the state in which it
- * began is futile. It will be futile again whenever the same code, in the same
- * state, reads the same value from the same location. So the search by graphs
- * (reduce.c) lets no later run read that value there. If no other value is left
- * to read, the thread is blocked until another thread writes to the location,
- * as at a lock. As long as others are left, the value of the last store may
- * still be read: a thread that reads it may wait for ever, and that livelock
- * must be shown.
+ * A round of a loop is futile if it reads one value and ends in the state in
+ * which it began. It will be futile again whenever the same code, in the same
+ * state, reads the same value from the same location. So the search graph by
+ * graph (reduce.c) lets no later run read that value there. If no other value
+ * is left to read, the thread is blocked until another thread writes to the
+ * location, as at a lock. If other values are left, the last store may still be
+ * read, even if futile: a thread that reads it may wait for ever, and the
+ * search must find that livelock.
  *
  * This knowledge only says which answers to leave out. The meaning of an answer
  * does not depend on it, so a list replays without it.

@@ -10,10 +10,10 @@ struct location;
 void sim_futile_forget(void);
 
 /*
- * A name for the running thread's next read: where in the code, in which state,
- * and from which address.
+ * Name the running thread's next read, by its place in the code, the state of
+ * the code and the address.
  *
- * returns: 0 if it stands in no known wait loop
+ * returns: 0 if it is in no known wait loop
  */
 uint64_t sim_futile_name(const struct location *l);
 
@@ -23,14 +23,14 @@ bool sim_futile_knows(uint64_t name, uint64_t value);
 bool sim_futile_learn(uint64_t name, uint64_t value);
 
 /*
- * The running thread's last read led round its wait loop. Does not return if
- * there are other answers to try.
+ * The running thread's last read led once round its wait loop, to no effect.
+ * Does not return if there are other answers to try.
  */
 void sim_futile_mark(void);
 
 /*
- * No thread can run: a blocked thread reads what there is, and goes round its
- * loop.
+ * When no thread can run, let a blocked thread read the newest value and go
+ * round its loop.
  *
  * returns: the thread, or SIM_THREADS_MAX
  */

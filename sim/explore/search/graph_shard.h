@@ -2,17 +2,18 @@
  * graph_shard.h -- exhaustive search by several processes that do not
  * communicate.
  *
- * Search graph by graph (reduce.c) has one list for each graph. The hash of its
- * first answers decides which shard has a list: all shards go through these
- * answers, and each goes on only below its own. One shard may learn below a
- * question which threads are worth waiting for, and another could use that. So
- * for the first questions every answer is tried that could lead anywhere. Some
- * lead nowhere, and their runs end there; no graph is found twice.
+ * Search graph by graph (reduce.c) has one list for each graph. The hash of a
+ * list's first answers decides which shard has the list. All shards go through
+ * these first answers, and each goes on only below its own. Which threads are
+ * worth waiting for is learned below a question, but a shard cannot learn what
+ * happens in another. So for the first questions each shard tries every answer
+ * that could lead to a graph. Runs of answers that lead to none end there; no
+ * graph is found twice.
  *
- * Two kinds of searches are not split: the first shard does all of them. One is
- * a search by schedules. The other is one in which a thread goes to sleep: that
- * asks twice, for its turn and for the word it sleeps on, so two lists may lead
- * to one graph.
+ * Two kinds of searches are not split; the first shard does all of them. One is
+ * a search by schedules. The other is a search in which a thread goes to sleep:
+ * going to sleep asks two questions, one for the thread's turn and one for the
+ * word it sleeps on, so two lists may lead to one graph.
  */
 #ifndef SIM_GRAPH_SHARD_H
 #define SIM_GRAPH_SHARD_H
@@ -26,9 +27,9 @@ struct sim_shard {
     uint32_t index; /* 1 .. count; 0: none, to count prefixes */
     uint32_t count; /* 0: all lists are its own */
     uint32_t depth; /* answers that decide */
-    bool whole;     /* not split, although it could be by its options */
-    bool owned;     /* of the present run: the list is its own */
-    bool foreign;   /* ... it is another shard's, and the run ends there */
+    bool whole;     /* not split, although its options allow it */
+    bool owned;     /* the current run's list is this shard's */
+    bool foreign;   /* ... is another shard's, so the run ends */
 };
 
 /* returns: is the list, or what has been answered of it, this shard's? */
@@ -39,9 +40,10 @@ bool sim_shard_owns(const struct sim_shard *shard,
 void sim_shard_sleeps(void);
 
 /*
- * In a run, at a question that is new; ends the run if the list is another's.
+ * Called in a run, at a new question. Ends the run if the list belongs to
+ * another shard.
  *
- * in:      at, its index in the list
+ * in:      at, the question's index in the list
  * returns: the threads that may be worth waiting for, a bit each
  */
 uint8_t sim_shard_enter(uint32_t at);

@@ -4,11 +4,11 @@
  *      coordinator  <- socket ->  worker: one part of the tree each
  *             \___ slots, sets of states: shared memory ___/
  *
- * A worker that has finished gets the largest part that no worker has. If there
- * is none, another worker is asked to share: it gives away the remaining
- * answers of its first open question, and continues below the current one. The
- * sets of states and of graphs are shared, so that no worker repeats another's
- * work.
+ * A worker that has finished gets the largest free part. If no part is free,
+ * the coordinator asks another worker to share: that worker gives away the
+ * remaining answers of its first open question, and continues below its current
+ * answer. Workers share the sets of states and of graphs, so that none repeats
+ * another's work.
  */
 #include "control.h"
 #include "engine.h"
@@ -30,8 +30,8 @@ struct job {
     int fd;
     uint32_t part;           /* SIM_NO_PART: idle */
     bool asked;              /* a request is on its way */
-    bool shown;              /* it stands still until it is told to go on */
-    struct sim_message list; /* ... and this is where */
+    bool shown;              /* it pauses until told to go on */
+    struct sim_message list; /* ... at this position */
 };
 
 struct jobs {
@@ -42,7 +42,7 @@ struct jobs {
     struct sim_exhaust_result before; /* what was found by one process */
     enum sim_search_end end;
     bool over;
-    bool saving; /* nobody is to go on */
+    bool saving; /* all workers must pause */
 };
 
 /* ---- Processes ---- */
@@ -72,7 +72,8 @@ start(struct jobs *j, uint32_t i)
     return true;
 }
 
-/* Workers end when their socket does, or are ended in the middle of a part. */
+/* Workers end when their socket closes, or are killed in the middle of a
+ * part. */
 static void
 stop_all(struct jobs *j)
 {
@@ -86,7 +87,7 @@ stop_all(struct jobs *j)
     }
 }
 
-/* What all have counted, with what was found before. */
+/* Sum the counts of all workers, and those from before. */
 static void
 sum_up(struct jobs *j)
 {
@@ -151,7 +152,7 @@ ask(struct jobs *j, uint32_t i, enum sim_request request)
     atomic_store(&j->shared->slots[i].request, request);
 }
 
-/* Somebody has nothing to do: the others share. */
+/* A worker is idle: ask others to share. */
 static void
 ask_to_share(struct jobs *j)
 {
@@ -281,14 +282,14 @@ take_message(struct jobs *j, uint32_t i)
         break;
     case SIM_MESSAGE_PART:
     case SIM_MESSAGE_GO_ON:
-        break; /* not theirs */
+        break; /* not a worker's message */
     }
     sim_message_free(&m);
 }
 
 /* ---- The file ---- */
 
-/* Its part stays a worker's own; only the file has it cut up. */
+/* The worker keeps its part; only the file has it split. */
 static bool
 save(struct jobs *j)
 {
@@ -311,7 +312,7 @@ save(struct jobs *j)
     return saved;
 }
 
-/* When all stand still, write the file, and let them go on. */
+/* When all workers pause, write the file, and let them go on. */
 static void
 save_if_due(struct jobs *j)
 {
@@ -360,7 +361,7 @@ share_of(const struct jobs *j)
     return sum;
 }
 
-/* Time is over, or the runs are: all give back what they have. */
+/* The time or the runs are used up: all workers give their parts back. */
 static void
 stop_if_late(struct jobs *j)
 {

@@ -1,13 +1,13 @@
 /*
  * offer.c -- offers what a thread has done to those that wait for it.
  *
- * An operation is offered not at once, but when its thread comes to the next
- * one. Between the two may be code that is not instrumented, whose state in
- * plain memory the explorer does not see. As those that wait cannot go on
- * before, that code runs right after the operation, just as in a search by
- * schedules, where threads are switched only at scheduling points. So each run
- * of a search by graphs is also a run of some schedule, and the unseen state
- * changes in the order of the events.
+ * An operation is offered not at once, but when its thread comes to its next
+ * one. Between the two there may be code that is not instrumented, and the
+ * explorer cannot see what it changes. The waiting threads cannot go on before
+ * that code has run, so it runs right after the operation; in a search by
+ * schedules it does so, too, because threads are switched only at scheduling
+ * points. So each run of a search graph by graph is also a run of some
+ * schedule, and unseen state changes in the order of the events.
  */
 #include "engine.h"
 
@@ -41,7 +41,8 @@ wake_blocked(const struct chain *chain)
     }
 }
 
-/* Somebody waits in a loop for a store like this: that is another list. */
+/* End the run if a thread that was left in a wait loop waits for this store:
+ * another list has it. */
 static void
 cut_if_awaited(void)
 {

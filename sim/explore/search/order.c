@@ -4,9 +4,9 @@
  * Locks, condition variables, words to sleep on and marks are objects. An
  * operation that changes an object is ordered with every other operation on it;
  * one that only reads it (a failing try, readers that come and go, going to
- * sleep) is ordered with changes alone. An operation comes after all that were
- * made, or waits for a certain thread's next one that it does not commute with,
- * as a read does (reduce.c).
+ * sleep) is ordered with changes only. An operation either comes after all that
+ * were made so far, or waits for the next operation of a certain thread that it
+ * does not commute with, as a read does (reduce.c).
  */
 #include "engine.h"
 
@@ -69,10 +69,11 @@ sim_order_done(struct order *order, bool changed)
 /* ---- Barriers on all threads ---- */
 
 /*
- * In a kernel with barriers each operation of a thread looks at them: it comes
- * after all that were made, or waits for a certain thread's next one. Its turn
- * comes before what else it asks. If it waits then, only those run whom it
- * depends on, so their barriers come before it in any case.
+ * In a kernel with barriers each operation is ordered with them: it comes after
+ * all barriers so far, or waits for a certain thread's next barrier. This
+ * question, the operation's turn, is asked before its other questions. If one
+ * of those makes it wait, only threads that it depends on run, so their
+ * barriers come before it in any case.
  */
 void
 sim_turn_ask(void)

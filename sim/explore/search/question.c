@@ -1,7 +1,8 @@
 /*
- * question.c -- the answers of a question, one after the other (frontier.h).
+ * question.c -- steps through the answers of a question (frontier.h).
  *
- *      sources that are there, threads to wait for, or to stay blocked
+ * The answers of a read, in order: each source, each thread to wait for, to
+ * stay blocked (reduce.c).
  */
 #include "engine.h"
 #include "frontier.h"

@@ -1,32 +1,34 @@
 /*
- * reduce.c -- each execution graph once, without trying every schedule.
+ * reduce.c -- visits each execution graph once, without trying every schedule.
  *
- * Threads run in a fixed way: the current one goes on until it cannot. So a
- * schedule decides nothing; a question is asked wherever two graphs can differ.
- * A read (a load, an exchange, taking a lock) may
+ * Threads run in a fixed order: the current one goes on until it cannot. So the
+ * schedule is no choice. Instead, a question is asked wherever two graphs can
+ * differ. A read (a load, an exchange, taking a lock) may
  *
- *      take one of the stores that are there:    answers 0 .. sources - 1
+ *      take one of the stores made so far:       answers 0 .. sources - 1
  *      wait for one that thread k has yet to do: answer  sources + k
  *
- * In the second case only thread k runs, until it has written to that object;
- * then the waiting read is made before k's next operation (offer.c), or
- * continues to wait for k's next write. So two different lists give different
- * graphs, and every graph has a list: follow the graph, and take or wait as it
+ * In the second case only thread k runs, until it has written to that object.
+ * Before k's next operation (offer.c) the waiting read then takes that store,
+ * or goes on to wait for k's next write. So different lists give different
+ * graphs, and every graph has a list: at each read, take or wait as the graph
  * says.
  *
- * Whether it is worth waiting for k is learned. When k writes to an object,
- * each earlier read of it that k's write did not depend on (by program order
- * and reads-from, precursors()) could have waited: its question gets the answer
- * `sources + k`, to be tried after the others. Such a list may still lead
- * nowhere, if k now decides otherwise; it ends there.
+ * Runs show whether it is worth waiting for k. When k writes to an object, each
+ * earlier read of the object that k's write does not depend on (by program
+ * order and reads-from, precursors()) could have waited for it. So the read's
+ * question gets the answer `sources + k`, to be tried after the others. Such a
+ * list may still lead to no graph, if k then takes another path; the run ends
+ * there.
  *
  * The last answer, `sources + SIM_THREADS_MAX`, is to stay blocked until
- * another thread writes to the object, and then to ask again (futile.c).
+ * another thread writes to the object, and then to ask the question again
+ * (futile.c).
  *
  * Writes do not wait: a store gets its position in modification order when it
- * is made (memory.c). Locking, sleeping and waking work in a similar way
- * (order.c). Kernels in which a thread forks, or with a check after each event,
- * are explored by schedules instead (engine.c).
+ * is made (memory.c). Locking, sleeping and waking work like reads (order.c). A
+ * kernel in which a thread forks, or which checks an invariant after each
+ * event, is explored by schedules instead (engine.c).
  */
 #include "engine.h"
 #include "frontier.h"
@@ -74,7 +76,7 @@ sim_reduce_begin(void)
 
 /* ---- Questions ---- */
 
-/* A run that is only repeated must not touch what the search has learned. */
+/* A repeated run must not change what the search has learned. */
 static bool
 is_new(const struct sim_choices *choices)
 {
@@ -83,7 +85,7 @@ is_new(const struct sim_choices *choices)
            choices->count < CHOICES_MAX;
 }
 
-/* A choice that is no read: it has its answers, and no more. */
+/* A choice that is no read: its answers are fixed. */
 void
 sim_reduce_plain_question(const struct sim_choices *choices)
 {
@@ -101,7 +103,7 @@ waiting_threads(void)
     return set;
 }
 
-/* Does it wait for the running thread in the end? */
+/* Does the thread wait for the running one, directly or through others? */
 static bool
 waits_for_us(uint32_t thread)
 {
@@ -113,7 +115,8 @@ waits_for_us(uint32_t thread)
     return thread == e->current;
 }
 
-/* A thread that waits for us in the end cannot be waited for. */
+/* Threads that may be waited for: those that do not wait for the running
+ * one. */
 static uint8_t
 not_waiting(void)
 {
@@ -128,7 +131,7 @@ not_waiting(void)
     return set;
 }
 
-/* For runs that are drawn: any source, or any thread that could write. */
+/* For random runs: any source, or any thread that could write. */
 static uint32_t
 random_answer(uint32_t sources, uint8_t allowed)
 {
@@ -178,8 +181,8 @@ sim_reduce_question(uint32_t i)
 }
 
 /*
- * The run ends here, before all of it was seen: of the questions from `from` on
- * it is not known for whom to wait, so all who could go on are tried.
+ * A run ends early. So for its questions from `from` on it is unknown which
+ * threads are worth waiting for, and all threads that could go on are tried.
  */
 void
 sim_reduce_open(uint32_t from)
@@ -198,7 +201,7 @@ sim_reduce_open(uint32_t from)
 
 /* ---- Who runs ---- */
 
-/* Somebody waits for what will not come. */
+/* A thread waits for an operation that will not come. */
 _Noreturn static void
 dead_end(void)
 {
@@ -219,7 +222,7 @@ is_blocked(const struct thread *t)
     return t->blocks && !t->can_take(t->can_take_context);
 }
 
-/* Are those who wait kept from what they want, no matter who runs? */
+/* Can no waiting thread get what it waits for, whichever thread runs? */
 static bool
 all_blocked(void)
 {
@@ -230,7 +233,8 @@ all_blocked(void)
     return true;
 }
 
-/* The thread to run next; ends the run if nobody can, or it leads nowhere. */
+/* Pick the thread to run next; ends the run if none can, or it leads to no
+ * graph. */
 uint32_t
 sim_reduce_pick(bool can_continue)
 {
@@ -292,7 +296,7 @@ wait_for(struct chain *chain, uint32_t wanted)
     t->blocks = false;
 }
 
-/* Blocked, until somebody writes to the object. */
+/* Stay blocked until another thread writes to the object. */
 static void
 stay(struct chain *chain)
 {
@@ -304,11 +308,12 @@ stay(struct chain *chain)
 }
 
 /*
- * Which of `sources` does the running thread's next operation take?
+ * Ask which of `sources` the running thread's next operation takes.
  *
- * in:      futile, those that are of no use, a bit each
- * returns: its number; NONE: it has waited, and takes what was just written;
- *          SIM_STAYED: it was blocked, and there may be others now
+ * in:      futile, the sources that are of no use, a bit each
+ * returns: the source's number; NONE: the thread has waited, and takes what was
+ *          just written; SIM_STAYED: the thread was blocked, and there may be
+ *          other sources now
  */
 uint32_t
 sim_reduce_read(struct chain *chain, uint32_t sources, uint64_t futile)
@@ -336,7 +341,7 @@ sim_reduce_read(struct chain *chain, uint32_t sources, uint64_t futile)
 
 /* ---- What was done ---- */
 
-/* What the running thread knows of, happens-before or not. */
+/* What the running thread's events depend on: happens-before and all reads. */
 static const struct clock *
 precursors(void)
 {
@@ -346,14 +351,14 @@ precursors(void)
     return &t->causal;
 }
 
-/* Before an operation: what it depends on, but for its own read. */
+/* Before an operation: note what it depends on, without its own read. */
 void
 sim_reduce_enter(void)
 {
     sim_self()->before = *precursors();
 }
 
-/* Earlier operations that could have waited for this one. */
+/* Find earlier operations that could have waited for this one. */
 static void
 enable_waiting(const struct chain *chain, const struct clock *before, bool look)
 {
@@ -374,9 +379,10 @@ enable_waiting(const struct chain *chain, const struct clock *before, bool look)
 }
 
 /*
- * For whom d may wait now that `me` has done what it waited for: a read for
- * this thread's next write alone, an operation on an object for anybody. Looks
- * commute, so they are waited for in the order of threads.
+ * Thread `me` has made the operation that t waits for. For which threads may t
+ * wait instead? A read: for `me`'s next write only; an operation on an object:
+ * for any thread. Looks commute, so they are waited for in the order of
+ * threads.
  */
 static uint8_t
 may_wait_further(const struct thread *t, uint32_t me, bool look)
@@ -388,7 +394,8 @@ may_wait_further(const struct thread *t, uint32_t me, bool look)
     return (uint8_t)(1U << me) | (others & not_waiting());
 }
 
-/* Does thread d, which waits for this very operation, come right after it? */
+/* Ask whether thread d, which waits for this operation, comes right after
+ * it. */
 static bool
 takes(uint32_t d, bool look)
 {
@@ -406,7 +413,7 @@ takes(uint32_t d, bool look)
     return answer == 0;
 }
 
-/* To those who wait for the operation: they do theirs now, one by one. */
+/* Offer the operation to waiting threads: they make theirs now, one by one. */
 void
 sim_reduce_offer(struct chain *chain, bool look)
 {
@@ -432,10 +439,10 @@ sim_reduce_offer(struct chain *chain, bool look)
 }
 
 /*
- * The running thread has operated on the object: after its event. Unless it was
- * a store, it has asked sim_reduce_read().
+ * Record the running thread's operation on the object, after its event. Unless
+ * it was a store, sim_reduce_read() was called before it.
  *
- * in:      source, what that which it read depends on, or NULL
+ * in:      source, what the event that it read from depends on; or NULL
  */
 void
 sim_reduce_did(struct chain *chain, enum sim_operation operation,

@@ -8,7 +8,7 @@
 struct sim_choices;
 struct sim_question;
 
-/* What operations are ordered on: a location, an object. */
+/* The operations on a location or an object, which are ordered. */
 struct chain {
     uint32_t last;       /* operation on it: entry index + 1 */
     struct clock causal; /* what the last change depends on */
@@ -16,11 +16,11 @@ struct chain {
 
 /* What an operation does to its chain. */
 enum sim_operation {
-    SIM_LOAD,   /* of a location: it took a store, perhaps an old one */
-    SIM_STORE,  /* to a place */
+    SIM_LOAD,   /* of a location; the store read may be an old one */
+    SIM_STORE,  /* to a location */
     SIM_CHANGE, /* reads and writes, so it is ordered with all others */
-    SIM_LOOK,   /* changes nothing, this time: a compare-exchange that fails,
-                 * a read of an object. Commutes with other looks. */
+    SIM_LOOK,   /* changes nothing this time: a compare-exchange that fails, a
+                 * read of an object; commutes with other looks */
 };
 
 /* reduce.c */
@@ -41,7 +41,7 @@ void sim_reduce_open(uint32_t from);
 
 struct order {
     struct chain chain;
-    struct clock looks; /* what the looks at it depend on */
+    struct clock looks; /* what operations that changed nothing depend on */
 };
 
 /* The questions about an operation's position among the others. */
@@ -52,14 +52,16 @@ struct asked {
     bool shuts; /* no operation that needs admission can come right before */
 };
 
-/* May the operation come right after what was just done? NULL: always. */
+/* May the operation come right after the one just done? NULL: always. */
 typedef bool sim_can_take(void *context);
 
 /*
- * Before the running thread's next operation on the object: wait for its turn.
+ * Before the running thread's next operation on the object: wait until it is
+ * this operation's turn.
  *
  * in:      looks: is it known to change nothing?
- *          can_take: may it come right after what was just done? NULL: always
+ *          can_take: may the operation come right after the one just done?
+ *          NULL: always
  */
 void sim_order_ask(struct order *order, bool looks, sim_can_take *can_take,
                    void *context);

@@ -88,7 +88,8 @@ sim_search_load(struct sim_search *s, const struct sim_step *path,
     for (uint32_t i = 0; i < depth; i++) {
         s->choices.list[i] = path[i].choice;
         *sim_reduce_question(i) = path[i].question;
-        sim_reduce_question(i)->enabled = 0; /* what is learned from now on */
+        sim_reduce_question(i)->enabled =
+            0; /* set by what the next runs learn */
     }
     sim_choices_carry(&s->choices, depth);
 }
@@ -172,9 +173,10 @@ sim_search_verdict(const struct sim_exhaust_result *result, bool finished)
 /* ---- Random runs in between ---- */
 
 /*
- * A quarter of the runs, by strategies that find what depth comes to late.
+ * Make random runs, a quarter of all, by strategies that soon find what
+ * depth-first search reaches late.
  *
- * returns: true if one has failed
+ * returns: true if a run has failed
  */
 static bool
 sample_slice(struct sim_search *s)

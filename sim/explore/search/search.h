@@ -14,9 +14,9 @@ enum { SIM_CHOICES_MAX = 1 << 16 };
 
 enum sim_search_end {
     SIM_SEARCH_DONE,   /* the part has been searched */
-    SIM_SEARCH_PAUSED, /* pause() wanted it; may go on */
+    SIM_SEARCH_PAUSED, /* pause() returned true; may go on */
     SIM_SEARCH_OVER,   /* a failure, or a limit */
-    SIM_SEARCH_AGAIN   /* something was learned: all begins again */
+    SIM_SEARCH_AGAIN   /* something was learned: the search must begin again */
 };
 
 struct sim_search {
@@ -24,7 +24,7 @@ struct sim_search {
     const struct sim_exhaust_options *options;
     struct sim_exhaust_result *result; /* of this process alone */
     bool reduced;                      /* graph by graph, not by schedules */
-    bool rechecks; /* cut runs were searched before: check some */
+    bool rechecks; /* cut runs were explored before: re-check some */
     struct sim_visited visited;
     struct sim_visited graphs;
     struct sim_choices choices;
@@ -38,7 +38,8 @@ struct sim_search {
     uint64_t sample_seed;
 };
 
-/* A search of the whole. in: kernel, options, result, reduced are set */
+/* Begin a search of the whole tree. in: kernel, options, result, reduced are
+ * set */
 void sim_search_begin(struct sim_search *s);
 void sim_search_end(struct sim_search *s);
 
@@ -55,18 +56,18 @@ void sim_search_load(struct sim_search *s, const struct sim_step *path,
 enum sim_search_end sim_search_continue(struct sim_search *s);
 
 /*
- * Go through all lists down to the depth at which shards divide, as a shard
- * that owns none.
+ * Go through all lists, only down to the depth at which shards divide.
  *
  * out:     *prefixes, how many lists go on below that depth
- * returns: false if the lists became others on the way: the search met a new
- *          wait loop, more threads than before, or what it cannot reduce
+ * returns: false if the lists changed on the way, because the search met a new
+ *          wait loop, more threads than before, or an operation that it cannot
+ *          reduce
  */
 bool sim_search_prefixes(struct sim_search *s, uint64_t *prefixes);
 
 /* ---- While it is paused ---- */
 
-/* Questions that are answered for the next run. */
+/* Number of questions whose answers the next run takes over. */
 uint32_t sim_search_depth(const struct sim_search *s);
 
 /* The first question of this part's path that has another answer; or the
@@ -77,7 +78,7 @@ uint32_t sim_search_open(const struct sim_search *s);
 void sim_search_steps(const struct sim_search *s, uint32_t from, uint32_t to,
                       struct sim_step *steps);
 
-/* Leave the other answers of the questions before `depth` to others. */
+/* Give the other answers of the questions before `depth` away. */
 void sim_search_narrow(struct sim_search *s, uint32_t depth);
 
 /* What was learned about the path. out: enabled[0 .. s->base) */

@@ -7,8 +7,8 @@
 struct sim_search;
 
 /*
- * Choose the depth as all shards do: so that there are many more prefixes than
- * shards.
+ * Choose the depth at which shards divide, so that there are many more prefixes
+ * than shards. All shards choose the same depth.
  *
  * in:      search, begun, with the shard's index and count
  * returns: false if the search is not split and belongs to another shard

@@ -1,6 +1,6 @@
 /*
- * sources.c -- which store a read takes, and where a new one goes (M1 to M4 of
- * memory.c).
+ * sources.c -- which store a read takes, and where a new store goes (M1 to M4
+ * of memory.c).
  */
 #include "engine.h"
 #include "futile.h"
@@ -11,14 +11,14 @@ covers(const struct clock *clock, const struct store *s)
     return clock->at[s->thread] >= s->stamp;
 }
 
-/* Does T know S, or a load of S (M1, M2)? */
+/* Does the store, or a load of it, happen before the access (M1, M2)? */
 static bool
 is_known(const struct thread *t, const struct store *s)
 {
     return covers(&t->now, s) || sim_clock_knows_any(&t->now, &s->seen);
 }
 
-/* What will happen before the access, if it reads store `from`; and itself. */
+/* The clock of the access, if it reads store `from`. */
 static struct clock
 clock_of(const struct location *l, uint32_t from, int order)
 {
@@ -30,7 +30,8 @@ clock_of(const struct location *l, uint32_t from, int order)
     return now;
 }
 
-/* Does it fit the seq_cst operations? What comes last always does. */
+/* Is the access compatible with seq_cst operations? The last store always
+ * is. */
 static bool
 fits(const struct location *l, uint32_t from, uint32_t position, int order,
      bool seq_cst)
@@ -43,7 +44,8 @@ fits(const struct location *l, uint32_t from, uint32_t position, int order,
     return sim_seq_cst_allows(l, from, position, seq_cst, &now);
 }
 
-/* Has a read-modify-write read store `index`? Then it stands behind it. */
+/* Has a read-modify-write read store `index`? Then its own store follows
+ * directly. */
 static bool
 is_taken(const struct location *l, uint32_t index)
 {
@@ -59,7 +61,7 @@ check_room(uint32_t count)
                           "an access has more than 512 stores to choose from");
 }
 
-/* One of `count` stores or places, the most ordinary first. */
+/* Choose one of `count` stores or positions, the most ordinary first. */
 static uint32_t
 choose(const uint32_t *found, uint32_t count, uint16_t label)
 {
@@ -89,8 +91,8 @@ may_read(const struct reading *r, uint32_t index)
 }
 
 /*
- * The stores that a load may return, a read-modify-write take, or a
- * compare-exchange read, successful or not; the last one first.
+ * List the stores that the access may read, the last one first. For a
+ * compare-exchange these include the stores with which it fails.
  */
 static uint32_t
 list_sources(const struct reading *r, uint32_t *found)
@@ -111,7 +113,7 @@ list_sources(const struct reading *r, uint32_t *found)
     return count;
 }
 
-/* The same; the system knows more than the thread for which it reads. */
+/* The same for a read by the system, which knows more than the thread. */
 static __attribute__((noinline)) uint32_t
 list_for_system(const struct reading *r, uint32_t *found)
 {
@@ -131,7 +133,7 @@ sources_of(const struct reading *r, uint32_t *found)
     return r->told == NULL ? list_sources(r, found) : list_for_system(r, found);
 }
 
-/* The store that the thread it waited for has just made. */
+/* The store just made by the thread that the running one waited for. */
 static uint32_t
 just_written(const struct location *l)
 {
@@ -160,7 +162,7 @@ can_read_it(void *context)
     return false;
 }
 
-/* Those that lead round the wait loop that the access is in. */
+/* The sources that only lead round the access's wait loop. */
 static uint64_t
 futile_of(const struct location *l, const uint32_t *found, uint32_t count)
 {
@@ -197,13 +199,13 @@ choose_reduced(struct reading *r)
     } while (picked == SIM_STAYED);
     if (picked < count)
         return found[picked];
-    /* It has waited, and others have gone on: is it still a place to read? */
+    /* The thread has waited, meanwhile others ran: is this still a location? */
     sim_location_of(l->address, l->bytes, r->writes && r->expected == NULL,
                     t->next_site);
     return just_written(l);
 }
 
-/* The store that the access reads: an index. */
+/* Choose the store that the access reads. returns: its index */
 uint32_t
 sim_sources_choose(struct reading *r)
 {

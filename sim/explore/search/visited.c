@@ -90,8 +90,8 @@ unlock_table(struct table *t)
     atomic_flag_clear_explicit(&t->locked, memory_order_release);
 }
 
-/* Room in the mapping, all zero; what a table leaves goes back to the system.
- */
+/* Give the table zeroed room of twice the size in the mapping; its old room
+ * goes back to the system. */
 static bool
 grow_table(struct sim_visited_shared *shared, struct table *t)
 {

@@ -1,11 +1,12 @@
 /*
  * visited.h -- a set of 128-bit keys, for states already explored.
  *
- * Open addressing, doubling at 3/4. With n keys the probability that any two
- * different states share one is below n^2 / 2^129.
+ * A hash table with open addressing, which doubles when 3/4 full. With n keys,
+ * the probability that any two different states have the same key is below n^2
+ * / 2^129.
  *
- * A shared set belongs to this process and those that it forks: 256 tables in
- * memory that all of them map, each with a lock.
+ * A shared set is for this process and the processes that it forks: 256 tables
+ * in memory that all of them map, each with a lock.
  */
 #ifndef SIM_VISITED_H
 #define SIM_VISITED_H

@@ -123,7 +123,7 @@ static void
 quit_unless(bool sent)
 {
     if (!sent)
-        _exit(0); /* nobody listens any more */
+        _exit(0); /* the coordinator has ended */
 }
 
 static void

@@ -30,12 +30,13 @@ enum sim_count {
 /* What a worker reports without a message. */
 struct sim_slot {
     _Atomic uint32_t request; /* enum sim_request */
-    _Atomic uint32_t share;   /* of its part, done; of SIM_SHARE_ONE */
+    _Atomic uint32_t
+        share; /* share of its part done, in units of 1 / SIM_SHARE_ONE */
     _Atomic uint64_t counts[SIM_COUNT_COUNT];
-    char line[64]; /* the next one's is not in the same line of the cache */
+    char line[64]; /* keeps slots in different cache lines */
 };
 
-/* In memory that all share. */
+/* In memory that all processes share. */
 struct sim_shared {
     _Atomic int64_t runs_left;
     struct sim_slot slots[SIM_JOBS_MAX];
@@ -44,10 +45,10 @@ struct sim_shared {
 enum sim_message_type {
     SIM_MESSAGE_PART,   /* steps: search below this path */
     SIM_MESSAGE_GO_ON,  /* after SHOWN */
-    SIM_MESSAGE_SHARED, /* steps, learned: others may have their other answers
+    SIM_MESSAGE_SHARED, /* steps, learned: other answers of steps are given away
                          */
-    SIM_MESSAGE_SHOWN,  /* steps, learned: where it is */
-    SIM_MESSAGE_GIVEN,  /* steps, learned: it has stopped there */
+    SIM_MESSAGE_SHOWN,  /* steps, learned: its position */
+    SIM_MESSAGE_GIVEN,  /* steps, learned: the position where it stopped */
     SIM_MESSAGE_DONE,   /* no steps; learned */
     SIM_MESSAGE_FAILED, /* struct sim_failed, choices */
     SIM_MESSAGE_OVER,   /* text: a difference between two runs, or nothing */
@@ -74,7 +75,7 @@ bool sim_message_send(int fd, enum sim_message_type type, uint32_t count,
 bool sim_message_receive(int fd, struct sim_message *m);
 void sim_message_free(struct sim_message *m);
 
-/* Search what comes over the socket, until it ends. */
+/* Search the parts that come over the socket, until it is closed. */
 _Noreturn void sim_worker_main(struct sim_search *s, int fd,
                                struct sim_shared *shared, uint32_t number);
 
