@@ -118,8 +118,8 @@ add_rules(struct options *options, const char *name)
                        "'profsim audit --rules list' names them");
 }
 
-/* Call `each` for the words between commas; false at the first that is wrong.
- */
+/* Call `each` for each word of a list with commas. returns: false at the first
+ * word that it refuses */
 static bool
 split(struct options *options, const char *text,
       bool (*each)(struct options *options, const char *word))
@@ -218,8 +218,8 @@ list_rules(void)
                subjects_rules_mistakes[i]->source);
 }
 
-/* If there are several rule sets, those that do not accept the rate are left
- * out, with a message; if none is left, that is an error. */
+/* If several rule sets are given, leave out those that refuse the rate, with a
+ * message. It is an error if none is left. */
 static bool
 check_rate(struct options *options)
 {

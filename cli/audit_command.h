@@ -26,9 +26,9 @@ enum cli_exit cli_audit_judge_shard(const struct subjects_rules *const *rules,
                                     struct cli_shard shard, const char *result);
 
 /*
- * Audit live tools, by the build: make audit-live.
+ * Audit live tools: replace this process by `make audit-live`.
  *
- * returns: not at all; if that cannot be run, CLI_USAGE, reported
+ * returns: only if that cannot be run; CLI_USAGE, reported
  */
 enum cli_exit cli_audit_live(void);
 

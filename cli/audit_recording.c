@@ -1,5 +1,5 @@
-/* audit_recording.c -- how live bytes of a recorded program vary by sampling.
- */
+/* audit_recording.c -- how much the sampled live bytes of a recorded program
+ * vary. */
 #include "audit_command.h"
 
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* clock.h -- a clock that only goes on. */
+/* clock.h -- a clock that never goes back. */
 #ifndef CLI_CLOCK_H
 #define CLI_CLOCK_H
 

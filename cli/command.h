@@ -20,7 +20,7 @@ enum cli_exit cli_replay(int argc, char **argv);
 enum cli_exit cli_run(int argc, char **argv);
 enum cli_exit cli_shrink(int argc, char **argv);
 
-/* Add a property's id to a set; complains if there is none of that name. */
+/* Add a property to a set, by its id. Complains if no property has that id. */
 bool cli_property(const char *word, props_set *set);
 
 /* returns: the rule set; NULL, and a complaint, if none has that name */

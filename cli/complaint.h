@@ -24,8 +24,8 @@ bool cli_complain(const char *format, ...)
  * Complain about an unknown name, and suggest the nearest one.
  *
  * in:      what, the kind of name: "property"
- *          nearest, which has been given all names
- *          hint, printed if none is near: "'profsim list' names them"
+ *          nearest, which has seen all valid names
+ *          hint, printed if no name is near: "'profsim list' names them"
  * returns: false
  */
 bool cli_unknown(const char *what, const struct sim_nearest *nearest,

@@ -1,6 +1,6 @@
 /*
  * conform_stream.c -- `profsim conform -- COMMAND`: judges the events of a
- * command's own probes by what their order alone can show.
+ * command's own probes, as far as their order alone can show an error.
  */
 #include "conform_stream.h"
 
@@ -120,8 +120,8 @@ is_same_block(const struct stream_event *a, const struct stream_event *b)
     return a->process == b->process && a->address == b->address;
 }
 
-/* For each address, allocs and frees alternate; a child's first free may be of
- * a block that it inherited. */
+/* For each address, allocs and frees must alternate. Only the first free in a
+ * child may lack its alloc: it may be of an inherited block. */
 static void
 judge_lives(struct judging *judging)
 {
@@ -163,7 +163,8 @@ judge_lives(struct judging *judging)
         (uintmax_t)closed, judging->count, (uintmax_t)inherited);
 }
 
-/* One weight for one size, not below it; or all weights count intervals. */
+/* Each size must have one weight, not below the size; or all weights count
+ * intervals. */
 static void
 judge_weights(struct judging *judging)
 {

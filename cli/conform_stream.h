@@ -14,7 +14,7 @@
  */
 enum cli_exit cli_conform_stream_run(char **command);
 
-/* Whether a check can be judged by events alone, and its outcome. */
+/* Can a check be judged by the events alone? If so, judge it. */
 bool cli_conform_stream_judges(const char *name);
 void cli_conform_stream_judge(const char *name,
                               struct cli_conform_outcome *outcome);

@@ -1,7 +1,7 @@
 /*
- * explain.c -- `profsim explain`: a scenario, event by event: what it did to
- * the profile, what was read and what the oracle says, and whether the failure
- * needs it.
+ * explain.c -- `profsim explain`: a scenario, event by event: how each changed
+ * the profile, what was read, what the oracle expects, and whether the failure
+ * needs the event.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -147,8 +147,7 @@ tell_bucket(const struct explanation *explanation,
                      r->frees, "   shown");
 }
 
-/* What a snapshot listed, as a difference from the heap that it had to equal.
- */
+/* Print how a snapshot differs from the heap that it had to equal. */
 static void
 tell_snapshot(const struct explanation *explanation)
 {

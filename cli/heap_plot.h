@@ -1,5 +1,5 @@
-/* heap_plot.h -- a small plot of text: bytes that a world has in use after each
- * event, and those that its heap profile has published. */
+/* heap_plot.h -- a small text plot of the bytes that a world has in use after
+ * each event, and of those that its heap profile has published. */
 #ifndef CLI_HEAP_PLOT_H
 #define CLI_HEAP_PLOT_H
 
@@ -18,7 +18,7 @@ void cli_heap_plot_delete(struct cli_heap_plot *plot);
 void cli_heap_plot_note(struct cli_heap_plot *plot,
                         const struct props_run *run);
 
-/* Print it: nothing if nothing was ever in use. */
+/* Print the plot, or nothing if no bytes were ever in use. */
 void cli_heap_plot_print(const struct cli_heap_plot *plot);
 
 #endif

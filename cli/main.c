@@ -61,7 +61,7 @@ print_usage(FILE *file)
           file);
 }
 
-/* An answer that did not get out is none. */
+/* If the output could not be written, the command has failed. */
 static int
 end(enum cli_exit exit_code)
 {

@@ -1,6 +1,6 @@
 /*
- * options.h -- parses the arguments of a command by a table of its options,
- * from which the help is printed, too.
+ * options.h -- parses a command's arguments by a table of its options, and
+ * prints its help from the same table.
  *
  *      --name VALUE   --name=VALUE   -n VALUE   -nVALUE
  *      --flag         -f             -fn VALUE

@@ -5,8 +5,8 @@
 #include <stdio.h>
 
 /*
- * Print a path so that a shell reads the same word, on one line of printable
- * characters: unquoted, 'in quotes', or $'with \033'.
+ * Print a path as a word that a shell reads as that path, in printable
+ * characters on one line: unquoted, 'in quotes', or $'with \033'.
  */
 void cli_quote_path(FILE *file, const char *path);
 

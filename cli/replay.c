@@ -1,5 +1,5 @@
 /*
- * replay.c -- `profsim replay` and `profsim shrink`: scenario files again.
+ * replay.c -- `profsim replay` and `profsim shrink`: run saved scenarios.
  */
 #include <stdio.h>
 #include <string.h>
@@ -178,7 +178,7 @@ take(struct way *way, struct cli_report *report, int id, const char *value)
     }
 }
 
-/* What is about one run takes one file. */
+/* Options that concern one run allow only one file. */
 static bool
 fits(const struct way *way, int count)
 {

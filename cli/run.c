@@ -1,6 +1,6 @@
 /*
- * run.c -- `profsim run`: a scenario with its expectations, or a recording of a
- * real program under the simulated collector.
+ * run.c -- `profsim run`: runs a scenario and checks its expectations, or
+ * replays a recording of a real program under the simulated collector.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -76,7 +76,7 @@ write_scenario_page(const struct sim_scenario *scenario, const char *path,
     return cli_failure_write(&words->pages, scenario, asked, command);
 }
 
-/* Is the scenario about a subject if one is named? */
+/* --subject needs a scenario about a subject, --debug one about the library. */
 static bool
 fits_subject(const struct sim_scenario *scenario, const char *path,
              const struct words *words)
@@ -243,7 +243,7 @@ show_recording(const struct sim_recording *recording, const char *path,
     return exit_code;
 }
 
-/* What a file came to, if it does not hold its own results. */
+/* Add the result of a file, unless its run has added results. */
 static void
 add_result(const struct words *words, const char *path, enum cli_exit exit_code,
            struct props_breach *breach)
@@ -285,7 +285,7 @@ run_recording(struct sim_input *input, const char *path,
 
 /* ---- the command ---- */
 
-/* What it is, its content says. */
+/* Run a scenario or a recording, whichever the content is. */
 static enum cli_exit
 run_input(struct sim_input *input, const char *path, const struct words *words)
 {

@@ -6,12 +6,12 @@
  *      ...                   1     rsp + 16  CFA - 16   at CFA - 8
  *                            4     rbp + 16  CFA - 16   at CFA - 8
  *
- * A table describes one function after the other. Each is a list of
- * instructions that make this matrix row by row; running them up to a pc gives
- * its row. Four columns are kept. Compilers compute the CFA from rsp and rbp;
- * in signal frames, linkage stubs and frames that align their stack they
- * compute it by an expression of these. A row that needs another register ends
- * a stack.
+ * A table has an entry for each function: a list of instructions that build
+ * this matrix row by row. Running them up to a pc gives the row of that pc.
+ * Columns are kept for the CFA (the caller's stack pointer), the return
+ * address, rbp and rbx. Compilers compute the CFA from rsp or rbp; in signal
+ * frames, linkage stubs and frames that align their stack, by an expression of
+ * these. At a row that needs another register, the walk ends.
  */
 #include "cfi.h"
 
@@ -366,7 +366,7 @@ embed_cfi_step(struct embed_registers *registers, const struct embed_row *row,
     if (!find_cfa(&frame, &row->cfa) ||
         !find_value(&caller.pc, &frame, &row->pc, now.pc))
         return false;
-    /* Those that are lost are missed only where a frame needs them. */
+    /* A lost register matters only if a later frame needs it. */
     if (!find_value(&caller.fp, &frame, &row->fp, now.fp))
         caller.fp = 0;
     if (!find_value(&caller.base, &frame, &row->base, now.base))

@@ -82,7 +82,7 @@ constant_of(struct cfi_reader *reader, uint8_t operation, uintptr_t *value)
     }
 }
 
-/* The two on top become one; a is the one below. */
+/* Replace the top two numbers by one: a is below, b on top. */
 static bool
 combine(struct evaluation *on, uint8_t operation)
 {

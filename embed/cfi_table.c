@@ -1,5 +1,5 @@
 /*
- * cfi_table.c -- .eh_frame_hdr and .eh_frame: which entry is a pc's?
+ * cfi_table.c -- finds the entry of a pc in .eh_frame_hdr and .eh_frame.
  *
  *      header   1 | 1b 03 3b | i32 to .eh_frame | u32 rows | row row row ...
  *      row      i32 first byte of a function, i32 its entry; from the header
@@ -8,8 +8,8 @@
  *      common   u32 bytes | 0 | 1 | "zR.." | alignments | return address
  *               register | more | instructions that all its entries begin with
  *
- * The rows are sorted. Everything is read inside the module, so a table that is
- * damaged costs a stack its callers, never the program.
+ * The rows are sorted. All reads are checked to lie inside the module: a
+ * damaged table cuts a stack short, but never crashes the program.
  */
 #include "cfi.h"
 #include "cfi_read.h"

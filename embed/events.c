@@ -19,8 +19,9 @@
 #include "unwind.h"
 
 /*
- * What a call took along from before it began holds in the image that it began
- * in: a signal handler may have forked meanwhile.
+ * A token carries a record's offset from the hook before a real call to the
+ * hook after it. A signal handler may fork in between, and the child has
+ * another log, so a token also names the image that its offset belongs to.
  */
 enum { GENERATION_BIT = 40 };
 
@@ -75,8 +76,8 @@ log_address(enum embed_kind kind, void *address)
     return offset;
 }
 
-/* Put the bytes that may be used behind `count` words, if they are wanted.
- * returns: how many there are, with room for the stack's */
+/* If the user asked for usable bytes, append them to the `count` words.
+ * returns: how many words there are then, with one left for the stack */
 static uint32_t
 add_usable(uint64_t *words, uint32_t count, void *address)
 {
@@ -259,7 +260,8 @@ log_release(const void *lock, enum embed_lock_kind kind, const void *frame)
     errno = saved_errno;
 }
 
-/* A release is logged before: what follows it in the log came after it. */
+/* A release is logged before the real call, so what it allows is logged after
+ * it. */
 uint64_t
 embed_on_release(const void *lock, enum embed_lock_kind kind, const void *frame)
 {

@@ -1,11 +1,11 @@
 /*
- * exec.c -- notes what a process executes, before it does: an image that then
- * logs nothing has lost the recorder.
+ * exec.c -- notes each program that a process is about to execute. If the new
+ * image then logs nothing, it has lost the recorder.
  *
- * exec is safe in signal handlers and in the child of a vfork, and so is this.
- * A vfork's child logs for its parent, whose memory it is in.
+ * Like exec, this is safe in signal handlers and in the child of a vfork. That
+ * child shares its parent's memory, and writes into its parent's log.
  *
- * What libc executes itself is not seen.
+ * Programs that libc itself executes are not seen.
  */
 #include "recorder.h"
 
@@ -38,7 +38,7 @@ resolve_all(void)
     embed_resolve(&real.execve, "execve", NULL);
 }
 
-/* In the constructor; what comes before it does it, too. */
+/* Run as a constructor, or sooner by the first exec. */
 __attribute__((constructor)) static void
 resolve(void)
 {
@@ -52,8 +52,8 @@ resolve(void)
 }
 
 /*
- * Headers declare that some pointers are never NULL, so compilers leave out
- * checks for it. The system has an error for a program that passes one.
+ * The headers declare that some pointers are never NULL, so compilers remove
+ * our checks. If a program does pass NULL, it must get the system's error.
  */
 static const void *
 maybe_null(const void *pointer)
@@ -63,9 +63,9 @@ maybe_null(const void *pointer)
 }
 
 /*
- * in:      ticks, 0: now, when this image has a log: one that begins later is
- *          of what was executed
- * returns: the note, to be taken back if it comes to nothing; 0: none
+ * in:      ticks, of the exec; 0: now, which is after this image's log began.
+ *          A log that begins later belongs to the executed program
+ * returns: the note's offset, for take_back() if the exec fails; 0: none
  */
 static uint64_t
 note(const char *path, pid_t process, uint64_t ticks)
@@ -186,7 +186,7 @@ execle(const char *path, const char *first, ...)
     return execve(path, argv, envp);
 }
 
-/* It runs before the call returns: its log may be older than the note. */
+/* The new process runs before the call returns, so its log may begin first. */
 static int
 note_spawned(int status, const char *path, const pid_t *process, uint64_t ticks)
 {

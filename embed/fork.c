@@ -9,7 +9,7 @@
  * the handler returns, the child continues in the middle of writing the
  * parent's log. So fork() leaves such a child the old state, with unused memory
  * in place of the log, and wipes the state when the child leaves the recorder.
- * Threads that the child does not have hold nothing any more.
+ * Everything held by threads that do not exist in the child is released.
  */
 #include "recorder.h"
 
@@ -48,7 +48,8 @@ wipe_on_fork_again(void)
         (void)madvise(embed_state, sizeof *embed_state, MADV_WIPEONFORK);
 }
 
-/* Also of a fork() that failed: its handlers are not told. */
+/* This also runs after a fork() that failed; handlers cannot tell the
+ * difference. */
 static void
 after_fork_in_parent(void)
 {
@@ -57,7 +58,8 @@ after_fork_in_parent(void)
     wipe_on_fork_again();
 }
 
-/* What the interrupted code still does must find memory, and no lock taken. */
+/* The interrupted code goes on, so its log must be memory, and its lock free.
+ */
 static void
 go_on_beside_the_log(struct embed_state *state)
 {
@@ -73,7 +75,7 @@ go_on_beside_the_log(struct embed_state *state)
     (void)madvise(state, sizeof *state, MADV_WIPEONFORK);
 }
 
-/* As the kernel has done as a rule, and what it has not. */
+/* Wipe the state if the kernel has not, and what the kernel does not wipe. */
 static void
 wipe(struct embed_state *state)
 {

@@ -9,15 +9,16 @@
  *      frame [caller's frame | return address] ----------+   make
  *      low   ...
  *
- * A function that keeps no frame pointer either leaves its caller's in the
- * register, and that caller is missing from the stack; or it keeps something
- * else there, and the walk reads that as a frame. Hence
+ * A function without a frame pointer does one of two things. It leaves its
+ * caller's in the register, and that caller is missing from the stack; or it
+ * uses the register for something else, and the walk takes that for a frame.
+ * Hence
  *
  *   I1  Each frame read lies whole between `low`, which is the end of the frame
  *       before, and `high`. So the walk ends after (high - low) / 16 frames.
  *
- * What lies above a frame in use belongs to a stack, and is mapped up to its
- * top.
+ * The memory above a frame in use belongs to a stack, and is mapped up to the
+ * top of that stack.
  */
 #include "frames.h"
 

@@ -43,7 +43,7 @@ static _Atomic uint32_t arena_used_bytes;
 void
 embed_heap_resolve(void)
 {
-    /* malloc last: once it is there, all are. */
+    /* malloc comes last: once it is resolved, all are. */
     embed_resolve(&real.free, "free", NULL);
     embed_resolve(&real.calloc, "calloc", NULL);
     embed_resolve(&real.realloc, "realloc", NULL);
@@ -241,7 +241,7 @@ resize(void *old, size_t bytes, const void *frame)
     return address;
 }
 
-/* Neither the free of the old block nor the allocation of the new is told? */
+/* Need neither the free of the old block nor the new allocation be reported? */
 static bool
 skips_resize(const void *old, size_t bytes)
 {

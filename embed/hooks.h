@@ -19,7 +19,7 @@
 
 #define EMBED_HOOK __attribute__((visibility("default")))
 
-/* Makes a function's last call a jump in every build. */
+/* Makes every build compile a function's last call as a jump. */
 #ifdef __clang__
 #define EMBED_JUMPS
 #else
@@ -75,8 +75,7 @@ embed_prctl(int option, va_list words)
 /* --------------------------------------------------- implemented by each user
  *
  * frame is __builtin_frame_address(0) of the interposed function. None of them
- * may change errno.
- */
+ * may change errno. */
 
 /* How a block was requested. */
 struct embed_request {

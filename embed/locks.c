@@ -1,9 +1,9 @@
 /*
  * locks.c -- waits for locks that really blocked, interposed.
  *
- * A lock is tried first; only if that fails is there anything to report. And a
- * release is reported only while somebody waits for one lock or another. While
- * the program has one thread (hooks.h) its mutexes are not even tried.
+ * A hook first tries the lock, and reports a wait only if that fails. It
+ * reports a release only while some thread waits for some lock. While the
+ * program has one thread (hooks.h), mutexes go straight to the real functions.
  */
 #include "hooks.h"
 
@@ -52,9 +52,9 @@ static struct {
           .mutex_unlock = unlock_before};
 
 /*
- * Where the hooks of a mutex lead: to the real functions while the program has
- * one thread (embed_alone_begin()), else to those below. A word to load and a
- * jump is all that they cost then.
+ * What the hooks of a mutex jump to: the real functions while the program has
+ * one thread (embed_alone_begin()), else the two below. With one thread, a hook
+ * costs no more than a load and a jump.
  */
 static int lock_told(pthread_mutex_t *mutex);
 static int unlock_told(pthread_mutex_t *mutex);
@@ -96,7 +96,8 @@ embed_locks_resolve(void)
     atomic_store_explicit(&real.ready, true, memory_order_release);
 }
 
-/* Before main there is one thread: a lock not yet known needs no locking. */
+/* returns: are the real functions known? If not, main has not begun: there is
+ * one thread, and calls of locks may do nothing. */
 static bool
 is_ready(void)
 {
@@ -326,8 +327,9 @@ tell_release(pthread_mutex_t *mutex, const void *frame)
 }
 
 /*
- * A thread cancelled while it waits never comes back here: its wait is not
- * logged, and as a condition registers nothing, nothing is left behind.
+ * A thread that is cancelled while it waits never returns to this function, so
+ * its wait is not logged. Waits for conditions are not registered in a table,
+ * so no entry is left behind.
  */
 EMBED_HOOK int
 pthread_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex)
@@ -389,8 +391,8 @@ pthread_cond_clockwait(pthread_cond_t *cond, pthread_mutex_t *mutex,
 }
 
 /*
- * A semaphore has no holder. Like a condition it registers nothing: a thread
- * may be cancelled here.
+ * A semaphore has no holder. As with a condition, the waiter is not registered,
+ * because it may be cancelled while it waits.
  */
 #define SEM_WAIT(semaphore, call)                                              \
     do {                                                                       \
@@ -429,8 +431,9 @@ sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespec *until)
 }
 
 /*
- * What was learned of its code is not true of what may come in its place. A
- * library that somebody else has open, too, stays where it is.
+ * Another library may be mapped where this one was, so all that was learned
+ * about its code must be forgotten. If the library stays mapped, because it is
+ * open elsewhere, nothing changes.
  */
 EMBED_HOOK int
 dlclose(void *library)

@@ -47,8 +47,9 @@ stack_is_at(uint64_t offset, const struct embed_stack *stack, uint64_t hash)
 /*
  * returns: the offset of this stack in the log, 0 if there is no room for it
  *
- * Past three quarters of the table stacks are written again each time: that
- * costs log, never an event; the reader of the spool finds them equal.
+ * Once the table is three quarters full, a stack that is not in it is logged
+ * again with each event. That takes more of the log, but loses no event; the
+ * reader of the spool merges equal stacks.
  */
 static uint64_t
 intern_locked(const struct embed_stack *stack, bool *is_new)
@@ -81,7 +82,8 @@ intern_locked(const struct embed_stack *stack, bool *is_new)
     return offset;
 }
 
-/* Read by the thread itself: nobody else knows which of ours it is. */
+/* The thread reads its own name: other threads do not know its number in the
+ * log. */
 static void
 log_name_locked(struct embed_self *self, uint32_t names)
 {
@@ -120,9 +122,9 @@ name_thread_locked(void)
 }
 
 /*
- * The clock, which does not fall (S3). That of a free is read from what the
- * kernel's timer left in memory, as reading it exactly costs more than the rest
- * of the record: up to a tick of that timer early.
+ * The clock, which never runs backwards (S3). A free gets the coarse time that
+ * the kernel's timer last stored, up to one tick of that timer old: an exact
+ * reading would cost more than the rest of the record.
  */
 static uint64_t
 ticks_locked(enum embed_kind kind)
@@ -144,8 +146,8 @@ fits(uint64_t value, uint32_t bits)
     return value >> bits == 0;
 }
 
-/* The words of an event as in its long record; to is NULL if there is no room.
- * returns: false if it has no short one */
+/* in: words, as for the event's long record. out: *to, NULL if there is no
+ * room. returns: false if the event does not fit into a short record */
 static bool
 append_short_locked(enum embed_kind kind, uint32_t detail,
                     const uint64_t *words, uint64_t **to)

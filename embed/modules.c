@@ -1,9 +1,9 @@
 /*
  * modules.c -- which files are mapped where, to name pcs later.
  *
- * _dl_find_object() finds that without a lock. dl_iterate_phdr() takes one: if
- * a thread forks while another is in dlopen(), that lock stays taken in the
- * child for ever; and a program may allocate in a callback under it.
+ * _dl_find_object() takes no lock. dl_iterate_phdr() does: if a thread forks
+ * while another is in dlopen(), that lock stays taken in the child for ever. A
+ * program may also allocate in a callback that runs under it.
  *
  * A module is logged when a new stack has a frame in it, so it is in the log
  * even if it is unloaded later, or the process is killed.
@@ -41,7 +41,8 @@ path_of(const struct dl_phdr_info *info, char *path)
 
         return got > 0 ? (uint32_t)got : 0;
     }
-    /* A relative name (with a slash) means: relative to where we are. */
+    /* A name with a slash but not at its start is relative to the current
+     * folder. */
     if (name[0] != '/' && strchr(name, '/') != NULL &&
         getcwd(path, EMBED_PATH_BYTES - 1) != NULL) {
         before = strlen(path);

@@ -1,7 +1,7 @@
 /*
- * names.c -- notices that a thread was given a name: each thread checks at its
- * next event whether it was the one (name_thread_locked() of log.c). prctl()
- * can also confine the process, which is noted.
+ * names.c -- notices when a thread is given a name. Every thread then checks at
+ * its next event whether its own name has changed (name_thread_locked() of
+ * log.c). prctl() can also confine the process; that is counted here, too.
  */
 #include "recorder.h"
 
@@ -36,8 +36,8 @@ pthread_setname_np(pthread_t thread, const char *name)
 }
 
 /*
- * Not of the child of a vfork, which is in the memory of its parent and finds
- * its log.
+ * Does this call confine the process that the log belongs to? The child of a
+ * vfork, which finds its parent's log in the shared memory, does not.
  */
 static bool
 is_confining(int option)

@@ -87,8 +87,8 @@ extern struct embed_state *embed_state; /* NULL until the first start */
 extern _Atomic uint32_t embed_generation; /* of images: parent, child ... */
 extern _Atomic uint64_t embed_early_drops;
 extern _Atomic uint32_t embed_names; /* how often a thread was named */
-/* Calls by which the process has forbidden itself system calls, or prepared
- * to (seccomp): after one a child might be killed for opening a spool. */
+/* How many calls have restricted the system calls of this process (seccomp), or
+ * prepared to. After one, a child might be killed for opening a spool. */
 extern _Atomic uint32_t embed_confinements;
 extern uint64_t embed_forked_ticks; /* of this process; 0: not forked */
 
@@ -111,7 +111,7 @@ struct embed_config {
     uint64_t limit_bytes;
     uint64_t device; /* and inode: of the folder for spools */
     uint64_t inode;
-    bool asks_usable; /* bytes, of malloc */
+    bool asks_usable; /* log the usable bytes, too */
     char directory[400];
 };
 extern struct embed_config embed_config;
@@ -133,7 +133,7 @@ void embed_leave(void);
 bool embed_spool_open(void);
 
 /*
- * Make room on the disk for `bytes` of the spool, and some more.
+ * Make room on the disk for the first `bytes` of the spool, and some more.
  *
  * returns: false if the disk is full, or the spool gone
  * context: recorder lock held
@@ -191,13 +191,14 @@ uint64_t embed_log_stack(struct embed_stack *stack);
 uint64_t embed_log_exec(uint32_t process, const char *path, uint32_t bytes,
                         uint64_t ticks);
 
-/* A module is gone: records about its addresses no longer hold. */
+/* Log that a module is gone: what was logged of its addresses no longer holds.
+ */
 void embed_log_unload(void);
 
-/* A RESIZE turned out to be something else: a FREE, or nothing. */
+/* Change a RESIZE that turned out to be a FREE, or to have failed. */
 void embed_log_change(uint64_t offset, enum embed_kind kind);
 
-/* returns: where to put so many words; NULL if there is no room */
+/* returns: room for so many words at the log's end; NULL if there is none */
 uint64_t *embed_append_words_locked(uint32_t words_count);
 
 /*

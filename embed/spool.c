@@ -81,8 +81,8 @@ read_command(struct embed_spool_header *to)
 }
 
 /*
- * A file may not grow past the process's limit, which the program may change
- * meanwhile: trying would end it with SIGXFSZ.
+ * A file must not grow past the limit of its process, which the program may
+ * change at any time: writing past it would end the program with SIGXFSZ.
  */
 static uint64_t
 file_limit(uint64_t bytes)
@@ -120,7 +120,8 @@ embed_reserve(uint64_t bytes)
     uint64_t end;
     int status;
 
-    /* As much again: a thousand short-lived children fill no disk. */
+    /* Double the space each time: a thousand short-lived children must not fill
+     * the disk. */
     if (step < STEP_BYTES_MIN)
         step = STEP_BYTES_MIN;
     if (step > STEP_BYTES_MAX)
@@ -141,9 +142,9 @@ embed_reserve(uint64_t bytes)
 }
 
 /*
- * Populate the first step; a kernel that knows no such thing says EINVAL. No
- * reading ahead meanwhile: the kernel would clear megabytes of a file that is
- * empty, and many a program ends before it has filled the first pages.
+ * Populate the first step. A kernel that cannot do so returns EINVAL.
+ * Read-ahead is off meanwhile, because it would clear megabytes of an empty
+ * file, and many programs end before they have filled the first pages.
  */
 static bool
 make_first_room(struct embed_state *state, int file)
@@ -224,7 +225,7 @@ open_folder(void)
     return -1;
 }
 
-/* Named so that names sort by start. */
+/* Name the spool so that spools sort by the time of their start. */
 static void
 name_spool(char *to)
 {

@@ -57,7 +57,7 @@ struct embed_spool_header {
     uint64_t forked_ticks; /* 0: the image began by an exec */
     uint64_t limit_bytes;
     _Atomic uint64_t used_bytes;
-    _Atomic uint64_t events;      /* but for frees */
+    _Atomic uint64_t events;      /* except frees */
     _Atomic uint64_t asked_bytes; /* of all allocations */
     _Atomic uint64_t executed;    /* EXEC records, and those taken back */
     _Atomic uint64_t dropped[EMBED_DROP_COUNT];
@@ -80,9 +80,9 @@ enum embed_kind {
     EMBED_RESIZED,   /* is over */
     EMBED_CANCELLED, /* a resize that did not happen: realloc failed */
     EMBED_NAME,      /* of a thread, from now on */
-    EMBED_UNLOAD,    /* stacks and modules behind it are of an epoch of their
-                        own: another module may be where one was */
-    EMBED_EXEC,      /* number: of the process */
+    EMBED_UNLOAD,    /* begins an epoch: from here on another module may be
+                        mapped where one was */
+    EMBED_EXEC,      /* number: the process */
     EMBED_SHORT_ALLOC = 64,
     EMBED_SHORT_FREE,
 };

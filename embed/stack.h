@@ -25,7 +25,7 @@ struct embed_stack {
 /* Get memory for many threads. returns: false if there is none */
 bool embed_stacks_start(void);
 
-/* In a forked child: what its parent's other threads held is free. */
+/* In a forked child: release what its parent's other threads had borrowed. */
 void embed_stacks_reclaim(void);
 
 /*

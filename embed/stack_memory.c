@@ -27,8 +27,9 @@
 extern void *__libc_stack_end;
 
 /*
- * The call copies the 8 bytes first and then finds that there is no such way to
- * change the signal mask: EINVAL if they could be read, else EFAULT.
+ * The system call first copies the 8 bytes, and fails with EFAULT if they
+ * cannot be read. Otherwise it fails with EINVAL, because -1 is no way to
+ * change the signal mask.
  */
 static bool
 is_readable(uintptr_t page)
@@ -90,8 +91,8 @@ is_own(struct embed_own_stack *own, uintptr_t sp)
 }
 
 /*
- * From a little below sp on: a function that has just given up its frame may
- * have its caller's registers there still, on the page before.
+ * The bounds begin at the red zone below sp. A function that has just popped
+ * its frame may still have its caller's registers there, on the page below.
  */
 void
 embed_stack_memory_begin(struct embed_stack_memory *memory, uintptr_t sp)

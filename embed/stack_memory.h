@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Readable addresses; none if both are equal. */
+/* A range of readable addresses; empty if both are equal. */
 struct embed_bounds {
     uintptr_t low;
     uintptr_t high; /* exclusive */

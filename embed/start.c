@@ -84,8 +84,8 @@ make_state(void)
 }
 
 /*
- * A program under a limit of its address space keeps what it has: a sixteenth
- * of the limit is ours at most, and with less than that there is no log.
+ * If the program's address space is limited, the recorder takes at most a
+ * sixteenth of the limit. If a sixteenth is too little, there is no log.
  */
 static bool
 has_room(void)

@@ -25,10 +25,11 @@ extern _Thread_local uint64_t embed_until_bytes
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 /*
- * Count an allocation down. The number is read once: an allocation by a signal
- * handler in between may be lost, but the number must not fall below 0.
+ * Subtract an allocation from embed_until_bytes, which is read only once: what
+ * a signal handler subtracts in between may be lost, but the result cannot fall
+ * below 0.
  *
- * returns: false if it must be told
+ * returns: false if the allocation must be reported
  */
 static inline bool
 embed_skips(size_t bytes)
@@ -43,9 +44,10 @@ embed_skips(size_t bytes)
 }
 
 /*
- * Blocks whose free is reported, counted by the low bits of their address; the
- * free of others is not. A megabyte of the program is 64 KiB here, in order: if
- * the one is in the cache, so is the other.
+ * Counts, by the low bits of the address, the blocks whose free must be
+ * reported. A count of 0 means: do not report. A megabyte of the program's
+ * memory maps to 64 KiB of counts in the same order, so both tend to be in the
+ * cache together.
  */
 #define EMBED_FILTER_LOG2 16u
 extern _Atomic uint8_t embed_filter[1u << EMBED_FILTER_LOG2]
@@ -64,7 +66,7 @@ embed_may_be_told(const void *address)
                                 memory_order_relaxed) != 0;
 }
 
-/* The free of this address is told, now and always. */
+/* From now on, always report the free of this address. */
 static inline void
 embed_tell_always(const void *address)
 {

@@ -7,8 +7,8 @@
  *               v
  *      _dl_find_object() --> .eh_frame_hdr --> .eh_frame --> rule
  *
- * _dl_find_object() takes no lock. dl_iterate_phdr() does, and if a thread
- * forks in another's dlopen(), that lock stays taken in the child for ever.
+ * _dl_find_object() takes no lock. dl_iterate_phdr() does: if a thread forks
+ * while another is in dlopen(), that lock stays taken in the child for ever.
  *
  * The cache is shared by all threads and has no lock either. An entry is two
  * words, the rule and the key exclusive-or the rule: if two writers mix their
@@ -17,8 +17,8 @@
  *
  * Invariants
  *   I1  Each word read was found to be readable (stack_memory.h).
- *   I2  A caller's frame lies above its callee's, but for the frame of a signal
- *       handler; of those there are at most SIGNALS_MAX. So a walk ends.
+ *   I2  A caller's frame lies above its callee's, except below a signal
+ *       handler; a walk passes at most SIGNALS_MAX of these. So it ends.
  */
 #include "unwind.h"
 
@@ -31,7 +31,8 @@
 #define SIGNALS_MAX 8u
 #define KEY_BITS    48u /* of a pc in user space */
 
-/* No unwind table has this code; not a rule that embed_row_pack() makes. */
+/* In the cache: this code has no unwind table. embed_row_pack() never makes
+ * this value. */
 #define BY_FRAME_POINTER UINT64_C(2)
 
 struct entry {
@@ -203,7 +204,7 @@ step_row(struct walk *walk, const struct embed_row *row)
         return walk->at.sp > before;
     if (++walk->signals > SIGNALS_MAX)
         return false;
-    /* The handler may have had a stack of its own. */
+    /* The handler may have run on a stack of its own. */
     embed_stack_memory_begin(&walk->memory, walk->at.sp);
     return true;
 }

@@ -1,9 +1,10 @@
 /*
  * unwind.h -- call stacks of the running program, without its cooperation.
  *
- * No lock, no allocation, no descriptor, no call into the dynamic linker that
- * could wait; a few hundred bytes of stack. So a stack can be taken in an
- * allocator's hook, in a signal handler, in a forked child, and on a coroutine.
+ * A walk takes no lock, allocates nothing, opens no descriptor, never waits for
+ * the dynamic linker, and uses a few hundred bytes of stack. So a stack can be
+ * taken in an allocator's hook, in a signal handler, in a forked child, and on
+ * a coroutine.
  */
 #ifndef EMBED_UNWIND_H
 #define EMBED_UNWIND_H

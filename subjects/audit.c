@@ -217,8 +217,8 @@ subjects_audit_json(FILE *file, const struct subjects_audit *audit,
 
 /* ---- drawing ---- */
 
-/* Ratios from 1/4 to 4 on a scale of logarithms; what lies outside stands at
- * the edge, with its figure. */
+/* The axis shows ratios from 1/4 to 4, logarithmically. A ratio outside is
+ * drawn at the edge, with its figure. */
 enum { LEFT = 160, TOP = 70, WIDTH = 560, LINE = 22, MOST = 4 };
 
 static double

@@ -20,7 +20,7 @@ struct subjects_pattern {
     size_t classes_count;
 };
 
-/* One rule set under a pattern; by class. */
+/* The figures of one rule set under a pattern, by size class. */
 struct subjects_audit {
     const struct subjects_rules *rules;
     double mean[SUBJECTS_SIZES_MAX]; /* estimate / truth */
@@ -34,12 +34,12 @@ struct subjects_audit {
 /* Fill in the classes of a pattern whose sizes are there. */
 void subjects_pattern_classes(struct subjects_pattern *pattern);
 
-/* out: *audit, mean and total; NAN where that is no figure */
+/* out: *audit, mean and total; NAN if there is no such figure */
 void subjects_audit_make(struct subjects_audit *audit,
                          const struct subjects_rules *rules,
                          const struct subjects_pattern *pattern);
 
-/* out: the rest of *audit, which has been made */
+/* in, out: *audit; fills in the other figures */
 void subjects_audit_more(struct subjects_audit *audit,
                          const struct subjects_pattern *pattern);
 
@@ -48,7 +48,7 @@ void subjects_audit_head(FILE *file, const struct subjects_pattern *pattern);
 void subjects_audit_line(FILE *file, const struct subjects_audit *audit,
                          const struct subjects_pattern *pattern);
 
-/* The same for what each size does alone. */
+/* The same for each size allocated alone. */
 void subjects_audit_details_head(FILE *file);
 void subjects_audit_details(FILE *file, const struct subjects_audit *audit,
                             const struct subjects_pattern *pattern);

@@ -7,12 +7,12 @@
 
 enum { EPOCHS_MAX = 256 };
 
-/* c, a chance, and b, E[Y; that]: they move together. */
+/* The chance c of a state, and b = E[Y; state] (carried.h), as one vector. */
 typedef double mass __attribute__((vector_size(16)));
 enum { C, B };
 
-/* The law of the next point: running values, and what is to be added to them at
- * ticks to come, in a ring. */
+/* The distribution of the next point: one running value per piece, and a ring
+ * of what must be added to it at later ticks. */
 struct law {
     mass running[SUBJECTS_PIECES_MAX];
     mass *ring[SUBJECTS_PIECES_MAX];
@@ -59,8 +59,8 @@ mean_gap(const struct carried *carried)
     return mean;
 }
 
-/* Add to a running value from `tick` on; ticks of this allocation end before
- * `end`. */
+/* Add m * factor to the running value of piece p from `tick` on. `end` is the
+ * first tick behind this allocation. */
 static void
 add_at(struct carried *carried, size_t p, uint64_t tick, uint64_t end, mass m,
        double factor)
@@ -84,8 +84,9 @@ lay(struct carried *carried, uint64_t tick, uint64_t end, mass m)
     }
 }
 
-/* The same, but no point lies in the ticks of this allocation: what would is
- * due at the next. The only such law is one uniform piece from 0. */
+/* The same for rule sets that draw once per allocation: a next point that would
+ * lie inside this allocation is due at the next one instead. The distribution
+ * is a single uniform piece that begins at 0. */
 static void
 lay_once(struct carried *carried, uint64_t tick, uint64_t end, mass m)
 {
@@ -128,8 +129,8 @@ reach(struct carried *carried, struct law *law, uint64_t tick)
     return sum;
 }
 
-/* The first point of an allocation. Whole rates of what follows in it count one
- * each, if there is a shortcut; the next draw begins behind them. */
+/* The first point in an allocation. With a shortcut, each whole rate of bytes
+ * behind it counts as one more point, and the next draw begins after them. */
 static void
 first_point(struct carried *carried, uint64_t tick, uint64_t end, mass first,
             double estimate)
@@ -254,7 +255,7 @@ carried_begin(struct carried *carried, const struct subjects_rules *rules,
     carried->mask--;
     carried->tick = 1;
     if (rules->manners.start == SUBJECTS_START_FIRST) {
-        /* On tick 1; the only such law is one uniform piece. */
+        /* The first point, on tick 1; such rules have one uniform piece. */
         carried->old.ring[0][1][C] = 1;
         carried->old.ring[0][2][C] = -1;
     } else if (rules->draws_once) {
@@ -272,7 +273,7 @@ period(struct carried *carried, const uint64_t *sizes, size_t count,
         mean[i] += step(carried, sizes[i]);
 }
 
-/* So many periods that the line has moved on by half a gap. */
+/* returns: so many periods that they pass half a gap */
 static size_t
 periods_of_epoch(const struct carried *carried, const uint64_t *sizes,
                  size_t count)
@@ -328,7 +329,8 @@ subjects_carried_mean(const struct subjects_rules *rules, uint64_t rate,
     free(carried.memory);
 }
 
-/* Y is begun anew once the state has settled; then E[Y^2] grows evenly. */
+/* Y is reset once the state's distribution is stationary; from then on E[Y^2]
+ * grows by the same amount each period. */
 double
 subjects_carried_variance(const struct subjects_rules *rules, uint64_t rate,
                           uint64_t size_bytes)

@@ -1,20 +1,21 @@
 /*
  * carried.h -- what CARRIED rule sets report on average, enumerated.
  *
- * Points lie on the line of ticks, each a random gap behind the one before:
+ * Points lie at ticks, each a random gap behind the one before:
  *
  *      ticks   0 1 2 3 4 5 6 7 8 9
  *      points      .         .     .
  *      blocks  [   16    ][ 3 ][  ...
  *
- * The state is the position of the next point. Its distribution is stored in
- * pieces, each with a running value that covers all future ticks: a point
- * reached with probability c adds c * first to the running value where a piece
- * begins, and subtracts what is left of it where the piece ends. So a tick
- * costs a few additions, and the distribution moves on without a table.
+ * The state is the position of the next point. The gap's distribution is a few
+ * geometric pieces (struct subjects_piece), and each piece has one running
+ * value: the chance that the next point is at the current tick. A point that is
+ * reached with chance c adds c * first to it where the piece begins, and
+ * subtracts the remainder where the piece ends. So a tick costs a few
+ * additions, and no table is needed.
  *
- * Beside each chance c = P(state) there is b = E[Y; state], where Y is the
- * estimate so far less its mean. The variance follows from both.
+ * With each chance c = P(state) goes b = E[Y; state], where Y is the estimate
+ * so far minus its mean. The variance follows from c and b.
  */
 #ifndef SUBJECTS_CARRIED_H
 #define SUBJECTS_CARRIED_H

@@ -1,5 +1,5 @@
-/* effects.c -- what a rule set makes of realloc, alignment, threads, changes.
- */
+/* effects.c -- what a rule set does with realloc, alignment, threads and
+ * changes of the rate. */
 #include "effects.h"
 
 #include <math.h>

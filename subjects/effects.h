@@ -1,6 +1,6 @@
 /*
- * effects.h -- what a rule set makes of operations that are not one allocation
- * after another: expected estimate divided by the truth, as in figures.h.
+ * effects.h -- how a rule set estimates operations other than a plain
+ * allocation: the expected estimate divided by the truth, as in figures.h.
  */
 #ifndef SUBJECTS_EFFECTS_H
 #define SUBJECTS_EFFECTS_H

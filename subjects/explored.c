@@ -4,9 +4,9 @@
  *
  *      profsim explore subjects/explored.c mine.c -- -I subjects -lm
  *
- * Two threads allocate and free, one of them what the other has made; a third
- * one reads meanwhile. In each order no reading may have negative numbers, or
- * bytes without objects, and the one at the end is exact. Functions that a
+ * Two threads allocate and free; one also frees a block of the other. A third
+ * thread reads meanwhile. In every order, no reading may have negative numbers
+ * or bytes without objects, and the last one must be exact. Functions that a
  * subject lacks are not called. The subject must be thread-safe;
  * config->random() is.
  */

@@ -1,5 +1,4 @@
-/* figures.c -- what a rule set reports on average: which enumeration does it.
- */
+/* figures.c -- what a rule set reports on average: selects its enumeration. */
 #include "figures.h"
 
 #include <math.h>

@@ -23,14 +23,14 @@ void subjects_mean(const struct subjects_rules *rules, uint64_t rate,
 
 /*
  * Variance for each sample, with one size: m Var(Y) / E[Y]^2 in the limit, Y
- * being the estimated bytes and m the expected number of samples. So a profile
- * of m samples is off by sqrt(v / m), one standard deviation.
+ * being the estimated bytes and m the expected number of samples. If this is v,
+ * a profile of m samples has a relative standard deviation of sqrt(v / m).
  */
 double subjects_variance(const struct subjects_rules *rules, uint64_t rate,
                          uint64_t size_bytes);
 
-/* returns: expected estimate divided by the truth, of a thread that makes so
- * many allocations of one size and ends; over all seeds */
+/* returns: the expected estimate divided by the truth, over all seeds, for a
+ * thread that makes so many allocations of one size and ends */
 double subjects_short(const struct subjects_rules *rules, uint64_t rate,
                       uint64_t size_bytes, size_t allocations);
 
@@ -38,8 +38,9 @@ double subjects_short(const struct subjects_rules *rules, uint64_t rate,
 void subjects_chances(const struct subjects_rules *rules, uint64_t rate,
                       const uint64_t *sizes, size_t count, double *chance);
 
-/* returns: live objects of one size as shown, divided by those there are, where
- * the tool shows them by another estimate; subjects_mean()'s, if not */
+/* returns: for live objects of one size, the expected estimate divided by the
+ * truth. It differs from that of subjects_mean() only if the tool estimates
+ * live objects in another way */
 double subjects_live(const struct subjects_rules *rules, uint64_t rate,
                      uint64_t size_bytes);
 

@@ -10,8 +10,8 @@ struct segment {
     double kappa; /* added to base */
 };
 
-/* P(c) = (base + kappa) e^(-(at + c - reference) / R), c = 0 being byte `at`.
- */
+/* The distribution of c: P(c) = (base + kappa) e^(-(at + c - reference) / R),
+ * where c = 0 is byte `at`. */
 struct kept {
     const struct subjects_rules *rules;
     double rate;
@@ -46,7 +46,8 @@ amplitude(const struct kept *kept, size_t i)
     return kept->base + kept->segments[i].kappa;
 }
 
-/* Put the reference where we are: amplitudes grow with the distance. */
+/* Move the reference to the current byte, as amplitudes grow with the distance
+ * from it. */
 static void
 move_reference(struct kept *kept)
 {
@@ -102,8 +103,9 @@ small_block(struct kept *kept, uint64_t bytes)
     return hit;
 }
 
-/* What lies at `place` and above, in several segments, moves down by `bytes`:
- * the sum of two step functions, what stays and what moves. */
+/* Move the part of the distribution from `place` up down by `bytes`. The result
+ * is the sum of two step functions: the part that stays, and the part that
+ * moves. */
 static void
 move_segments(struct kept *kept, uint64_t place, uint64_t bytes)
 {
@@ -201,8 +203,8 @@ kept_begin(struct kept *kept, const struct subjects_rules *rules, uint64_t rate)
     push(kept, (struct segment){0});
 }
 
-/* So many periods that all of a gap was passed by small blocks; if there are
- * none, that no block is left that is not sampled. */
+/* returns: so many periods that their small blocks pass a whole gap; without
+ * small blocks, so many that every block is sampled by then */
 static size_t
 periods_of_epoch(uint64_t rate, const uint64_t *sizes, size_t count)
 {
@@ -245,8 +247,8 @@ subjects_kept_mean(const struct subjects_rules *rules, uint64_t rate,
     free(kept.segments);
 }
 
-/* Every block up to the rate draws anew and is independent of the one before;
- * every larger one is sampled. */
+/* After a block up to the rate, c is distributed as if drawn anew, so blocks
+ * are independent. Larger blocks are all sampled. */
 double
 subjects_kept_variance(const struct subjects_rules *rules, uint64_t rate,
                        uint64_t size_bytes)

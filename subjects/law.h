@@ -2,7 +2,7 @@
  * law.h -- the distributions and estimates that several rule sets have in
  * common.
  *
- * The mean of all is `rate`, R below. x is size / R.
+ * All have the mean `rate`, called R below; x is size / R.
  */
 #ifndef SUBJECTS_LAW_H
 #define SUBJECTS_LAW_H
@@ -28,8 +28,8 @@ double subjects_law_exponential(double mean, uint64_t number);
 double subjects_law_survives(double mean, uint64_t n);
 
 /*
- * Count, by bisection, the numbers whose threshold is above n, and divide by
- * all of them: the law of a rule set, from its draw.
+ * Derive a rule set's distribution from its draw: P(threshold > n) is the share
+ * of random numbers whose threshold is above n, found by bisection.
  */
 double subjects_law_count(const struct subjects_rules *rules, uint64_t rate,
                           uint64_t n);

@@ -15,8 +15,8 @@ struct moments {
     unsigned end;
 };
 
-/* The first moment at or behind a place; moment k is at bytes (k+1) / MOMENTS.
- */
+/* The first moment at or behind a place, in allocated bytes; moment k is at
+ * (k+1) / MOMENTS of all bytes. */
 static unsigned
 moment_at(const struct subjects_history *history, uint64_t place)
 {

@@ -1,11 +1,11 @@
 /*
- * live_variance.h -- how much the live bytes of a profile vary, for what a
- * program really allocated.
+ * live_variance.h -- how much the live bytes of a sampled profile vary, for the
+ * allocations of a recorded program.
  *
- * Time is counted in bytes allocated. The estimate of the bytes that live at a
- * moment is right on average under every rule here; its variance is computed
- * from the chances, exactly, and averaged over MOMENTS moments. Nothing is
- * drawn.
+ * Time is counted in bytes allocated. Under every rule here, the estimate of
+ * the bytes live at a moment is right on average. Its variance is computed
+ * exactly from the chances, without random numbers, and averaged over MOMENTS
+ * moments.
  */
 #ifndef SUBJECTS_LIVE_VARIANCE_H
 #define SUBJECTS_LIVE_VARIANCE_H
@@ -51,17 +51,17 @@ subjects_live_strata_of(const struct subjects_history *history, double samples,
                         double *rate);
 
 /*
- * The least variance that any chances by size have, at so many independent
- * samples. With a_S allocations and L_S live objects of size S the chance is
- * min(1, lambda S sqrt(L_S / a_S)): what Lagrange has for the sum of
- * L_S S^2 (1/p - 1) when that of a_S p is given.
+ * The least variance of so many independent samples, if the chance p of each
+ * size S may be chosen freely. With a_S allocations and L_S live objects of
+ * size S, it is p = min(1, lambda S sqrt(L_S / a_S)): Lagrange's minimum of the
+ * sum of L_S S^2 (1/p - 1) for a given sum of a_S p.
  */
 struct subjects_live
 subjects_live_best_chances(const struct subjects_history *history,
                            double samples);
 
-/* Strata with an R for each class, out of powers of sqrt 2, that have the
- * least variance at up to so many samples. A profiler could know them only
+/* The least variance of strata with at most so many samples, if each class may
+ * have its own R, a power of sqrt 2. A profiler could know these R only
  * afterwards. */
 struct subjects_live
 subjects_live_best_strata(const struct subjects_history *history,

@@ -1,5 +1,5 @@
 /*
- * machine.h -- a rule set at work: one thread, numbers from a seed.
+ * machine.h -- runs a rule set: one thread, random numbers from a seed.
  *
  * It shares with the enumerations only the description of a rule set. The
  * countdown is implemented a second time here, as the tools do it.

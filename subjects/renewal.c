@@ -7,8 +7,8 @@
 
 static const double negligible = 1e-15;
 
-/* Chances above n, remembered, for those whose weight depends on where in the
- * allocation the threshold lies. */
+/* P(threshold > n) for each n, for rule sets whose weight depends on where in
+ * the allocation the threshold lies. */
 struct table {
     const struct subjects_rules *rules;
     uint64_t rate;
@@ -31,8 +31,7 @@ struct outcome {
     double second; /* chance times its square */
 };
 
-/* The last one is kept: a caller that asks for one workload asks for the next.
- */
+/* The last table is kept, as callers try one workload after another. */
 static const struct table *
 table_of(const struct subjects_rules *rules, uint64_t rate)
 {
@@ -71,9 +70,9 @@ table_at(const struct table *table, uint64_t n)
 }
 
 /*
- * The threshold lies in (before, sum]. The estimate is `end` if it is `sum`,
- * and `slope` more for every tick before: sums over d = sum - threshold, by
- * parts.
+ * The threshold lies in (before, sum]. At threshold = sum the estimate is
+ * `end`, and it grows by `slope` for each tick that the threshold lies earlier.
+ * Sums over d = sum - threshold, by parts.
  */
 static void
 weigh_by_threshold(const struct chain *chain, struct subjects_sample *sample,
@@ -100,8 +99,8 @@ weigh_by_threshold(const struct chain *chain, struct subjects_sample *sample,
         outcome->chance * end * end + 2 * end * slope * d1 + slope * slope * d2;
 }
 
-/* The sample falls on an allocation of so many bytes, with `before` ticks since
- * the last one, `left` being the chance that it did not fall sooner. */
+/* The next sample falls on an allocation of so many bytes, `before` ticks after
+ * the last sample; `left` is the chance that it fell on no earlier one. */
 static struct outcome
 outcome_of(const struct chain *chain, uint64_t size_bytes, uint64_t before,
            double left, double *left_after)
@@ -157,8 +156,8 @@ row_make(const struct chain *chain, size_t from, struct row *row)
     }
 }
 
-/* The chain that stays where it is half of the time has the same stationary
- * vector, and no period. */
+/* Iterate a chain that, with chance 1/2, stays where it is at each step: it has
+ * the same stationary vector, but no period, so this converges. */
 static void
 stationary(const struct row *rows, size_t count, double *share)
 {
@@ -221,8 +220,8 @@ subjects_renewal_mean(const struct subjects_rules *rules, uint64_t rate,
     free(rows);
 }
 
-/* Reward w after k allocations, of r a allocation on average: the variance of
- * the sum is that of w - r k, for each sample. */
+/* A renewal-reward process: a sample after k allocations adds its estimate w,
+ * on average r per allocation. The variance per sample is that of w - r k. */
 double
 subjects_renewal_variance(const struct subjects_rules *rules, uint64_t rate,
                           uint64_t size_bytes)
@@ -255,7 +254,7 @@ subjects_renewal_variance(const struct subjects_rules *rules, uint64_t rate,
 }
 
 /* rest[n]: what n allocations after a sample are estimated at; the first
- * threshold may be another one. */
+ * threshold of a thread may have another distribution. */
 double
 subjects_renewal_short(const struct subjects_rules *rules, uint64_t rate,
                        uint64_t size_bytes, size_t allocations)

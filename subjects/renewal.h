@@ -10,9 +10,9 @@
  *                                             falls there with chance
  *                                             above(sum before) - above(sum)
  *
- * From each position all k are tried until less than 1e-15 is left. The chain
- * is solved, and the estimates of its samples are weighted by it. Nothing is
- * drawn.
+ * From each position every k is tried until less than 1e-15 of the chance is
+ * left. The chain's stationary distribution weights the estimates of the
+ * samples. No random number is drawn.
  */
 #ifndef SUBJECTS_RENEWAL_H
 #define SUBJECTS_RENEWAL_H

@@ -37,7 +37,8 @@ subjects_stratum_step(struct subjects_stratum *stratum, uint64_t rate,
 }
 
 /*
- * The expected estimate of an allocation, all places of all points counted.
+ * returns: the expected estimate of an allocation, over all positions of the
+ * points
  *
  * out:     *chance that it has a point; *passed, of the block, moved on
  */
@@ -71,7 +72,8 @@ estimate_of(const struct subjects_rules *rules, uint64_t rate,
 
 enum { PERIODS = 4096 };
 
-/* A block may begin at any byte of an allocation: many periods are averaged. */
+/* A block may begin at any byte of an allocation, so many periods are averaged.
+ */
 void
 subjects_strata_mean(const struct subjects_rules *rules, uint64_t rate,
                      const uint64_t *sizes, size_t count, double *mean)
@@ -91,8 +93,9 @@ subjects_strata_mean(const struct subjects_rules *rules, uint64_t rate,
     }
 }
 
-/* The bytes of a block come out as R, whatever the point: what was allocated
- * does not vary at all. What is live does (live_variance.h). */
+/* Each block is estimated at R bytes, wherever its point lies, so the estimate
+ * of allocated bytes does not vary. That of live bytes does (live_variance.h).
+ */
 double
 subjects_strata_variance(const struct subjects_rules *rules, uint64_t rate,
                          uint64_t size_bytes)

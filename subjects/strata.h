@@ -5,15 +5,16 @@
  *                      allocations of these sizes, in order; a point is
  *                      uniform in its block of R bytes
  *
- * Every allocation counts R bytes for each point in it, so its size on average,
- * whatever was allocated before: a byte has the point of its block with
- * probability 1/R. Sizes from R up are always sampled and touch no block.
+ * An allocation counts R bytes for each point in it. On average that is its
+ * size, whatever was allocated before, as each byte has its block's point with
+ * probability 1/R. Sizes from R up are always sampled and belong to no block.
  *
- * Why it varies less than independent samples. If b of the R bytes of a block
- * are live, R bytes are reported with probability b/R: variance b (R - b).
- * Independent samples have b R. So blocks that are mostly live, or mostly dead,
- * cost nothing, and mixed ones cost no more than before. Classes keep the two
- * apart: in most programs an object's lifetime depends on its size.
+ * Why this varies less than independent samples: if b of the R bytes of a block
+ * are live, it reports R bytes with probability b/R. The variance is b (R - b),
+ * against b R with independent samples. So a block that is mostly live or
+ * mostly dead adds little, and no block adds more than before. Size classes
+ * keep live and dead objects apart, because in most programs an object's
+ * lifetime depends on its size.
  */
 #ifndef SUBJECTS_STRATA_H
 #define SUBJECTS_STRATA_H

@@ -4,12 +4,13 @@
  * has an example).
  *
  * The harness calls a subject as a runtime or an allocator would, but always
- * from one thread of its own; an argument says which simulated thread acts. A
- * function that is NULL, or a flag that is not set, is something the subject
- * lacks; properties that need it are then not applicable.
+ * from one thread of its own; an argument says which simulated thread acts. If
+ * a function is NULL, or a flag is not set, the subject lacks that ability, and
+ * properties that need it are not applicable.
  *
  * What makes runs repeatable
- *   - all state hangs on what begin() returns; a second begin() starts anew
+ *   - all state is reached from what begin() returns; a second begin()
+ *     starts anew
  *   - random numbers come from config->random() and time from config->now_ns()
  *   - addresses are only numbers: nothing is mapped there, and a block above
  *     2 MiB may overlap the address of another one
@@ -153,13 +154,12 @@ struct subject {
     /* The process has forked. child: this is the child, where `thread` is the
      * only one left; else its parent, where nothing has changed. With
      * SUBJECT_FORKS it really has forked, and handlers of pthread_atfork() have
-     * run.
-     */
+     * run. */
     void (*fork)(void *state, uint32_t thread, bool child);
 
     /* Call visit(context, &record) for each record. A site may appear twice:
-     * its counts are then added up, unless there are SUBJECT_ADDRESSES. No
-     * record has bytes without objects. */
+     * its counts are then added up, except with SUBJECT_ADDRESSES. No record
+     * may have bytes without objects. */
     void (*snapshot)(void *state, subject_visit *visit, void *context);
 
     /* The same in parts, between which the program goes on, and even forks.
@@ -168,8 +168,8 @@ struct subject {
     void (*read_begin)(void *state);
     bool (*read_next)(void *state, subject_visit *visit, void *context);
 
-    /* The bytes that it counts a request as, if that is not its size: the size
-     * class, or with a header. NULL: the requested size. */
+    /* returns: as how many bytes the subject counts a request, such as its size
+     * class, or its size with a header. NULL: the requested size. */
     uint64_t (*counted_bytes)(uint64_t size_bytes, uint64_t align_bytes);
 
     /* SUBJECT_BLOCK, SUBJECT_MUTEX. All waits since begin(); a site may appear
@@ -178,9 +178,9 @@ struct subject {
     void (*read_waits)(void *state, enum subject_waits which,
                        subject_visit_wait *visit, void *context);
 
-    /* The rate from now on: 1, all waits, as after begin(); 0, none
-     * (SUBJECT_OFF); more (SUBJECT_WAITS_SAMPLED): on average one block wait
-     * per that many ticks, and one mutex wait in that many. */
+    /* Set the rate from now on. 1: all waits, as after begin(). 0: none
+     * (SUBJECT_OFF). More (SUBJECT_WAITS_SAMPLED): on average one block wait
+     * per so many ticks, or one mutex wait in so many. */
     void (*set_wait_rate)(void *state, enum subject_waits which, uint64_t rate);
 };
 

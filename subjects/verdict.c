@@ -168,8 +168,8 @@ judge_site(struct subjects_verdict *verdict, const struct subjects_rules *rules,
                    site.objects, &both);
 }
 
-/* The largest block there is, right after a sample: what it counts for, times
- * the chance that it is sampled. By bytes it always is. */
+/* The expected estimate of the largest possible block, right after a sample,
+ * divided by its size. Rules that count bytes always sample it. */
 static void
 judge_largest(struct subjects_verdict *verdict,
               const struct subjects_rules *rules, uint64_t rate)

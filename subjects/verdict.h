@@ -1,6 +1,6 @@
 /*
- * verdict.h -- is a rule set right? Tries the periods W1 to W11 and all
- * effects, and reduces what is off to the smallest period that still shows it.
+ * verdict.h -- is a rule set right? Tries the workloads W1 to W11 and all
+ * effects, and reduces each error to the smallest period that still shows it.
  */
 #ifndef SUBJECTS_VERDICT_H
 #define SUBJECTS_VERDICT_H

@@ -1,6 +1,6 @@
 /*
- * check.c -- `profsim check`: saved failures first, then what can be
- * enumerated, then a campaign of seeds.
+ * check.c -- `profsim check`: replays saved failures first, then runs the
+ * checks that enumerate, then a campaign of seeds.
  */
 #include <inttypes.h>
 #include <limits.h>
@@ -35,7 +35,8 @@ run_campaign(const struct cli_check_options *options,
 
     if (!props_campaign_run(campaign, outcome))
         return cli_usage("the system refused memory or a process");
-    /* What ran beside a failure depends on the jobs: no part of the answer. */
+    /* After a failure the totals depend on the number of jobs, so they go to
+     * stderr. */
     cli_check_tell(outcome->end == PROPS_END_PASSED ? stdout : stderr, campaign,
                    outcome);
     fprintf(stderr, "%.1f s, %.2f million events/s\n", outcome->seconds,
@@ -46,8 +47,9 @@ run_campaign(const struct cli_check_options *options,
     return CLI_OK;
 }
 
-/* Heaps alone, then worlds where processors take tasks and a tracer follows,
- * with a heap and without: as far as properties ask for them. */
+/* Run the kinds of worlds that the asked properties need: heaps alone, then
+ * worlds where processors take tasks and a tracer follows, with a heap or
+ * without. */
 static enum cli_exit
 run_campaigns(const struct cli_check_options *options,
               struct cli_search *search)
@@ -129,7 +131,8 @@ search(const struct cli_check_options *options, struct cli_search *search)
 {
     enum cli_exit exit_code = cli_check_saved(options);
 
-    /* Of a subject, what is exact comes first: it says more. */
+    /* For a subject the campaign comes first: its judgement is exact, and so
+     * says more. */
     if (exit_code == CLI_OK && options->campaign.subject == NULL)
         exit_code = cli_check_enumerated(options, search, NULL);
     if (exit_code == CLI_OK)

@@ -21,7 +21,8 @@ enum cli_exit cli_check_unbiased(const struct prof_rules *rules,
  * Run everything that can be enumerated or measured, and print it as it is
  * found.
  *
- * out:     *found, the worst failure, or one that has not `failed`; or NULL
+ * out:     *found, the worst failure; found->failed is false if there is none;
+ *          may be NULL
  * returns: the exit code
  */
 enum cli_exit cli_check_enumerated(const struct cli_check_options *options,
@@ -29,7 +30,7 @@ enum cli_exit cli_check_enumerated(const struct cli_check_options *options,
                                    struct props_finding *found);
 
 /*
- * The campaign of one kind of worlds.
+ * Prepare the campaign of one kind of worlds.
  *
  * out:     *part
  * returns: false if no property asks for them
@@ -37,7 +38,7 @@ enum cli_exit cli_check_enumerated(const struct cli_check_options *options,
 bool cli_check_part(const struct cli_check_options *options,
                     enum cli_part_kind kind, struct props_campaign *part);
 
-/* Do its worlds have a tracer? */
+/* returns: do the campaign's worlds have a tracer? */
 bool cli_check_is_traced(const struct props_campaign *campaign);
 
 /* Print what ran: "rules exact: ... log hash ...". */
@@ -47,7 +48,7 @@ void cli_check_tell(FILE *file, const struct props_campaign *campaign,
 /*
  * Shrink the failure of a seed, print it and save it.
  *
- * out:     *kept, for a result; or NULL
+ * out:     *kept, what a shard's result stores of it; may be NULL
  * returns: the exit code
  */
 enum cli_exit cli_check_failed(const struct cli_check_options *options,

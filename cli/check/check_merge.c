@@ -83,7 +83,8 @@ take_asked(struct merge *m, const char *asked, const char *path)
 
 /* ---- One file ---- */
 
-/* The campaign is what the first file says, made by this very command. */
+/* Take the campaign from the first file, which this same build must have
+ * written. */
 static bool
 begin(struct merge *m, const struct cli_shard_result *r, const char *path)
 {
@@ -129,7 +130,7 @@ is_sound_part(const struct merge *m, const struct cli_shard_result *r, int i)
            (!failed || part->failure.seed == first + part->runs * step);
 }
 
-/* Does the file say what a shard can say? */
+/* Could a shard have written this file? */
 static bool
 is_sound(const struct merge *m, const struct cli_shard_result *r,
          const char *path)
@@ -184,7 +185,7 @@ take_out(struct merge *m, const struct seen *seen, int i)
     return same || cli_complain("%s: it has changed meanwhile", seen->path[i]);
 }
 
-/* Of two that did different things at one seed. */
+/* Report two files whose runs differ at the same seed. */
 static bool
 note_difference(struct merge *m, const char *a, const char *b)
 {
@@ -338,7 +339,7 @@ tell_enumerated(struct merge *m)
     return CLI_OK;
 }
 
-/* ... and what it says does not hold is enumerated again. */
+/* If the first shard found a failure by enumeration, enumerate that again. */
 static enum cli_exit
 tell_checker(struct merge *m)
 {

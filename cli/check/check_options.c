@@ -200,7 +200,7 @@ check_shard(const struct cli_check_options *options)
            cli_complain("--seeds without an end needs --time");
 }
 
-/* Without --seeds, no two campaigns of so much time are the same. */
+/* Without --seeds, a campaign of a given time begins at a random seed. */
 static bool
 draw_seed(struct cli_check_options *options)
 {
@@ -215,7 +215,8 @@ draw_seed(struct cli_check_options *options)
     return true;
 }
 
-/* Failures of a subject lie in a folder of its own: a file names none. */
+/* Failures of subjects have a separate folder, because their files do not name
+ * the subject. */
 static void
 choose_folder(struct cli_check_options *options)
 {

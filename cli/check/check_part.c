@@ -79,8 +79,8 @@ cli_check_is_traced(const struct props_campaign *campaign)
            props_campaign_worlds(campaign) != SIM_WORLDS_HEAPS;
 }
 
-/* Say where a failure is kept and how to see it again; the same in its result.
- */
+/* Print where a failure is saved and the command that replays it, and add both
+ * to its result. */
 static void
 tell_replay(const struct cli_check_options *options,
             const struct props_failure *failure, const char *name,
@@ -145,7 +145,7 @@ exit_of(const struct props_failure *failure,
     return cli_exit_of(failure->breach.property);
 }
 
-/* What a result says of it. */
+/* Keep what a shard's result stores of a failure. */
 static void
 keep_failure(struct cli_shard_failure *kept,
              const struct props_failure *failure, uint64_t seed,

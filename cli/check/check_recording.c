@@ -1,6 +1,7 @@
 /*
  * check_recording.c -- see check_recording.h. The collector is simulated, so
- * this does not show what the program itself had in use; `profsim run` does.
+ * the verdicts do not show what the program itself had in use; `profsim run`
+ * shows that.
  */
 #include "check_recording.h"
 
@@ -60,7 +61,7 @@ cli_take_recording(struct sim_input *input, const char *path)
     return recording;
 }
 
-/* What is asked about, and where it goes. */
+/* Which properties to judge on which recording, and where the verdicts go. */
 struct question {
     const char *path;
     const struct prof_rules *rules;

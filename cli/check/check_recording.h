@@ -10,7 +10,7 @@
  * Replay a recording twice through the simulated collector, judge every event,
  * and print the verdict of every property.
  *
- * in:      asked, the properties; fewer than all: each of them must be tried
+ * in:      asked, the properties; if not all, each must be tried
  * returns: CLI_OK if all that were tried hold; CLI_USAGE if the run is
  *          impossible
  */

@@ -26,8 +26,8 @@ is_scenario(const struct dirent *entry)
 }
 
 /*
- * What other rules break, or another property, says nothing about what is
- * asked.
+ * A file about another subject, another rule set or another property says
+ * nothing about what the options ask for.
  *
  * out:     about, what the file is about
  * returns: whether that is asked

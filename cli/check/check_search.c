@@ -149,8 +149,8 @@ is_unmet(const struct cli_check_options *options,
            !props_checker_exists(property);
 }
 
-/* Are there enough runs that every goal should have been reached? A campaign
- * limited by time may have many of heaps and few of traces. */
+/* Were there so many runs that they should have reached every goal? A campaign
+ * with a time limit may have many runs of heaps and few of traces. */
 static bool
 is_long(const struct cli_search *search)
 {

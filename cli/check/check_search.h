@@ -9,8 +9,8 @@
 
 struct cli_search {
     props_set checked;  /* by enumeration or measurement, and it holds */
-    props_set reported; /* their results are in the report: failures, and what
-                           says nothing of a subject */
+    props_set reported; /* their results are in the report already: failures,
+                           and properties not applicable to a subject */
     uint64_t cells[PROPS_COUNT];
     struct props_outcome heaps;
     struct props_outcome traces;
@@ -19,8 +19,8 @@ struct cli_search {
     bool missing; /* of a merge: shards are */
 };
 
-/* Print which properties cannot be tried on the subject, and why. returns:
- * the other ones */
+/* Print which properties cannot be tried on the subject, and why. returns: the
+ * properties that can be tried */
 props_set cli_search_applicable(const struct cli_check_options *options,
                                 struct cli_search *search);
 
@@ -35,7 +35,7 @@ void cli_search_checked(const struct cli_check_options *options,
 /*
  * Add the failure of a campaign to the report.
  *
- * returns: its result, to be completed by where it is saved
+ * returns: its result; the caller adds where the failure is saved
  */
 struct cli_result *cli_search_failed(const struct cli_check_options *options,
                                      struct cli_search *search,

@@ -143,7 +143,7 @@ choose_path(struct work *w)
                            sizeof w->path);
 }
 
-/* Are a part's seeds the first of those that this shard runs? */
+/* Is this result's part the beginning of the seeds that this shard runs? */
 static bool
 is_own_part(const struct work *w, const struct cli_shard_result *found,
             enum cli_part_kind kind)
@@ -217,7 +217,7 @@ write_result(struct work *w)
 
 /* ---- Slices ---- */
 
-/* A shard that was drawn goes on where it began, whatever is drawn now. */
+/* If the first seed was random, a continued shard keeps its old one. */
 static uint64_t
 next_seed(const struct work *w, struct cli_part *part)
 {
@@ -243,7 +243,8 @@ run_seeds(const struct work *w, struct cli_part *part,
         return true;
     }
     if (outcome->seed > slice->seed_first) {
-        /* What ran beside it depends on the jobs: count those before it. */
+        /* What else ran depends on the number of jobs, so count only the seeds
+         * before it. */
         struct props_outcome before;
 
         slice->seed_last = outcome->seed - w->result->seed_step;
@@ -285,7 +286,8 @@ run_slice(struct work *w, enum cli_part_kind kind)
     return CLI_OK;
 }
 
-/* What is left ends with the runs or with the time, whichever is first. */
+/* The shard ends when its runs are done or its time is up, whichever is first.
+ */
 static void
 show_progress(struct work *w)
 {
@@ -370,7 +372,7 @@ enumerate(struct work *w)
             .exit_code = exit_code, .property = worst.property};
 }
 
-/* Of what is the shard's own. returns: the exit code */
+/* Print what this shard has found. returns: the exit code */
 static enum cli_exit
 tell(const struct work *w)
 {

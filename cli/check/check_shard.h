@@ -1,7 +1,7 @@
 /*
  * check_shard.h -- `profsim check --shard I/N --result FILE`: every N-th seed
- * from the I-th on. A shard alternates between the kinds of worlds, so one that
- * is stopped early has spread its time over both.
+ * from the I-th on. A shard alternates between the kinds of worlds, so a shard
+ * that is stopped early has tried both.
  */
 #ifndef CLI_CHECK_SHARD_H
 #define CLI_CHECK_SHARD_H
@@ -14,7 +14,8 @@ enum cli_exit cli_check_shard(const struct cli_check_options *options,
                               struct cli_search *search);
 
 /*
- * What the options ask for, without those that do not affect the result.
+ * Write down what the options ask for, leaving out options that do not affect
+ * the result.
  *
  * out:     asked, words for a shell: "check H2 --rules exact --seeds 1..9"
  * returns: false if they are too long
@@ -32,7 +33,7 @@ uint64_t cli_check_left(const struct cli_check_options *options,
 bool cli_check_is_done(const struct cli_check_options *options,
                        const struct cli_shard_result *result);
 
-/* The sums of a part as the outcome of a campaign. */
+/* Convert the sums of a part to the outcome of a campaign. */
 void cli_check_outcome(const struct cli_part *part,
                        struct props_outcome *outcome);
 

@@ -3,8 +3,8 @@
  * --subject are compiled against the library, at no cost; this is the same
  * library behind the table that other subjects fill in, judged as they are.
  *
- * As shown to its user, each record counts for 1 / (1 - exp(-S/R)) objects; a
- * reader rounds after adding them up.
+ * As a user would see it, each sample counts for 1 / (1 - exp(-S/R)) objects of
+ * S bytes, at the rate R; a reader rounds only the sum.
  */
 #include <math.h>
 #include <stdio.h>

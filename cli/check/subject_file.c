@@ -174,8 +174,7 @@ complain_of_load(const char *path, const char *source, const char *error)
                   source, error);
 }
 
-/* in: source, that the library was compiled from; NULL: from none that is
- * known */
+/* in: source, from which the library was compiled; NULL: not known */
 static const struct subject *
 load(const char *path, const char *source)
 {

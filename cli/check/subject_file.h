@@ -16,23 +16,23 @@ struct sim_scenario;
 const struct subject *cli_subject_own(void);
 
 /*
- * Load it; a `.c` file is compiled first. It stays loaded. "own" is the
+ * Load a subject; a `.c` file is compiled first. It stays loaded. "own" is this
  * library.
  *
  * returns: NULL, and a complaint, if it is no subject
  */
 const struct subject *cli_subject_load(const char *path);
 
-/* Bind a scenario about subjects to this one. in: subject or NULL
- * returns: the properties that then count */
+/* If a scenario is about a subject, bind it to this one. in: subject or NULL
+ * returns: the properties to judge by */
 props_set cli_subject_give(struct sim_scenario *scenario,
                            const struct subject *subject);
 
 /*
  * Handle a --subject option.
  *
- * out:     *subject, NULL before, and its *path
- * returns: false, and a complaint, if it is no subject, or the second one
+ * in, out: *subject, NULL before the first such option; *path, its path
+ * returns: false, and a complaint, if it is no subject or a second one
  */
 bool cli_subject_take(const struct subject **subject, const char **path,
                       const char *value);
@@ -42,7 +42,8 @@ extern const struct cli_option cli_subject_options[];
 extern const struct cli_option cli_subject_tone_options[]; /* and --color */
 
 /*
- * Take all arguments of such a command; the plain ones move to argv[1..count].
+ * Take all arguments of a command with these options; plain words move to
+ * argv[1..count].
  *
  * out:     *count; *subject and its *path, NULL if none is named; *pages
  * returns: false if the command is to exit with words->exit_code

@@ -1,13 +1,13 @@
 /*
  * assembly.c -- see assembly.h.
  *
- *      #APP                            gcc and clang: here it begins,
+ *      #APP                            gcc and clang: assembly begins,
  *      # 7 "prog.c" 1                  gcc: from this line of the source,
  *              lock; incl (%rdi)
  *      # 0 "" 2                        gcc: as far as here;
  *      #NO_APP                         here it ends
  *
- * clang names the line before, in the comment of a .loc.
+ * clang gives the source line earlier, in the comment of a .loc.
  */
 #include "assembly.h"
 

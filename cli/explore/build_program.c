@@ -184,8 +184,8 @@ take_words(struct build *b, int argc, char **argv)
 static volatile pid_t running;            /* the command, or 0 */
 static volatile sig_atomic_t was_told_by; /* a signal to end, or 0 */
 
-/* Who ends this command ends what it runs, or would run next; its folder goes.
- */
+/* A signal that ends this command also ends what it runs or would run next;
+ * then its folder is removed. */
 static void
 pass_on(int signal)
 {

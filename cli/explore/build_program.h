@@ -4,7 +4,8 @@
 
 #include "exit.h"
 
-/* `profsim explore`: a program if a word names a source file, else kernels. */
+/* `profsim explore`: explores a program if a word names a source file, else
+ * kernels. */
 enum cli_exit cli_explore_any(int argc, char **argv);
 
 #endif

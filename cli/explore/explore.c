@@ -84,7 +84,7 @@ verdict_text(const struct cli_explore_words *w,
     return "?";
 }
 
-/* Why the verdict is no better one, or by what it came about. */
+/* Print why the verdict is not a stronger one, or what led to it. */
 static void
 print_remarks(const struct cli_explore_words *w,
               const struct sim_exhaust_result *r)
@@ -379,7 +379,7 @@ is_meant(const struct cli_explore_words *w,
     return w->kernel == NULL || strcmp(w->kernel, entry->name) == 0;
 }
 
-/* What passed says more than that it passed. */
+/* Print the totals, and in how far those that passed were explored. */
 static void
 print_totals(const struct cli_explore_words *w, uint32_t passed,
              uint32_t failed)

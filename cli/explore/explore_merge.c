@@ -25,7 +25,7 @@ struct seen {
     enum cli_exit exit_code;
 };
 
-/* What a shard may learn of the program: what all together have learned. */
+/* What all shards together have learned of the program. */
 struct known {
     uint64_t loops[SIM_LOOPS_MAX]; /* in order */
     uint64_t loops_count;
@@ -137,7 +137,7 @@ know_loop(struct known *k, uint64_t loop)
     k->loops_count++;
 }
 
-/* Has it searched the lists that all who know as much do? */
+/* Does the shard know all that is known, and so search the right lists? */
 static bool
 is_up_to_date(const struct known *k, const struct cli_explored *e)
 {
@@ -219,7 +219,8 @@ replay(const struct cli_explored *e)
     return WIFEXITED(status) ? (enum cli_exit)WEXITSTATUS(status) : CLI_CRASH;
 }
 
-/* Another one is of a user's program, which is not at hand. */
+/* Is the kernel one of ours? Any other is a user's program, which is not
+ * available here. */
 static bool
 is_own_kernel(const struct cli_explored *e)
 {
@@ -236,7 +237,8 @@ is_own_kernel(const struct cli_explored *e)
     return false;
 }
 
-/* Only what fails here, too, has failed. returns: the exit code */
+/* Repeat a failure: it counts only if it fails here, too. returns: the exit
+ * code */
 static enum cli_exit
 confirm(const struct merge *m)
 {
@@ -306,7 +308,7 @@ learn_loops(struct merge *m, struct cli_explored *e, const char *path)
     return true;
 }
 
-/* If one had to do all of it, so have the others. */
+/* If one shard found that the search cannot be split, that holds for all. */
 static bool
 learn_depth(struct merge *m, struct cli_explored *e, const char *path)
 {
@@ -317,7 +319,7 @@ learn_depth(struct merge *m, struct cli_explored *e, const char *path)
     return true;
 }
 
-/* One that knows less than all together is missing. */
+/* Count a shard as missing if it knows less than all shards together. */
 static bool
 add_known(struct merge *m, struct cli_explored *e, const char *path)
 {

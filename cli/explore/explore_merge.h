@@ -1,4 +1,4 @@
-/* explore_merge.h -- the results of the shards of one search, added up. */
+/* explore_merge.h -- adds up the results of the shards of one search. */
 #ifndef CLI_EXPLORE_MERGE_H
 #define CLI_EXPLORE_MERGE_H
 

@@ -1,10 +1,11 @@
 /*
- * explore_mutants.c -- a matrix of memory orders made weaker.
+ * explore_mutants.c -- a matrix of weakened memory orders: which kernel notices
+ * each.
  *
- * A site is the address that an access returns to, so one binary holds all
- * mutants. Kernels of one table share their program and so their sites: a
- * mutant lives only if every kernel that reaches its site passes. Kernels are
- * tried in the order of their table, the cheap ones first.
+ * A site is the return address of an atomic access, so one binary holds all
+ * mutants. Kernels of one table share a program, and so its sites: a mutant
+ * survives only if every kernel that reaches its site passes. Kernels are tried
+ * in the order of their table, the cheap ones first.
  */
 #include "explore_mutants.h"
 
@@ -257,7 +258,8 @@ try_item(struct work *work, const struct sim_kernel_entry *group,
     return kept;
 }
 
-/* One weaker order: a name in the list, or a trial. */
+/* Take one weaker order: first its name into the list of items, later its
+ * trial. */
 static bool
 take_item(struct work *work, const struct sim_kernel_entry *group,
           const struct reached *was, const struct sim_site *is)
@@ -274,8 +276,8 @@ take_item(struct work *work, const struct sim_kernel_entry *group,
     return good;
 }
 
-/* in: group, a table of kernels over one program. out: *any, is `only` there?
- */
+/* in: group, a table of kernels that share a program. out: *any, true if it has
+ * the kernel `only` */
 static bool
 take_group(struct work *work, const struct sim_kernel_entry *group, bool *any)
 {
@@ -309,7 +311,7 @@ take_all(struct work *work)
     return any ? CLI_OK : cli_no_such_kernel(work->options->only);
 }
 
-/* Begin a shard: all of them count how many there are. */
+/* Begin a shard. Every shard lists all items, to count them. */
 static enum cli_exit
 begin_rows(struct work *work, char *path, size_t room)
 {

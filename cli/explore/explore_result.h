@@ -24,8 +24,8 @@ struct cli_explored {
     char asked[CLI_EXPLORED_WORDS]; /* "explore KERNEL" and what matters */
     struct cli_shard shard;
     uint64_t spent_ms;
-    uint64_t depth; /* answers that decide whose a list is; 0: it is
-                       not split, and the first shard's */
+    uint64_t depth; /* how many answers decide which shard has a list; 0:
+                       the search is not split, the first has all */
     uint64_t loops[SIM_LOOPS_MAX]; /* loads in wait loops, ascending */
     uint64_t loops_count;
     uint64_t runs;
@@ -36,7 +36,7 @@ struct cli_explored {
     char *choices; /* of a failure, "0,0,2"; malloc'd; NULL: there is none */
 };
 
-/* returns: NULL, or why the file is as it was */
+/* returns: NULL, or why the file was not changed */
 const char *cli_explored_write(const struct cli_explored *explored,
                                const char *path);
 
@@ -50,11 +50,11 @@ bool cli_explored_read(struct cli_explored *explored, const char *path);
 void cli_explored_free(struct cli_explored *explored);
 
 /*
- * Take over the wait loops that other shards have found, from the results in
- * the same folder: all shards must search the same lists, and wait loops change
- * them.
+ * Take over the wait loops that other shards have found, from their results in
+ * the same folder: wait loops change the lists of choices, and all shards must
+ * search the same lists.
  *
- * returns: has one found that the search cannot be split?
+ * returns: true if another shard found that the search cannot be split
  */
 bool cli_explored_learn(const struct cli_explored *mine, const char *path);
 

@@ -40,7 +40,8 @@ begin_result(const struct cli_explore_words *w, struct cli_explored *e)
     return cli_program_id(e->program);
 }
 
-/* What lies there may only be an older result of the same. */
+/* May the file be replaced? Only if it is an older result of the same search.
+ */
 static bool
 may_replace(const struct cli_explored *mine)
 {

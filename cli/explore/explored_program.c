@@ -1,10 +1,11 @@
 /*
  * explored_program.c -- a program that explores itself.
  *
- * If `profsim explore prog.c` builds it, main is __wrap_main, and the linker
- * gives it the program's own as __real_main (--wrap=main), or the function of
- * --entry as profsim_entry. If it is linked by hand with -lprofsim-explore, the
- * program keeps its main and calls __tsan_simulate(), as LLVM proposes it.
+ * If `profsim explore prog.c` builds the program, __wrap_main runs in the place
+ * of main. The linker calls the program's own main __real_main (--wrap=main),
+ * and the function of --entry profsim_entry. If the program is linked by hand
+ * with -lprofsim-explore, it keeps its main and calls __tsan_simulate(), as
+ * LLVM proposes.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 /*
- * Check the functions that the objects need, and that neither they nor the
- * archive have.
+ * Check that the objects need no function that the explorer cannot see: one
+ * that is in none of them, nor in the archive, nor in foreign.def.
  *
  * in:      objects[0..count), relocatable files; archive, the explorer's
  * returns: false if there is such a function, or a file cannot be read;

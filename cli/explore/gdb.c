@@ -2,9 +2,10 @@
  * gdb.c -- see gdb.h.
  *
  * The threads of an explored program take turns on one thread of the system, so
- * gdb sees one. The others' stacks are found by sim_trace_view (trace.c): a
- * thread that does not run has its registers on top of its stack, as fiber.c
- * pushes them. To show a stack, gdb's registers are set to these for a while.
+ * gdb sees only one. The script finds the stacks of the others by
+ * sim_trace_view (trace.c): when a thread does not run, its registers are on
+ * top of its stack, where fiber.c pushed them. To show a stack, the script sets
+ * gdb's registers to these for a while.
  */
 #include "gdb.h"
 

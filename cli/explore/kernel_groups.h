@@ -6,8 +6,8 @@
 #include "registry.h"
 
 /*
- * Tables of kernels, NULL at the end; a table's kernels share their program. A
- * new folder of kernels adds its own.
+ * Tables of kernels, NULL at the end. The kernels of a table share one program.
+ * A new folder of kernels must add its table here.
  */
 extern const struct sim_kernel_entry *const cli_kernel_groups[];
 

@@ -267,7 +267,7 @@ verdict_of(const struct row *row)
     return row->caught > 0 ? CLI_VERDICT_CAUGHT : CLI_VERDICT_NOT_APPLICABLE;
 }
 
-/* A file's mutants are caught, all of them, or it is a failure. */
+/* A source file passes if all its mutants were caught. */
 static enum cli_exit
 add_results(const struct table *files, const char *path,
             struct cli_report *report)

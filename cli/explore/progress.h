@@ -17,7 +17,7 @@ struct cli_progress {
  */
 void cli_progress_show(void *context, const struct sim_progress *p);
 
-/* Take the line off the terminal. */
+/* Erase the line from the terminal. */
 void cli_progress_hide(struct cli_progress *shown);
 
 #endif

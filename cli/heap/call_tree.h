@@ -2,9 +2,9 @@
  * call_tree.h -- the stacks of one or two recordings merged from the root, for
  * graphs, collapsed stacks and comparisons.
  *
- * Two calls are the same if their functions are: addresses and lines differ
- * from build to build and from run to run, so they do not count. Malloc and its
- * relatives are left out at the leaf.
+ * Two calls are equal if their functions are. Addresses and lines do not count,
+ * as they differ from build to build and run to run. At the leaf, malloc and
+ * its relatives are left out.
  */
 #ifndef CLI_CALL_TREE_H
 #define CLI_CALL_TREE_H
@@ -16,7 +16,7 @@
 #include "heap_report.h"
 #include "live_heap.h"
 
-/* What a node can count: in use at the peak, never freed, ...; or, in a
+/* Columns of a node's counts: in use at the peak, never freed, ...; or, in a
  * comparison, the two runs. */
 enum { CLI_TREE_COLUMNS = 3 };
 

@@ -1,6 +1,6 @@
 /*
- * calls.c -- see calls.h. Call number i is frame number i of the recording; an
- * inlined function is followed by the one that contains it.
+ * calls.c -- see calls.h. Call i is frame i of the recording. An inlined
+ * function is followed by the function that contains it.
  */
 #include "calls.h"
 

@@ -1,6 +1,6 @@
 /*
- * calls.h -- the calls in the stacks of a recording as people and tools expect
- * them: names demangled, inlined functions separate.
+ * calls.h -- the calls in the stacks of a recording, with demangled names and
+ * inlined functions as separate calls.
  */
 #ifndef CLI_CALLS_H
 #define CLI_CALLS_H
@@ -28,7 +28,7 @@ struct cli_call {
 
 struct cli_calls; /* opaque */
 
-/* in: recording, open as long; returns: NULL if there is no memory */
+/* in: recording, which must stay open. returns: NULL if there is no memory */
 struct cli_calls *cli_calls_open(const struct sim_recording *recording);
 
 /* NULL is allowed. */
@@ -55,7 +55,7 @@ void cli_calls_print(FILE *file, const struct cli_calls *calls, uint32_t stack);
  */
 void cli_print_function(FILE *file, const char *function);
 
-/* returns: what is behind the last slash */
+/* returns: the part after the last slash */
 const char *cli_base_name(const char *path);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * graphs.c -- see graphs.h. Names are foreign: each form escapes them by its
- * own rules, on top of sim/input/escape.h's.
+ * graphs.c -- see graphs.h. Names come from outside, so each format escapes
+ * them by its own rules, after those of sim/input/escape.h.
  */
 #include "graphs.h"
 

@@ -19,7 +19,7 @@ void cli_graphs_folded(FILE *file, const struct cli_call_tree *tree,
 void cli_graphs_speedscope(FILE *file, const struct cli_call_tree *tree,
                            const char *name);
 
-/* One SVG file, no script, nothing from elsewhere. */
+/* One SVG file without scripts or references to other files. */
 void cli_graphs_flames(FILE *file, const struct cli_call_tree *tree,
                        enum cli_measure measure, const char *name);
 

@@ -1,4 +1,5 @@
-/* heap_report.c -- see heap_report.h. Sums first, then sites, then the rest. */
+/* heap_report.c -- see heap_report.h. Prints sums, then sites, then the rest.
+ */
 #include "heap_report.h"
 
 #include <inttypes.h>

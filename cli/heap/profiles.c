@@ -250,9 +250,9 @@ struct retitled {
 };
 
 /*
- * google-pprof scales `heap/2` by dividing by an object's size, which may be 0;
- * `heapprofile` says that everything was recorded. The text's first line comes
- * in one piece.
+ * Replace `heap/2` by `heapprofile`, which says that everything was recorded:
+ * for `heap/2`, google-pprof would divide by an object's size, which may be 0.
+ * The writer passes the first line in one call.
  */
 static enum prof_status
 write_retitled(void *context, const void *bytes, size_t bytes_count)

@@ -81,8 +81,8 @@ bool cli_profiles_write_scenario(const char *folder, const char *path,
                                  struct sim_scenario *scenario);
 
 /*
- * Run a scenario about a subject, print what the subject shows at the end, site
- * by site, and write that as heap.pb.gz, block.pb.gz and mutex.pb.gz.
+ * Run a scenario about a subject, print what the subject shows at the end, by
+ * site, and write the same as heap.pb.gz, block.pb.gz and mutex.pb.gz.
  *
  * in:      folder, "": nothing is written; path, where the scenario is from
  */

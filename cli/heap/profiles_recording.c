@@ -87,8 +87,8 @@ program_signs(const struct sim_recording *recording,
     return strstr(name, ".so") == NULL;
 }
 
-/* Readers take the first mapping for the program; the others keep their order.
- */
+/* Move the program's mapping to the front, because readers take the first for
+ * the program. The others keep their order. */
 static void
 program_first(struct prof_mapping *mappings, uint32_t count,
               const struct sim_recording *recording)
@@ -241,7 +241,7 @@ put_row(FILE *memory, struct sim_heap_count inuse, struct sim_heap_count allocs)
             inuse.objects, inuse.bytes, allocs.objects, allocs.bytes);
 }
 
-/* Where both totals are equal readers take the second one for none at all. */
+/* If both totals are equal, readers assume that the second is missing. */
 static void
 put_head(FILE *memory, const struct sim_heap_sums *total,
          enum cli_profiles_heap heap)
@@ -278,9 +278,9 @@ put_rows(FILE *memory, const struct gathered *gathered,
 }
 
 /*
- * The heap as google-pprof reads it, a row a stack. `heapprofile` says that
- * nothing was sampled: with Go's `heap/1` it would divide by the size of
- * objects, which may be 0.
+ * Write the heap as google-pprof reads it, one row per stack. `heapprofile`
+ * says that nothing was sampled: for Go's `heap/1`, google-pprof would divide
+ * by the size of objects, which may be 0.
  */
 static enum prof_status
 write_heap_text(const void *context, const struct prof_sink *to,

@@ -2,8 +2,8 @@
  * profiles_scenario.c -- the profiles of a scenario, as they are after its last
  * event, and its traces, read to their end.
  *
- * The scenario is run a second time here, without a judge. The first run, in a
- * process of its own, has shown that this does not crash.
+ * The scenario runs a second time here, without a judge. Its first run, in a
+ * separate process, has shown that it does not crash.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -29,8 +29,8 @@ ticks_per_second(const struct sim_scenario *scenario)
                : (uint64_t)TICKS_PER_SECOND;
 }
 
-/* The first function of a task has no name in the scenario. A task that has not
- * run returns to the pc behind its entry; no other pc is of it. */
+/* Name a task's first function, which has no name in the scenario. The only pc
+ * inside it is its entry + 1, to which a task that has not run yet returns. */
 static const char *
 name_of_task(uintptr_t pc, struct prof_symbol *symbol)
 {
@@ -73,7 +73,8 @@ complain(const char *folder, const char *why)
 }
 
 /*
- * Up to the first event that cannot happen: the judge has complained of it.
+ * Run the events up to the first impossible one, which the judge has already
+ * reported.
  *
  * in:      world, NULL: there was not enough memory for one; symbols, for the
  *          lines of allocations; NULL: there are none

@@ -1,7 +1,7 @@
 /*
- * profiles_subject.c -- what a subject shows after the last event of a
- * scenario, printed and as profile.proto: its own numbers, rounded to whole
- * ones in the files.
+ * profiles_subject.c -- prints what a subject shows after the last event of a
+ * scenario, and writes it as profile.proto: the subject's own numbers, rounded
+ * to integers in the files.
  *
  * The scenario is run once more, as in profiles_scenario.c.
  */

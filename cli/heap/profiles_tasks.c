@@ -49,7 +49,7 @@ static const struct content contents[] = {
     {"profile.txt", NULL, 1, false},
 };
 
-/* The task that runs on the first processor that has one is who asks. */
+/* The profile is requested by the first processor's running task. */
 static uint32_t
 asking(const struct sim_world *world)
 {
@@ -138,7 +138,7 @@ write_file(struct source *source, const struct content *content)
     return status == PROF_OK;
 }
 
-/* Does the run say anything of it? */
+/* Does the run have any data for this file? */
 static bool
 is_there(const struct source *source, const struct content *content)
 {

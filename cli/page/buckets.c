@@ -2,8 +2,8 @@
  * buckets.c -- see buckets.h.
  *
  * A bucket of the page is a row of the library's table, a bucket of the oracle,
- * or both: they are paired by kind, size and frames. No call made here
- * publishes anything.
+ * or both: a row and an oracle's bucket with the same kind, size and frames are
+ * one. Nothing called here publishes counts.
  */
 #include "buckets.h"
 
@@ -121,8 +121,8 @@ take_rows(struct cli_buckets *buckets, const struct table *table)
     }
 }
 
-/* Buckets that are new to the oracle, each to the first row that is the same
- * and has none. */
+/* Pair each new bucket of the oracle with the first equal row that has no
+ * partner yet. */
 static void
 take_models(struct cli_buckets *buckets, const struct table *table,
             const struct model_bucket *models, uint32_t count)

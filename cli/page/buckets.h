@@ -17,7 +17,7 @@ enum { CLI_BUCKETS_MAX = 4096 }; /* shown; beyond that they are left out */
 
 struct cli_buckets; /* opaque */
 
-/* returns: of a run that begins; NULL without memory */
+/* returns: the state before the first event; NULL if there is no memory */
 struct cli_buckets *cli_buckets_open(const struct sim_scenario *scenario);
 void cli_buckets_close(struct cli_buckets *buckets);
 
@@ -31,7 +31,8 @@ void cli_buckets_changes(FILE *file, struct cli_buckets *buckets,
 void cli_buckets_snapshot(FILE *file, struct cli_buckets *buckets,
                           const struct props_judge *judge);
 
-/* returns: the name of a stack; "?" if the scenario has none that begins so */
+/* returns: the name of a stack; "?" if the scenario has no stack that begins
+ * with these frames */
 const char *cli_stack_name(const struct sim_scenario *scenario,
                            const uintptr_t *frames, uint32_t depth);
 

@@ -2,14 +2,14 @@
 const events = data.events;
 const broken = data.broken;
 const isThreads = data.kind === "threads";
-// A star on every event would say nothing.
+// If every event is needed, no star is shown: it would tell nothing.
 const allNeeded = data.needed && data.needed.length === data.events_count;
 const needed = data.needed && !allNeeded ? new Set(data.needed) : null;
 const columns = data.columns.slice();
 for (const e of events)
   while (e.column !== undefined && e.column >= columns.length) columns.push("p" + columns.length);
 
-// ---- the state after each event, by adding up changes ----
+// ---- the state after each event: all changes up to it, added up ----
 const buckets = [];
 const KEEP = 200; // events from one kept state to the next
 const kept = [];
@@ -38,7 +38,7 @@ function rowsAt(index) {
 const firstWrong = events.findIndex((e) => (e.rows || []).some((r) => r[1] !== r[3] || r[2] !== r[4]));
 
 // ---- head ----
-// A breach of traces is of a whole session: it breaks where that first differs.
+// If a trace breaks a property, the breach is shown at its session's first difference.
 if (broken && broken.event === undefined && events.length)
   broken.event = firstTraceDifference() || events[events.length - 1].n;
 const brokenIndex = broken ? Math.min(
@@ -71,7 +71,7 @@ const width = columns.length + hasBands + hasTicks; // cells behind the number
 let current = 0;
 const lines = [];
 
-// The columns say when and on which processor it is, so the text need not.
+// Time and processor have columns of their own, so the text leaves them out.
 function eventText(event) {
   return [event.text.replace(/^(@\+\d+ )?(p\d+: )?/, "").replace(/ -$/, ""), event.site && el("span", {class: "site", title: event.site}, event.site.replace(/^.*\//, ""))];
 }
@@ -160,7 +160,7 @@ function bucketCell(b) {
   return el("td", {title: frames.join("\n< ")}, bucketName(b));
 }
 
-// Slots in the order in which what they hold moves: from recording to publishing.
+// Slots in the order in which counts pass through them, from recording to publishing.
 function slotsOf(event) {
   if (data.scheme === "stages")
     return [{at: 1, text: "recent", about: "recorded now"}, {at: 0, text: "previous", about: "published next"}];
@@ -258,7 +258,7 @@ function tasksTable(event) {
   return parts;
 }
 
-// What each place in memory holds: explored programs.
+// Explored programs: what each memory location holds.
 function memoryTable(index) {
   if (!isThreads) return null;
   const places = new Map();
@@ -281,7 +281,7 @@ function memoryTable(index) {
     here.stale && el("p", {class: "why"}, "This read returned an old value, " + here.read + ": " + here.stale.text + ".")];
 }
 
-// What a word of a scenario says that one cannot guess.
+// Explanations of scenario words whose meaning is hard to guess.
 const words = {
   free: "the program frees it, not the sweeper", drop: "nothing refers to it any more", "gc-sweep": "the sweeper frees it",
   "gc-mark": "the collector begins to mark", "gc-terminate": "marking ends; the next cycle of the profile begins",

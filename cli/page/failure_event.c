@@ -10,8 +10,8 @@
 #include "json.h"
 #include "locks.h"
 
-/* Where the event is about to happen; TRUTH_NO_PROC: the collector's, or on no
- * processor. */
+/* returns: the processor on which the event will happen; TRUTH_NO_PROC: it is
+ * the collector's, or on none */
 static uint32_t
 column_of(const struct cli_event *at)
 {
@@ -73,7 +73,7 @@ print_tasks(FILE *file, const struct sim_world *world)
             sim_world_traces(world) ? "true" : "false");
 }
 
-/* Who waits in the queue of a lock, in order of coming. */
+/* Print the queue of each lock, in order of arrival. */
 static void
 print_queues(FILE *file, const struct sim_world *world)
 {

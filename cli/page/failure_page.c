@@ -1,9 +1,9 @@
 /*
  * failure_page.c -- see failure_page.h.
  *
- * A child makes the run, since it may crash or hang: it prints each event to a
- * file as soon as it has happened, so what comes before the crash is shown.
- * Another child finds out which events the failure needs.
+ * The run may crash or hang, so a child process makes it. The child prints each
+ * event to a file as soon as it has happened, so the page shows everything up
+ * to a crash. Another child finds out which events the failure needs.
  */
 #include "failure_page.h"
 
@@ -183,7 +183,7 @@ print_stacks(FILE *file, const struct sim_scenario *scenario)
     fputs("]", file);
 }
 
-/* Those at the beginning; a page adds the ones that come later. */
+/* Print the columns that a page begins with; it adds those that come later. */
 static void
 print_columns(FILE *file, const struct sim_scenario *scenario)
 {
@@ -213,7 +213,7 @@ print_broken(FILE *file, const struct found *found, int status)
         fprintf(file, "{\"property\":\"%s\",\"sentence\":",
                 props_property_id(breach->property));
         sim_json_string(file, props_property_sentence(breach->property));
-        /* What traces break is of a whole session. */
+        /* A trace's breach concerns a whole session, not one event. */
         if ((breach->broken & PROPS_OF_TRACES) != 0)
             fputs(",\"text\":", file);
         else
@@ -310,7 +310,7 @@ copy_events(FILE *file, FILE *events)
     fputc(']', file);
 }
 
-/* The child printed them at once, or was killed before. */
+/* The child printed all traces, or was killed before it printed any. */
 static void
 copy_traces(FILE *file, FILE *traces)
 {
@@ -337,8 +337,9 @@ begin_again(struct telling *telling)
 }
 
 /*
- * Run it in a child, once more if that ended before the events that were to be
- * shown, or if they are too much for a page.
+ * Run the scenario in a child. If it ends before the events that the page
+ * shows, or if these are too much for a page, choose fewer or earlier ones and
+ * run it again.
  *
  * returns: as apart()
  */

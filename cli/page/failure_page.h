@@ -26,11 +26,11 @@ bool cli_failure_write(const struct cli_page_paths *paths,
                        const char *command);
 
 /*
- * The same beside a saved scenario: NAME.html beside NAME.sim.
+ * Write the page of a saved scenario next to it: NAME.html beside NAME.sim.
  *
  * out:     page, its path
  * in:      path and text of the scenario; subject, NULL if it is about none
- * returns: as above
+ * returns: as cli_failure_print()
  */
 bool cli_failure_write_beside(const char *path, const char *text,
                               const struct subject *subject,

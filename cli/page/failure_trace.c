@@ -34,8 +34,8 @@ depth_of(const struct truth_stack *stack)
                                                  : PROF_TRACE_DEPTH_LIMIT;
 }
 
-/* Two stacks that are equal where a trace cuts them have the first one's name.
- */
+/* If two stacks of the scenario are equal up to the depth that a trace keeps,
+ * both get the name of the first. */
 static void
 print_frames(const struct print *print, const uint64_t *frames, uint32_t depth)
 {

@@ -1,5 +1,5 @@
-/* failure_trace.h -- the traces of a run: what the reader got, decoded, and
- * what it must have got, as JSON of docs/pages.md. */
+/* failure_trace.h -- the traces of a run as JSON of docs/pages.md: the decoded
+ * events that the reader got, and those that it should have got. */
 #ifndef CLI_FAILURE_TRACE_H
 #define CLI_FAILURE_TRACE_H
 
@@ -10,10 +10,10 @@
 #include "scenario.h"
 
 /*
- * Print a list of the sessions of a run that has ended; its judge is used.
+ * Print the list of sessions of a finished run, from its judge.
  *
- * in:      facts, how many the truth log had after each event; events_count, of
- *          those that happened
+ * in:      facts[i], how many facts the truth log had after event i;
+ *          events_count, how many events happened
  */
 void cli_failure_trace_print(FILE *file, const struct sim_scenario *scenario,
                              struct props_run *run, const uint32_t *facts,

@@ -1,10 +1,10 @@
-// failure_trace.js -- the traces of a run: what was read from the tracer beside
-// what must have been ("traces" of "profsim failure").
+// failure_trace.js -- the traces of a run: the events read from the tracer beside
+// those expected ("traces" of "profsim failure").
 const traces = data.traces || [];
 
 // An expected event is [type, processor, task, argument, tick, latest tick,
-// event of the scenario, stack]; a found one has its sequence number and its
-// offset in the file in the place of latest tick and event.
+// event of the scenario, stack]; a found one has, in the place of the last tick and
+// the event, its sequence number and its offset in the file.
 const task = (g) => g ? "t" + g : "nobody";
 const meanings = {
   Gomaxprocs: (e) => plural(e[3], "processor"),
@@ -36,8 +36,8 @@ const sameFact = (w, f) => w[0] === f[0] && w[1] === f[1] && w[2] === f[2] && w[
 const ticksAgree = (w, f) => f[4] >= w[4] && f[4] <= w[5];
 const stacksAgree = (w, f, session) => w[7] === f[7] || (f[7] === "" && session.without_stack > 0);
 
-// Pairs [expected or null, found or null] in order: equal beginnings and ends,
-// in between a longest common subsequence, if it is not too long for one.
+// Pairs [expected or null, found or null] in order: first equal beginnings and ends,
+// then what is between by a longest common subsequence, unless it is too long.
 function pairUp(expected, found) {
   const pairs = [], tail = [];
   let a = 0, b = expected.length, c = found.length;
@@ -63,8 +63,8 @@ function pairUp(expected, found) {
 const hasTraceTicks = traces.some((s) => s.expected.concat(s.found).some((e) => e[4] !== s.expected[0][4]));
 const hasTraceStacks = traces.some((s) => s.expected.concat(s.found).some((e) => e[7] !== ""));
 
-// Each session's rows; a found event that must not be there belongs to the
-// event of the scenario before it.
+// Each session's rows. A found event that was not expected is shown with the
+// previous event of the scenario.
 for (const session of traces) {
   let n = 0;
   session.lines = pairUp(session.expected, session.found).map(([want, got]) => {
@@ -115,7 +115,7 @@ function traceRow(row, n, session, elsewhere) {
   return lines;
 }
 
-// The numbers of a record under their names (docs/trace-format.md).
+// Names the numbers of a record (docs/trace-format.md).
 function recordNumbers([, type, ...numbers]) {
   const names = type === "Batch" ? ["processor", "sequence", "ticks"] : type === "Frequency" ? ["ticks a second"]
       : type === "Stack" ? ["stack", "frames"] : type === "TimerGoroutine" ? ["task"] : ["sequence +", "ticks +"];
@@ -134,7 +134,7 @@ function traceTables(n) {
   return traces.map((session) => {
     const rows = session.lines;
     const differ = rows.filter((r) => !r.good).length;
-    // Of a long one only what is near the event.
+    // Of a long list, show only rows near the event.
     const near = rows.length > 300 ? Math.max(0, rows.findIndex((r) => r.n >= n)) : 0;
     const from = rows.length > 300 ? Math.max(0, near - 100) : 0;
     const to = rows.length > 300 ? from + 200 : rows.length;

@@ -38,7 +38,7 @@ struct cli_time_lock {
 
 struct cli_heap_time {
     struct cli_time_bin bins[CLI_TIME_BINS];
-    uint32_t sites[CLI_TIME_SITES]; /* those that once had most in use */
+    uint32_t sites[CLI_TIME_SITES]; /* those with the highest peaks */
     uint32_t sites_count;
     struct cli_time_lock *locks; /* by time waited for, longest first */
     uint64_t locks_count;        /* that somebody waited for */
@@ -48,7 +48,7 @@ struct cli_heap_time {
  * Walk a recording twice.
  *
  * out:     *time, to be closed in either case
- * in:      site_of, by stack: the number of its site, below sites_count
+ * in:      site_of[stack], the number of its site, below sites_count
  * returns: false if there is not enough memory
  */
 bool cli_heap_time_open(struct cli_heap_time *time,

@@ -11,14 +11,14 @@ function head() {
 }
 
 // ---- tables ----
-// What a cell is sorted by: its first number, or its text.
+// The sort key of a cell: its first number, or its text.
 function orderOf(cell) {
   const text = String(textOf(cell) ?? "");
   const found = parseFloat(text.replace(/[\u2009,]/g, ""));
   return Number.isNaN(found) ? text : found;
 }
 
-// What is empty comes last, whichever way it is sorted.
+// Empty cells come last, in ascending and descending order.
 function compare(a, b, down) {
   if (a === "" || b === "") return (a === "") - (b === "");
   return down ? order(b, a) : order(a, b);

@@ -1,5 +1,5 @@
-"""A page of measurements in the frame of all pages: tables, plots and bars over
-the JSON that docs/pages.md describes ("profsim measurements")."""
+"""A page of measurements in the template of all pages: tables, plots and bars
+from the JSON that docs/pages.md describes ("profsim measurements")."""
 import json
 import os
 

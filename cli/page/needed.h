@@ -13,16 +13,16 @@ enum { CLI_NEEDED_EVENTS_MAX = 400 }; /* quadratic beyond that */
 #define CLI_NEEDED_ALL UINT32_MAX /* no event is left out */
 
 /*
- * Run all events but one.
+ * Run all events except `left_out`.
  *
- * returns: what breaks; PROPS_NONE also if an event cannot happen then
+ * returns: what breaks; PROPS_NONE also if another event then cannot happen
  */
 struct props_breach cli_needed_try(struct props_run *run,
                                    const struct sim_scenario *scenario,
                                    props_set asked, uint32_t left_out);
 
 /*
- * Leave out each event in turn.
+ * Find out which events a failure needs, by leaving out each in turn.
  *
  * out:     needed[0 .. events_count): false if the same property breaks without
  *          the event

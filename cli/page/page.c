@@ -44,8 +44,8 @@ cli_page_begin(struct cli_page *page)
 }
 
 /*
- * The way from a page's folder to the current one, where names of files in its
- * data begin: "../" for sub/page.html.
+ * The relative path from a page's folder to the current one, to which the file
+ * names in its data are relative: "../" for sub/page.html.
  *
  * out:     folder, PATH_MAX bytes; "" if it is not known
  */
@@ -79,7 +79,7 @@ find_folder(char *folder, const char *html)
     snprintf(folder + used, PATH_MAX - used, "%s", to + same);
 }
 
-/* Print the frame up to a line of its own. returns: what is behind that line */
+/* Print the template up to a given line. returns: the text after that line */
 static const char *
 put_frame(FILE *file, const char *frame, const char *line)
 {
@@ -89,7 +89,7 @@ put_frame(FILE *file, const char *frame, const char *line)
     return end + strlen(line);
 }
 
-/* The browser may run what stands in the page, and load nothing. */
+/* The page allows the browser to run its own scripts, and to load nothing. */
 static void
 put_page(FILE *file, enum cli_page_kind kind, const struct cli_page *page,
          const char *folder)

@@ -1,5 +1,6 @@
 /*
- * page.h -- pages for a browser: one file each, which loads nothing (--html).
+ * page.h -- pages for a browser (--html). A page is one file and loads no
+ * others.
  *
  *      what was found --> JSON --> the page's template --> FILE
  *
@@ -46,7 +47,7 @@ struct cli_page {
     size_t bytes_count;
 };
 
-/* Begin; errors show at the end. */
+/* Begin a page. cli_page_end() reports errors. */
 void cli_page_begin(struct cli_page *page);
 
 /*
@@ -59,7 +60,7 @@ void cli_page_begin(struct cli_page *page);
 bool cli_page_end(struct cli_page *page, enum cli_page_kind kind,
                   const struct cli_page_paths *paths, const char *input);
 
-/* Free one that is not to be written. */
+/* Free a page that will not be written. */
 void cli_page_drop(struct cli_page *page);
 
 #endif

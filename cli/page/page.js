@@ -1,4 +1,4 @@
-// page.js -- what all pages share. Texts of the data are only ever put in as
+// page.js -- what all pages share. Text from the data is always inserted as
 // text, never as HTML.
 const data = JSON.parse(document.getElementById("data").textContent);
 
@@ -16,7 +16,7 @@ function el(name, attributes, ...children) {
   return element;
 }
 
-// The address of a file that the data names: from the folder of this page.
+// The address of a file that the data names, relative to the folder of this page.
 const fileAddress = (path) => (path.startsWith("/") ? path : folder + path).split("/").map(encodeURIComponent).join("/");
 
 function svg(name, attributes, ...children) {
@@ -37,7 +37,7 @@ function bytes(n) {
 
 const plural = (n, one, many) => number(n) + " " + (n === 1 ? one : many || one + "s");
 
-// The command that shows the same again, with a button that copies it.
+// The command that makes this result again, with a button to copy it.
 function commandLine(text) {
   const button = el("button", {
     click: () => navigator.clipboard && navigator.clipboard.writeText(text).then(() => {

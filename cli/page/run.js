@@ -54,7 +54,7 @@ function heapChart() {
     const bottom = from.map((v, i) => `${x(i).toFixed(1)} ${y(v).toFixed(1)}`).reverse();
     drawing.append(svg("path", {d: "M" + top.concat(bottom).join("L") + "Z", fill: colour(s), stroke: "var(--panel)",
       "stroke-width": .7, opacity: chosen >= 0 && chosen !== s ? .2 : 1, "data-site": s}));
-    // Its number where it is thickest, for readers without colour.
+    // A site's number stands where its area is thickest, for readers without colour.
     let thick = 0;
     below.forEach((v, i) => { if (v - from[i] > below[thick] - from[thick]) thick = i; });
     if (y(from[thick]) - y(below[thick]) > 13)

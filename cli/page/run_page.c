@@ -1,5 +1,5 @@
-/* run_page.c -- see run_page.h. Aggregated here: the page is as large for a
- * million events as for a thousand. */
+/* run_page.c -- see run_page.h. Events are aggregated here, so the page for a
+ * million events is no larger than for a thousand. */
 #include "run_page.h"
 
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* run_page.h -- a recorded run as the page of it (docs/pages.md). */
+/* run_page.h -- writes the page of a recorded run (docs/pages.md). */
 #ifndef CLI_RUN_PAGE_H
 #define CLI_RUN_PAGE_H
 

@@ -10,9 +10,9 @@
 /*
  * Ask the agent of a process.
  *
- * out:     *bytes, what it said, a byte 0 behind it; free() it
+ * out:     *bytes, its reply and a byte 0 behind that; free() it
  * in:      request, "heap" and the like, or "status"
- * returns: NULL, or why there is no answer; valid until the next call
+ * returns: NULL, or why there is no reply; valid until the next call
  */
 const char *cli_agent_ask(uint64_t process, const char *request,
                           uint8_t **bytes, size_t *bytes_count);

@@ -1,12 +1,12 @@
 /*
- * lost_files.h -- what processes under the profiler lost: turns
- * FOLDER/PID.lost, in the profiler's terms, into PID.lost.txt, in sentences.
+ * lost_files.h -- turns FOLDER/PID.lost, the profiler's counts of what was lost
+ * in a process, into sentences in PID.lost.txt.
  */
 #ifndef CLI_LOST_FILES_H
 #define CLI_LOST_FILES_H
 
-/* Also print the sentences on stderr. A file that is not such a list is left
- * alone. */
+/* Convert all files of a folder, and also print the sentences on stderr. A file
+ * in another format is left alone. */
 void cli_lost_files(const char *folder);
 
 #endif

@@ -1,10 +1,10 @@
 /*
  * named_profile.c -- see named_profile.h.
  *
- * Fields of a message may be in any order, and repeated ones anywhere. So
- * everything is copied unchanged, except two kinds of messages: a location gets
- * a line, and a mapping the flag that it has names. The functions and strings
- * that the lines refer to come at the end of the file.
+ * A message's fields may be in any order, and repeated ones need not be
+ * adjacent. So everything is copied unchanged, except that each location gets a
+ * line, and each mapping the flag that it has names. The functions and strings
+ * for these lines are appended to the file.
  */
 #include "named_profile.h"
 
@@ -89,8 +89,8 @@ has_name(const struct naming *naming, const struct model_pprof_location *at)
 }
 
 /*
- * A location that gets a name is written anew. Its address lies in the call;
- * names are asked of what returns from it.
+ * Write a location, anew if it gets a name. Its address lies inside the call,
+ * but the look-up takes a return address, hence + 1.
  */
 static void
 put_location(struct naming *naming, const uint8_t *bytes, size_t count,
@@ -117,7 +117,7 @@ put_location(struct naming *naming, const uint8_t *bytes, size_t count,
     cli_proto_message(&naming->to, LOCATION, &all);
 }
 
-/* A mapping says that its functions and their lines are named. */
+/* Copy a mapping, with the flags that it has functions, files and lines. */
 static void
 put_mapping(struct naming *naming, const uint8_t *bytes, size_t count)
 {

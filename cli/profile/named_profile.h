@@ -17,11 +17,11 @@ struct cli_named_profile {
 };
 
 /*
- * Name the locations of a profile from the files that its mappings name, as
- * they are now on this machine. Locations that already have lines keep them.
+ * Name the locations of a profile by the files that its mappings refer to, as
+ * these are on this machine now. Locations that already have lines keep them.
  *
  * out:     *named, to be released also on failure
- * returns: NULL; why it cannot be done: it is no profile, no memory
+ * returns: NULL, or why it cannot be done: it is no profile, no memory
  */
 const char *cli_named_profile_make(struct cli_named_profile *named,
                                    const uint8_t *bytes, size_t bytes_count);

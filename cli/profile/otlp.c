@@ -1,9 +1,9 @@
 /*
  * otlp.c -- see otlp.h.
  *
- * ProfilesData has one dictionary, whose tables begin with a zero entry, and a
- * Profile for each value of the pprof file. The format requires one sample per
- * stack, so the samples of a stack's sizes are added up.
+ * ProfilesData holds one dictionary, whose tables begin with a zero entry, and
+ * a Profile for each value type of the pprof file. The format requires one
+ * sample per stack, so samples of one stack with different sizes are added up.
  */
 #include "otlp.h"
 
@@ -26,7 +26,7 @@ struct writer {
 
 /* ---- dictionary ---- */
 
-/* Texts are known by where they are: each of the profile's is there once. */
+/* Texts are identified by address, as the profile holds each text once. */
 static uint64_t
 string_of(const struct writer *writer, const char *text)
 {

@@ -6,8 +6,8 @@
  *         +-- names them  <------+
  *               FOLDER/PID.heap.pb.gz, ...
  *
- * A process writes addresses only. Names are looked up here when it has ended,
- * so that nothing in it reads files and tables for them.
+ * A process writes only addresses. Names are looked up here after it has ended,
+ * so that the process itself need not read files and tables.
  */
 #include "profile.h"
 
@@ -241,8 +241,8 @@ save(const struct cli_named_profile *named, const char *path, bool otlp)
 }
 
 /*
- * The profile of allocations has the values of the heap's, and shows others
- * first. in: path, of PID.heap.pb.gz
+ * Save the profile of allocations: it has the values of the heap profile, but
+ * shows those of allocations first. in: path, of PID.heap.pb.gz
  */
 static const char *
 save_allocs(struct cli_named_profile *heap, const char *path, bool otlp)
@@ -274,8 +274,9 @@ save_all(struct cli_named_profile *named, const char *path,
 }
 
 /*
- * PID.heap.pb becomes PID.heap.pb.gz and PID.allocs.pb.gz, others one file;
- * without a sample it is removed.
+ * Name a file's addresses. PID.heap.pb becomes PID.heap.pb.gz and
+ * PID.allocs.pb.gz; any other file becomes one. A file without samples is
+ * removed.
  *
  * returns: false, reported
  */

@@ -14,10 +14,10 @@
  */
 enum cli_exit cli_profile(int argc, char **argv);
 
-/* Show what a process that runs under it has in use. */
+/* `profsim top`: show what a profiled process has in use. */
 enum cli_exit cli_top(int argc, char **argv);
 
-/* Write its profiles now. */
+/* `profsim dump`: write the profiles of a profiled process now. */
 enum cli_exit cli_dump(int argc, char **argv);
 
 #endif

@@ -1,8 +1,8 @@
 /*
  * profile_top.c -- see profile_top.h.
  *
- * A heap profile has a sample for each stack and size. A line shows a stack, so
- * its samples are added up first.
+ * A heap profile has one sample for each stack and size. A line shows one
+ * stack, so all samples of a stack are added up first.
  */
 #include "profile_top.h"
 
@@ -25,9 +25,10 @@ struct line {
 /* ---- an error ---- */
 
 /*
- * The variance of what one sample adds to its total. Of n blocks of S bytes
- * each was sampled with p = 1 - exp(-S/R) and counted 1/p times, so that of
- * their count is n (1-p)/p, and that of their bytes S^2 times that.
+ * The variance of what one sample, an estimate of n blocks of S bytes, adds to
+ * its total. Each block was sampled with chance p = 1 - exp(-S/R), R being the
+ * rate, and then counted 1/p times. So their number has the variance n (1-p)/p,
+ * and their bytes S^2 times as much.
  */
 static double
 variance_of(const struct model_pprof_sample *sample, size_t objects,

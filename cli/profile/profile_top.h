@@ -1,5 +1,6 @@
 /*
- * profile_top.h -- the stacks of a sampled profile with the most of one value.
+ * profile_top.h -- the stacks that have the most of one value of a sampled
+ * profile.
  */
 #ifndef CLI_PROFILE_TOP_H
 #define CLI_PROFILE_TOP_H

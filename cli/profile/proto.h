@@ -6,8 +6,8 @@
  *      cli_proto_number(&line, 2, 17);
  *      cli_proto_message(&location, 4, &line);
  *
- * A message that could not get memory is marked as failed, and so is any
- * message that contains it; do not use the contents of a failed one.
+ * If a message cannot get memory, it is marked as failed, and so is any message
+ * that contains it. The contents of a failed message must not be used.
  */
 #ifndef CLI_PROTO_H
 #define CLI_PROTO_H

@@ -168,7 +168,7 @@ save(const struct cli_named_profile *named, const char *prefix,
 }
 
 /*
- * Kinds that are not taken, or without a sample, are left out.
+ * Save all kinds of profiles that the process takes and that have a sample.
  *
  * returns: NULL, or why not
  */

@@ -34,8 +34,8 @@ struct cli_sighting {
 
 /*
  * A module may be mapped where another one was before. The addresses of the
- * n-th module there are moved up by n times this distance. It is larger than
- * any address, so each module has its own addresses.
+ * n-th module at one place are moved up by n layers, each larger than any
+ * address. So no two modules share addresses.
  */
 #define CLI_LAYER_BITS 48u
 
@@ -91,7 +91,7 @@ cli_conversion_words(const struct cli_conversion *convert, uint64_t offset)
     return (const void *)(convert->bytes + offset + 8);
 }
 
-/* returns: how many words a record of this kind has at least, behind word 0 */
+/* returns: the least number of words of such a record, without word 0 */
 uint32_t cli_conversion_words_of(uint8_t kind);
 
 static inline bool
@@ -116,7 +116,7 @@ void *cli_items_add(struct cli_items *items, size_t item_bytes);
 /* modules.c. Add the module at offset, unless it is known. */
 bool cli_modules_take(struct cli_conversion *convert, uint64_t offset);
 
-/* When all are known: find out which of them replaced another. */
+/* Call this when all modules are known: finds out which replaced another. */
 void cli_modules_place(struct cli_conversion *convert);
 
 /* returns: how far a pc of a stack of this epoch is to be moved */
@@ -126,7 +126,7 @@ uint64_t cli_modules_shift(const struct cli_conversion *convert, uint64_t epoch,
 /* Pass 1: check all records, and keep everything that is not an event. */
 bool cli_conversion_take_tables(struct cli_conversion *convert);
 
-/* Name what was taken, and write it. */
+/* Name the frames that pass 1 has collected, and write the tables. */
 bool cli_conversion_write_tables(struct cli_conversion *convert);
 
 #endif

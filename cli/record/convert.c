@@ -4,9 +4,9 @@
  *      spool --pass 1--> stacks, pcs, modules, threads --symbols--> tables
  *            --pass 2--> events, addresses turned into dense numbers
  *
- * The spool was written inside a program that may have gone wrong in any way,
- * so each record is checked; the first bad one fails the conversion. Pass 1 is
- * in tables.c.
+ * The spool was written inside a program that may have overwritten it, so each
+ * record is checked. The conversion fails at the first bad one. Pass 1 is in
+ * tables.c.
  */
 #include "convert.h"
 
@@ -84,7 +84,7 @@ set_object(struct cli_conversion *convert, uint64_t address, uint64_t object)
         convert->file.failed = true;
 }
 
-/* An address that is given out again was freed unseen. */
+/* If an address is allocated again, its free was not seen: record it now. */
 static void
 clear_address(struct cli_conversion *convert, uint32_t thread, uint64_t ticks,
               uint64_t address)
@@ -122,7 +122,8 @@ write_alloc(struct cli_conversion *convert, const struct embed_record *record,
     set_object(convert, words[1], convert->objects++);
 }
 
-/* The object is at no address, and lives on if this never ends. */
+/* During a resize the object has no address. If the resize never ends, it lives
+ * on. */
 static void
 begin_resize(struct cli_conversion *convert, uint64_t offset, uint64_t address)
 {
@@ -137,7 +138,7 @@ begin_resize(struct cli_conversion *convert, uint64_t offset, uint64_t address)
         convert->file.failed = true;
 }
 
-/* Of an object that was never seen it is an allocation. */
+/* A resize of an object that was never seen counts as an allocation. */
 static void
 end_resize(struct cli_conversion *convert, const struct embed_record *record,
            uint64_t ticks, const uint64_t *words, uint32_t stack)
@@ -411,7 +412,7 @@ cli_convert(const char *from, const char *to, struct cli_symbol_cache *names,
     return good;
 }
 
-/* A damaged record ends it: the conversion of the spool says where. */
+/* Stop at a damaged record; the conversion of the spool reports where it is. */
 static void
 list_executed(const struct embed_spool_header *header, uint64_t bytes,
               cli_executed_fn *each, void *context)

@@ -21,17 +21,17 @@ struct cli_symbol_cache;
 /*
  * out:     *what; error, one line, on failure
  * in:      from, a spool; to, the recording, which appears whole or not at all;
- *          names, that were looked up for other spools, or NULL
- * returns: false if the spool cannot be read or the recording not be written
+ *          names, found for other spools; or NULL
+ * returns: false if the spool cannot be read, or the recording not written
  */
 bool cli_convert(const char *from, const char *to,
                  struct cli_symbol_cache *names, struct cli_converted *what,
                  char *error, size_t error_bytes);
 
 /*
- * Read a spool's information about its process.
+ * Read what a spool's header says of its process.
  *
- * out:     *image, but for its name and flags
+ * out:     *image, except its name and flags
  * returns: false if it is no spool
  */
 struct cli_image;

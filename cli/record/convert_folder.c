@@ -1,7 +1,7 @@
 /*
- * convert_folder.c -- `profsim convert`: saves what a recorder logged if its
- * `profsim record` ended before it could save it, and what processes logged
- * that outlived it.
+ * convert_folder.c -- `profsim convert`: saves spools that `profsim record`
+ * left behind: because it was ended before it could save them, or because their
+ * processes outlived it.
  */
 #include <stdio.h>
 

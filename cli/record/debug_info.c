@@ -5,9 +5,9 @@
  *                  -> functions, sorted by address
  *                       -> entries below that cover it
  *
- * The units of a module and the functions of a unit are listed once. libdw goes
- * through all functions for each address, and finds no unit at all where the
- * compiler wrote no table of address ranges, as clang does not.
+ * The units of a module and the functions of a unit are listed once. libdw
+ * alone would go through all functions for each address, and would find no unit
+ * if the compiler (such as clang) wrote no table of address ranges.
  */
 #include "debug_info.h"
 
@@ -252,7 +252,7 @@ describe(Dwarf_Die *die, Dwarf_Files *files)
     };
 }
 
-/* The next entry below `parent` that covers the address. */
+/* Find the next entry below `parent` that covers the address. */
 static bool
 enter_child(Dwarf_Die *parent, uint64_t address, Dwarf_Die *child)
 {

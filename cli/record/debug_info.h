@@ -29,8 +29,8 @@ struct cli_debug_info *cli_debug_info_open(Dwfl_Module *module);
 void cli_debug_info_close(struct cli_debug_info *info);
 
 /*
- * out:     *line; found, innermost first, room for CLI_INLINES_MAX; texts are
- *          the module's
+ * out:     *line; found, innermost first, room for CLI_INLINES_MAX; texts
+ *          belong to the module
  * in:      address, as mapped
  * returns: how many functions are inlined around the address
  */

@@ -1,6 +1,6 @@
 /*
- * eh_table.c -- .eh_frame_hdr: unwind tables name no functions, but know where
- * each begins. A stripped file keeps them.
+ * eh_table.c -- .eh_frame_hdr: unwind tables do not name functions, but list
+ * where each begins. They remain in a stripped file.
  *
  *      1 | 1b 03 3b | u32 to .eh_frame | u32 rows | row row row ...
  *      row: i32 first byte of the function, i32 its entry; both from the

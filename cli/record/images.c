@@ -167,10 +167,10 @@ convert(const struct cli_images *images, const struct cli_image *image,
 }
 
 /*
- * A process that saves images: a fault of the symbol reader on a damaged file,
- * or a lack of memory, must not cost us the other images. The process continues
- * to the first that fails, and writes a byte for each; another one saves the
- * rest.
+ * A child process that saves images: if the symbol reader crashes on a damaged
+ * file, or memory runs out, the other images must not be lost. The child writes
+ * a byte for each image and ends at the first that fails; another child saves
+ * the rest.
  */
 struct saver {
     const struct cli_images *images;
@@ -258,10 +258,10 @@ save(struct saver *saver, size_t number)
 }
 
 /*
- * The image that allocated most bytes comes first, not the one with most
- * events: a shell that starts the program makes many small blocks. If both
- * allocated as much, more events decide (a recording of locks only), then the
- * later start: of `env prog`, prog.
+ * The image that allocated the most bytes comes first. It is not the one with
+ * the most events, as a shell that starts the program makes many small blocks.
+ * If bytes are equal (in a recording of locks only), the number of events
+ * decides, then the later start: with `env prog`, prog comes first.
  */
 static int
 compare_sizes(const void *left, const void *right)
@@ -277,9 +277,9 @@ compare_sizes(const void *left, const void *right)
 }
 
 /*
- * Which images to keep: the number of each file, 1 for the one with most.
+ * Choose the images to keep, and number their files; 1 is the largest.
  *
- * returns: all of them, most first, to be freed; NULL if there is no memory
+ * returns: all images, largest first, to be freed; NULL if there is no memory
  */
 static struct cli_image **
 choose(struct cli_images *images, size_t most)
@@ -339,7 +339,8 @@ look_for_image(void *context, uint32_t process, uint64_t ticks,
                         process, path);
 }
 
-/* What was executed and then logged nothing has lost the recorder. */
+/* Report each executed program that logged nothing: it has lost the recorder.
+ */
 static void
 tell_lost(const struct cli_images *images)
 {

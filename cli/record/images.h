@@ -53,8 +53,8 @@ bool cli_images_save(struct cli_images *images, const char *output,
                      size_t most);
 
 /*
- * Remove the spools that are done, and the folder if it is then empty; print
- * what is left and how to save it.
+ * Remove the spools that were saved, and the folder if it is then empty. Print
+ * which spools are left and how to save them.
  */
 void cli_images_remove(const struct cli_images *images);
 

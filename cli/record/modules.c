@@ -1,9 +1,9 @@
 /*
  * modules.c -- which module was at an address, and when.
  *
- * The log begins a new epoch whenever a module is unloaded, and then names the
- * modules of its stacks again. A module that is named again unchanged stays one
- * module; a different one at the same address goes into a layer of its own.
+ * The log begins a new epoch whenever a module is unloaded, and then logs the
+ * modules of its stacks again. A module that is logged again unchanged is the
+ * same module. A different one at the same address goes into its own layer.
  */
 #include "conversion.h"
 
@@ -11,7 +11,7 @@
 
 enum { LAYERS_MAX = 0x7fff };
 
-/* All of a record but its first word is the same for the same mapping. */
+/* A hash of the record without its first word, equal for the same mapping. */
 static uint64_t
 identity_of(const struct cli_conversion *convert, uint64_t offset)
 {
@@ -146,9 +146,11 @@ first_sighting(const struct cli_conversion *convert, uint64_t epoch)
 }
 
 /*
- * A stack is logged before its modules, and they may be logged after the next
- * unload. So of those that were at the pc it is the one that was seen first in
- * its epoch or later; if there is none, the last one.
+ * returns: how far the addresses of the module around a pc are moved up
+ *
+ * A stack is logged before its modules, and these may be logged only after the
+ * next unload. So of all modules that were ever at the pc, take the one that
+ * was logged first in the stack's epoch or later; if none was, the last one.
  */
 uint64_t
 cli_modules_shift(const struct cli_conversion *convert, uint64_t epoch,

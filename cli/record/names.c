@@ -1,8 +1,8 @@
 /*
- * names.c -- names for the addresses of this very process, by libdw.
+ * names.c -- names for the addresses of this process itself, by libdw.
  *
- * Each address is looked up once; its texts are kept, because a profile's
- * writer needs them to stay valid.
+ * Each address is looked up once. The texts are kept, because the writer of a
+ * profile uses them until its end.
  */
 #include "names.h"
 
@@ -30,7 +30,7 @@ struct cli_names {
 
 /* ---- mappings ---- */
 
-/* The segment that was mapped: what was added to its addresses. */
+/* Find what was added to the addresses of a mapped segment. */
 static bool
 bias_of_segment(Elf *elf, const struct prof_mapping *mapping, uint64_t *bias)
 {

@@ -15,10 +15,10 @@ struct cli_names; /* opaque */
 struct cli_names *cli_names_open(const struct prof_mapping *mappings,
                                  size_t mappings_count);
 
-/* NULL is allowed. All texts end with it. */
+/* NULL is allowed. Frees all texts. */
 void cli_names_close(struct cli_names *names);
 
-/* returns: what a writer asks; valid until cli_names_close() */
+/* returns: the symbols for a profile's writer; valid until cli_names_close() */
 struct prof_symbols cli_names_symbols(struct cli_names *names);
 
 #endif

@@ -117,8 +117,9 @@ static const int held_signals[] = {SIGINT, SIGQUIT, SIGPIPE, SIGTERM, SIGHUP};
 #define HELD_COUNT (sizeof held_signals / sizeof *held_signals)
 
 /*
- * ^C is for the command; a request to end is handed on to it. A reader of
- * what we say may be gone before we have cleared up.
+ * The terminal sends ^C to the command, too, so this process ignores it;
+ * SIGTERM and SIGHUP are passed on to the command. SIGPIPE is ignored, because
+ * the reader of our messages may be gone before we have cleaned up.
  */
 static void
 hold_signals(void)

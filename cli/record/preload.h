@@ -18,8 +18,8 @@ struct cli_preload {
 };
 
 /*
- * Find the library: where the variable says, next to this program (as it was
- * built), or in ../lib or ../lib/profsim from there (as it was installed).
+ * Find the library: where its environment variable says, next to this program
+ * (as built), or in ../lib or ../lib/profsim from there (as installed).
  *
  * returns: false, reported
  */

@@ -2,7 +2,7 @@
  * recfile.c -- writes recordings: varints, deltas, blocks with a checksum.
  *
  * Invariants
- *   I1  a record lies in one block; a block is closed once it has grown past
+ *   I1  a record lies in one block; a block ends once it has grown past
  *       block_bytes, or when a record of another kind begins.
  *   I2  after a failed allocation nothing is written any more.
  */

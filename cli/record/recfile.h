@@ -91,7 +91,7 @@ void cli_recfile_thread(struct cli_recfile *file, uint64_t number,
                         const char *name);
 
 /*
- * Events; ticks count from the start and never fall.
+ * Write events. Ticks count from the start and never decrease.
  *
  * in: object, numbered by the caller: the n-th allocation makes object n
  */
@@ -103,7 +103,7 @@ void cli_recfile_resize(struct cli_recfile *file, uint32_t thread,
                         uint64_t ticks, uint64_t object, uint64_t size_bytes,
                         uint32_t stack);
 
-/* The same, with the bytes that may be used; as of a request. */
+/* The same, with the usable bytes. */
 void cli_recfile_resize_usable(struct cli_recfile *file, uint32_t thread,
                                uint64_t ticks, uint64_t object,
                                uint64_t size_bytes, uint64_t usable_bytes,

@@ -6,8 +6,8 @@
  *        +-- spool per image  -->  FILE, FILE.2, ... (images.c)
  *
  * The command keeps its stdio, its arguments and its exit status; messages go
- * to stderr after it has ended. ^C while it runs is left to the command; this
- * process stays, to save the recordings.
+ * to stderr after it has ended. ^C is left to the command; this process goes
+ * on, to save the recordings.
  */
 #include "record.h"
 
@@ -93,7 +93,7 @@ set_environment(void *context)
     setenv(EMBED_ENV_USABLE, options->asks_usable ? "1" : "0", 1);
 }
 
-/* What was logged becomes recordings, also if one of them fails. */
+/* Save all recordings, even if one of them fails. */
 static bool
 finish(const char *folder, const struct cli_record_options *options)
 {

@@ -1,6 +1,6 @@
 /*
- * symbol_cache.h -- caches names for the next images: most images of a command
- * have the same libraries.
+ * symbol_cache.h -- caches names from one image to the next, because most
+ * images of a command load the same libraries.
  *
  * A file is identified by its path and build id, an address by its offset from
  * where the file was loaded.
@@ -20,8 +20,8 @@ struct cli_symbol_cache *cli_symbol_cache_open(void);
 /* NULL is allowed. */
 void cli_symbol_cache_close(struct cli_symbol_cache *cache);
 
-/* returns: the file's number, 0 if its names are not kept: it has no build id
- */
+/* returns: the file's number, 0 if its names are not cached because it has no
+ * build id */
 uint32_t cli_symbol_cache_file(struct cli_symbol_cache *cache, const char *path,
                                const uint8_t *id, uint32_t id_bytes);
 

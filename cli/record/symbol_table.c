@@ -6,8 +6,9 @@
  *                  [b  ]            b lies in a: it is nearer
  *                         [c]       an address behind b's end is still in a
  *
- * From the last symbol that starts before the address the search goes back
- * until one covers it, or until none before reaches so far (`limit_before`).
+ * The search begins at the last symbol that starts before the address. It goes
+ * back until a symbol covers the address, or until no earlier symbol reaches
+ * that far (`limit_before`).
  */
 #include "symbol_table.h"
 

@@ -31,7 +31,7 @@ struct mapping {
     char *path;
 };
 
-/* What is looked up in a file, once it is asked for the first time. */
+/* The tables of a file, read at its first look-up. */
 struct tables {
     struct cli_symbol_table symbols;
     struct cli_eh_table unwind;
@@ -272,7 +272,7 @@ function_start(Dwfl_Module *module, uint64_t pc)
     return cli_eh_table_start(&tables->unwind, pc - bias) + bias;
 }
 
-/* returns: the last one: what was mapped there before is gone; NULL: none */
+/* returns: the last mapping there, as earlier ones are gone; NULL: none */
 static const struct mapping *
 mapping_of(const struct cli_symbols *symbols, uint64_t pc)
 {
@@ -373,6 +373,6 @@ cli_symbols_find(struct cli_symbols *symbols, uint64_t pc,
     struct cli_symbol found[CLI_SYMBOLS_MAX];
     const uint32_t count = cli_symbols_find_all(symbols, pc, found);
 
-    /* Whose function it is, and the line in it. */
+    /* The outermost function, and the line in it. */
     *symbol = found[count - 1];
 }

@@ -27,7 +27,7 @@ int cli_symbols_open_file(const char *path);
 struct cli_symbol_cache;
 
 /*
- * in:      cache, of names that were looked up before, which lives longer; or
+ * in:      cache, of names that were found before, which must live longer; or
  *          NULL
  * returns: NULL if there is no memory
  */
@@ -35,10 +35,10 @@ struct cli_symbols *cli_symbols_open(struct cli_symbol_cache *cache);
 void cli_symbols_close(struct cli_symbols *symbols);
 
 /*
- * Register where a file is mapped. A file that is gone, or has another build id
- * by now, is not used: its addresses are named by path and offset.
+ * Register where a file is mapped. If the file is gone, or has another build id
+ * by now, its addresses are named by path and offset only.
  *
- * in: bias, what the linker added to the file's addresses; start, limit and
+ * in: bias, what the loader added to the file's addresses; start, limit and
  *     offset of one mapping; id, its build id (none if id_bytes is 0)
  */
 void cli_symbols_add(struct cli_symbols *symbols, const char *path,
@@ -51,9 +51,9 @@ void cli_symbols_added(struct cli_symbols *symbols);
 /*
  * Name a return address: the function and line of the call before it.
  *
- * out: *symbol; without a symbol the function is `module+0xoffset`, with the
- *      offset in the file; if unwind tables know the function's first byte, the
- *      offset of that
+ * out: *symbol. If no symbol covers the address, the function's name is
+ *      `module+0xoffset`: the offset in the file of the function's first byte
+ *      if unwind tables know it, else of the address
  */
 void cli_symbols_find(struct cli_symbols *symbols, uint64_t pc,
                       struct cli_symbol *symbol);
@@ -63,8 +63,8 @@ void cli_symbols_find(struct cli_symbols *symbols, uint64_t pc,
 enum { CLI_SYMBOLS_MAX = 65 };
 
 /*
- * The same with the functions that were inlined at the pc, innermost first; the
- * last one is the function itself.
+ * Name a return address and the functions that were inlined there, innermost
+ * first; the last one contains all others.
  *
  * out:     found, room for CLI_SYMBOLS_MAX
  * returns: how many, at least 1

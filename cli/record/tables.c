@@ -300,7 +300,7 @@ describe_pc(struct cli_conversion *convert,
     return true;
 }
 
-/* Stacks have numbers of pcs so far; from now on those of frames. */
+/* Replace the numbers of pcs in all stacks by those of frames. */
 static void
 number_frames(struct cli_conversion *convert, const uint32_t *frame_of)
 {

@@ -1,9 +1,8 @@
-"""Do the two files of a report keep to their formats, and agree?
+"""Checks that the two files of a report have the right formats, and agree.
 
-The schema is applied as far as it is used here; a keyword that this reader does
-not know is an error. JUnit is checked against what Jenkins' xunit plug-in and
-GitLab ask for: elements, their order, the attributes they need, totals that are
-the sums of what is there.
+Only the keywords that our schema uses are implemented; any other keyword is an error.
+JUnit is checked for what Jenkins' xunit plug-in and GitLab require: elements, their
+order, the attributes they need, and totals that equal the sums.
 usage: check_report.py SCHEMA JSON JUNIT EXIT_CODE
 """
 import collections

@@ -1,4 +1,5 @@
-/* file_result.h -- the result of judging a file that was given, or saved. */
+/* file_result.h -- the result of judging a saved file, or one that the user
+ * named. */
 #ifndef CLI_FILE_RESULT_H
 #define CLI_FILE_RESULT_H
 
@@ -23,7 +24,7 @@ void cli_file_result(struct cli_report *report, const char *subject,
 void cli_file_skipped(struct cli_report *report, const char *subject,
                       const char *path, const char *text);
 
-/* returns: nothing broken, nothing to say */
+/* returns: a breach with no property and no text */
 struct props_breach cli_no_breach(void);
 
 /* Describe how a run ended its process. in: signal, 0 if by exit. out: *breach
@@ -31,7 +32,7 @@ struct props_breach cli_no_breach(void);
 enum cli_exit cli_crash(const char *path, int signal,
                         struct props_breach *breach);
 
-/* Describe a file without events, which broke nothing and proves nothing.
+/* Describe a file without events: nothing broke, so nothing is shown to hold.
  * out: *breach. returns: the exit code */
 enum cli_exit cli_no_events(const char *path, struct props_breach *breach);
 

@@ -30,7 +30,7 @@ copy(struct cli_report *report, const char *text)
 void
 cli_report_begin(struct cli_report *report, int argc, char *const *argv)
 {
-    /* Without the command, with the NULL. */
+    /* All words but the command's name, and NULL at the end. */
     *report = (struct cli_report){
         .command = argv[0], .arguments = calloc((size_t)argc, sizeof *argv)};
     report->failed = report->arguments == NULL;

@@ -25,7 +25,7 @@ enum cli_verdict {
     CLI_VERDICT_COUNT
 };
 
-/* A verdict for a reader that knows only four. */
+/* What a verdict is in JUnit, which knows only four. */
 enum cli_verdict_kind { CLI_PASSED, CLI_SKIPPED, CLI_FAILED, CLI_ERROR };
 
 enum { CLI_COUNTS_MAX = 8 };
@@ -106,7 +106,8 @@ void cli_result_count(struct cli_result *result, const char *name,
                       uint64_t value);
 void cli_result_seeds(struct cli_result *result, uint64_t first, uint64_t last);
 
-/* The replay command. in: path, what it ends with, quoted; NULL: nothing */
+/* Set the replay command. in: path, appended in quotes; NULL: nothing is
+ * appended */
 void cli_result_replay(struct cli_report *report, struct cli_result *result,
                        const char *command, const char *path);
 
@@ -124,7 +125,7 @@ uint64_t cli_report_count(const struct cli_report *report, const char *subject,
 enum cli_exit cli_report_end(struct cli_report *report,
                              enum cli_exit exit_code);
 
-/* Free a report that is not to be written. returns: exit_code */
+/* Free a report that will not be written. returns: exit_code */
 enum cli_exit cli_report_drop(struct cli_report *report,
                               enum cli_exit exit_code);
 

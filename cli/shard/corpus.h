@@ -7,10 +7,10 @@
  *                    <-- files whose name is their hash
  *
  * Anybody may write to the shared folder. So only regular files of at most
- * CLI_CORPUS_BYTES are read, no link is followed, and a file whose name is not
- * the hash of its content is ignored. Received files are inputs like any
- * others, and are judged again. A file appears whole (written, synced,
- * renamed), and none is removed.
+ * CLI_CORPUS_BYTES are read, links are not followed, and a file whose name is
+ * not the hash of its content is ignored. Received files are judged again like
+ * any other inputs. A file appears whole (written, synced, renamed), and none
+ * is removed.
  */
 #ifndef CLI_CORPUS_H
 #define CLI_CORPUS_H

@@ -31,12 +31,12 @@ struct cli_reader {
 bool cli_reader_open(struct cli_reader *reader, const char *path,
                      const char *first);
 
-/* Is there a result with this first line? Without a complaint. */
+/* returns: is there a result with this first line? Does not complain. */
 bool cli_reader_is(const char *path, const char *first);
 
 void cli_reader_close(struct cli_reader *reader);
 
-/* The current line is the last one, with the right sum. */
+/* Check that the current line is the last one, with the right sum. */
 bool cli_reader_end(struct cli_reader *reader);
 
 /* Complain about the current line. returns: false */
@@ -45,31 +45,32 @@ bool cli_reader_wrong(const struct cli_reader *reader, const char *what);
 /* Go to the next line. returns: false, after a complaint, if there is none */
 bool cli_reader_next(struct cli_reader *reader);
 
-/* Does the rest of the line begin with this text? */
+/* returns: does the rest of the line begin with this text? */
 bool cli_reader_begins(const struct cli_reader *reader, const char *word);
 
-/* Take the word if it stands there. */
+/* Take the word if the rest of the line begins with it. */
 bool cli_reader_skip(struct cli_reader *reader, const char *word);
 
 /* Take a number: decimal, or 16 hex digits. returns: false if there is none */
 bool cli_reader_number(struct cli_reader *reader, int base, uint64_t most,
                        uint64_t *value);
 
-/* The next line, "WORD NUMBER". returns: false, after a complaint */
+/* Take the next line, "WORD NUMBER". returns: false, after a complaint */
 bool cli_reader_line_number(struct cli_reader *reader, const char *word,
                             int base, uint64_t *value);
 
 /*
- * Take so many bytes after the current line: whole lines, of any letters.
+ * Take the next `bytes` bytes after the current line. They must be whole lines,
+ * but may contain any characters.
  *
  * returns: a copy, malloc'd; NULL after a complaint
  */
 char *cli_reader_lines(struct cli_reader *reader, size_t bytes);
 
-/* The next line, "shard I/N"; 0/0 is none. */
+/* Take the next line, "shard I/N"; 0/0 means no shard. */
 bool cli_reader_line_shard(struct cli_reader *reader, struct cli_shard *shard);
 
-/* The next line, "WORD TEXT", of letters that a shell needs no quotes for. */
+/* Take the next line, "WORD TEXT", whose text a shell reads without quotes. */
 bool cli_reader_line_text(struct cli_reader *reader, const char *word,
                           char *text, size_t room);
 

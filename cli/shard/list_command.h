@@ -1,4 +1,4 @@
-/* list_command.h -- `profsim shard`: a list of commands, one shard of it. */
+/* list_command.h -- `profsim shard`: runs one shard of a list of commands. */
 #ifndef CLI_LIST_COMMAND_H
 #define CLI_LIST_COMMAND_H
 

@@ -79,7 +79,7 @@ find_results(const char *folder, char ***paths)
     return -1;
 }
 
-/* What the first file is a result of, all are, or they are refused. */
+/* All files must be results of the same command as the first. */
 static enum cli_exit
 merge(char *const *paths, uint32_t count, const char *folder, const char *save,
       struct cli_report *report)

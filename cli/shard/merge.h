@@ -1,4 +1,4 @@
-/* merge.h -- `profsim merge DIR`: the results of shards, added up. */
+/* merge.h -- `profsim merge DIR`: adds up the results of shards. */
 #ifndef CLI_MERGE_H
 #define CLI_MERGE_H
 

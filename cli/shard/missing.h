@@ -1,6 +1,5 @@
 /* missing.h -- the shards that are missing from a merge, and the command that
- * runs them.
- */
+ * runs them. */
 #ifndef CLI_MISSING_H
 #define CLI_MISSING_H
 
@@ -8,9 +7,9 @@
 #include <stdint.h>
 
 /*
- * Print which shards are missing, and the command that runs just those.
+ * Print which shards are missing, and the command that runs only these.
  *
- * in:      asked, the words of the command, harmless
+ * in:      asked, the words of the command, safe for a shell
  *          folder, of the results
  * returns: how many are
  */

@@ -7,8 +7,9 @@
 enum { CLI_PROGRAM_ID_BYTES = 33 }; /* 32 digits and the zero */
 
 /*
- * Two builds of the same sources by the same compiler have the same bytes, and
- * so the same id. Builds that differ in one byte have different ids.
+ * Identify this program by its bytes. Two builds of the same sources by the
+ * same compiler have equal bytes, and so the same id; builds that differ have
+ * different ids.
  *
  * out:     id, the XXH3 hash of the file of this process as 32 hex digits
  * returns: false, and a complaint, if that file cannot be read

@@ -1,12 +1,12 @@
 /*
- * rows.h -- the result, as a file, of a shard that judges items one by one:
- * weaker memory orders, rule sets or commands. Each item has a row: how it
- * ended, and what it printed (docs/scale.md).
+ * rows.h -- the result file of a shard that judges items one by one: weaker
+ * memory orders, rule sets or commands. Each item has a row with its exit code
+ * and what it printed (docs/scale.md).
  *
  *      items  0 1 2 3 4 5 ...     shard I of N has each N-th from the I-th on
  *
- * All shards know the whole list; a hash of its names shows whether two of them
- * have the same one.
+ * Every shard knows the whole list. A hash of the names in it shows whether two
+ * shards have the same list.
  */
 #ifndef CLI_ROWS_H
 #define CLI_ROWS_H
@@ -57,8 +57,8 @@ void cli_rows_name(uint64_t *list, const char *name);
  * Begin a shard, or continue from its file.
  *
  * in:      asked, words of a form that cli_rows_may_ask() knows
- *          shard, whose count may be 0: one of one
- *          path, which stays; NULL: no file
+ *          shard; count 0 means shard 1 of 1
+ *          path, which must stay valid; NULL: no file
  *          list, count: the items
  * out:     *rows, to be ended if true
  * returns: false, and a complaint
@@ -67,11 +67,11 @@ bool cli_rows_begin(struct cli_rows *rows, const char *asked,
                     struct cli_shard shard, const char *path, uint64_t list,
                     uint32_t count);
 
-/* Does the item belong to this shard, and is it not done? */
+/* returns: does the item belong to this shard, and is it still to do? */
 bool cli_rows_wants(const struct cli_rows *rows, uint32_t item);
 
 /*
- * Store the row of an item; write the file if the last write was a second ago.
+ * Store the row of an item. Write the file if the last write is a second old.
  *
  * returns: false, and a complaint
  */
@@ -79,8 +79,7 @@ bool cli_rows_add(struct cli_rows *rows, uint32_t item, enum cli_exit exit_code,
                   const char *text);
 
 /*
- * Write the file and print how many rows there are, and the sum of their
- * hashes.
+ * Write the file. Print the number of rows, and the sum of their hashes.
  *
  * returns: the worst exit code; CLI_INCOMPLETE if items of the shard are left;
  *          CLI_USAGE after a complaint
@@ -92,7 +91,7 @@ void cli_rows_free(struct cli_rows *rows);
 /* Print how many rows there are, and the sum of their hashes. */
 void cli_rows_tell(const struct cli_rows *rows);
 
-/* Does the command run nothing but profsim's own lists? */
+/* returns: does the command run only lists that are part of profsim? */
 bool cli_rows_may_ask(const char *asked);
 
 /*
@@ -104,7 +103,7 @@ bool cli_rows_may_ask(const char *asked);
 bool cli_rows_read(struct cli_rows *rows, const char *path);
 
 /*
- * Do both belong to one list?
+ * Check that both results are of the same list.
  *
  * in:      path, of b
  * returns: false, and a complaint

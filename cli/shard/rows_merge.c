@@ -38,7 +38,7 @@ is_same(const struct cli_row *a, const struct cli_row *b)
     return a->exit_code == b->exit_code && strcmp(a->text, b->text) == 0;
 }
 
-/* Of two rows of an item, the same one whatever their order. */
+/* Choose between two rows of an item, independently of their order. */
 static bool
 is_before(const struct cli_row *a, const struct cli_row *b)
 {

@@ -1,4 +1,4 @@
-/* rows_merge.h -- the rows of shards, put together. */
+/* rows_merge.h -- puts the rows of all shards together. */
 #ifndef CLI_ROWS_MERGE_H
 #define CLI_ROWS_MERGE_H
 

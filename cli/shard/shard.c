@@ -30,8 +30,8 @@ is_set(const char *name)
     return name != NULL && getenv(name) != NULL;
 }
 
-/* in: name, of a variable; out: *value, which stays as it is if it is not set
- */
+/* in: name, of an environment variable. out: *value, unchanged if the variable
+ * is not set */
 static bool
 variable(const char *name, uint64_t *value)
 {
@@ -63,8 +63,9 @@ find(void)
 }
 
 /*
- * in:      count, of `auto/N`; 0: the scheduler says it. If it is given, tasks
- *          may be a part of the array: their numbers are the shards' own.
+ * in:      count, N of `auto/N`; 0: the scheduler gives it. If N is given, the
+ *          job may run only some tasks of the array: a task's number is its
+ *          shard's.
  */
 static bool
 take_scheduler(struct cli_shard *shard, uint64_t count)

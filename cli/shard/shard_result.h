@@ -4,8 +4,8 @@
  *      shard --> result --> file --> result --> the same shard, gone on
  *                                           --> profsim merge
  *
- * The sums of a part are functions of its seeds alone, so those of disjoint
- * seeds add up to what one process would have counted, bit for bit.
+ * The sums of a part depend only on its seeds. So the sums of disjoint sets of
+ * seeds add up, bit for bit, to what one process would have counted.
  */
 #ifndef CLI_SHARD_RESULT_H
 #define CLI_SHARD_RESULT_H
@@ -62,7 +62,7 @@ struct cli_shard_result {
 /* returns: "heaps", "traces" */
 const char *cli_part_name(enum cli_part_kind kind);
 
-/* This command's description of itself. returns: false, and a complaint */
+/* Fill in which build this program is. returns: false, and a complaint */
 bool cli_shard_result_begin(struct cli_shard_result *result, const char *asked,
                             struct cli_shard shard);
 void cli_shard_result_free(struct cli_shard_result *result);
@@ -70,7 +70,7 @@ void cli_shard_result_free(struct cli_shard_result *result);
 /*
  * Write the file, whole or not at all.
  *
- * returns: NULL, or why it is as it was
+ * returns: NULL, or why the file was not changed
  */
 const char *cli_shard_result_write(const struct cli_shard_result *result,
                                    const char *path);
@@ -88,7 +88,7 @@ enum cli_shard_read cli_shard_result_read(struct cli_shard_result *result,
                                           const char *path);
 
 /*
- * Do both parts belong to one campaign?
+ * Check that both results belong to one campaign.
  *
  * in:      path, of b
  * returns: false, and a complaint, if the version, the build or what was asked

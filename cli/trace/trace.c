@@ -1,7 +1,7 @@
 /*
- * trace.c -- see trace.h. Files are untrusted: reading one gives a verdict
- * whatever it contains. A file that does not begin like a trace is not read to
- * its end, so a device without an end gets a verdict, too.
+ * trace.c -- see trace.h. Files are untrusted: whatever a file contains,
+ * reading it gives a verdict. A file that does not begin like a trace is not
+ * read to its end, so even an endless device gets a verdict.
  */
 #include "trace.h"
 
@@ -35,7 +35,7 @@ struct input {
 /*
  * Walk over the records that have arrived.
  *
- * in, out: wire, opened; it stays before a record that is cut
+ * in, out: wire, opened; it stops in front of an incomplete record
  * returns: false if no further byte can make the file a trace
  */
 static bool
@@ -56,7 +56,8 @@ is_sound_so_far(struct model_trace_wire *wire, const struct input *input)
 }
 
 /*
- * Take over what `from` has, up to what is no trace: it may have no end.
+ * Read all of `from`, but stop where it is no longer a trace, because it may
+ * have no end.
  *
  * returns: NULL or what went wrong
  */

@@ -13,8 +13,7 @@
  *      stack ID: 0xPC 0xPC ...
  *
  * P is "timers", "network", "syscalls" or "gc" for events of no processor. SEQ
- * and TICKS are those of the file. A trace that was not accepted is written as
- * far as it was understood.
+ * and TICKS are as in the file. A rejected trace is written up to the error.
  *
  * returns: false without memory
  */

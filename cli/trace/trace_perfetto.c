@@ -4,11 +4,11 @@
  *      Trace { packet* }
  *      packet { timestamp, sequence, descriptor of a track or event on one }
  *
- * A nested message begins with its length, which is known only afterwards. It
- * gets four bytes, padded with continuation bits (any reader of varints takes
- * that), and is filled in at the end: one buffer, no second pass. The buffer
- * is reset after each packet; the largest is a stack of 1000 frames, about
- * 19 KiB.
+ * A nested message begins with its length, which is known only afterwards. So
+ * four bytes are reserved and filled in at the end, padded with continuation
+ * bits, which any reader of varints accepts: one buffer, no second pass. The
+ * buffer is reset after each packet; the largest is a stack of 1000 frames,
+ * about 19 KiB.
  */
 #include "trace_view.h"
 

@@ -151,8 +151,8 @@ book_task(struct account *account, const struct model_trace_event *event)
 }
 
 /*
- * Spans are summed without pairing their ends: an end adds its time, a start
- * takes its time away, and the end of the trace stands in for missing ends.
+ * Sum spans without pairing starts and ends: add the time of each end and
+ * subtract that of each start. A span that is still open ends with the trace.
  */
 static void
 book_phase(struct model_trace_phase *phase, bool starts, uint64_t ticks)

@@ -1,8 +1,8 @@
 /*
  * trace_stat.h -- how the time of an accepted trace was spent.
  *
- * From its creation to its end (or the end of the trace) a goroutine is at
- * every tick in exactly one of four spans, so they add up to its lifetime:
+ * From its creation to its end (or the end of the trace) a goroutine is always
+ * in exactly one of four spans, so their times add up to its lifetime:
  *
  *      run         on a processor; system calls that do not block count here
  *      block       waits for a channel, a lock, the network, a timer
@@ -51,7 +51,7 @@ struct model_trace_stat {
 /*
  * Add up an accepted trace.
  *
- * out:     *stat, needs a release if the answer is true
+ * out:     *stat, to be released if true is returned
  * in:      trace, with the verdict ok
  * returns: false without memory
  */

@@ -10,8 +10,8 @@
  *      "HeapAlloc", "NextGC", "Gomaxprocs"   counters
  *
  * Every event becomes exactly one item, so all formats have the same number of
- * items; a slice that is still open at the end gets an extra END without an
- * event. A track is declared once, right before its first item.
+ * items. A slice that is still open at the end gets an END without an event. A
+ * track is declared once, just before its first item.
  */
 #ifndef MODEL_TRACE_VIEW_H
 #define MODEL_TRACE_VIEW_H

@@ -14,10 +14,10 @@
  * it is always free again soon.
  *
  * The thread has a descriptor table of its own (close_range() with
- * CLOSE_RANGE_UNSHARE, Linux 5.9). So the program gets the same numbers,
- * and may close descriptors that it did not open. On an older kernel the
- * agent's listener is in the program's table, as high as possible, and is
- * identified by its inode before it is used.
+ * CLOSE_RANGE_UNSHARE, Linux 5.9). So the program's descriptors have the same
+ * numbers as without it, and the program may close numbers that it did not
+ * open. On an older kernel the agent's listener is in the program's table, as
+ * high as possible, and is identified by its inode before it is used.
  *
  * The thread always blocks all signals: a signal sent to the process is meant
  * for the program. So it is woken by a futex, which a handler or an exit can
@@ -68,8 +68,8 @@ static struct {
     _Atomic pid_t process;    /* whose thread it is */
     _Atomic pid_t number;     /* of the thread */
     _Atomic uint32_t asked;   /* times that files were asked for */
-    _Atomic uint32_t written; /* `asked` when the last files were begun that
-                                 are written */
+    _Atomic uint32_t written; /* `asked` as it was when the last complete
+                                 files were begun */
     bool has_own_table;       /* of descriptors */
     int listener;
     uint64_t listener_inode;
@@ -85,8 +85,9 @@ now_ns(void)
 /* ---- descriptors ---- */
 
 /*
- * Above the numbers that the program may get, where the hard limit has room;
- * else as high as possible. The program counts on the lowest ones.
+ * Move a descriptor above the numbers that the program may get, if the hard
+ * limit has room there, else as high as possible: the program relies on getting
+ * the lowest free numbers.
  */
 static int
 move_up(int descriptor)
@@ -235,7 +236,7 @@ send_profile(int client, enum profile_kind kind)
         return;
     }
     send_text(client, "OK\n");
-    /* A profile that breaks off is not one: the client sees its end is bad. */
+    /* An incomplete profile must not look complete, so break the connection. */
     if (profile_dump(kind, &sink) != PROF_OK)
         (void)shutdown(client, SHUT_RDWR);
 }
@@ -339,7 +340,7 @@ run(void *context)
         }
         if (profile.cpu != NULL)
             prof_cpu_drain(profile.cpu);
-        /* A file that is asked for comes before those who wait. */
+        /* Requested files come before waiting clients. */
         for (int i = 0; i < CLIENTS_MAX && atomic_load(&agent.asked) == done &&
                         listen_again() && accept_one();
              i++)
@@ -452,8 +453,9 @@ profile_agent_is_running(void)
 }
 
 /*
- * The agent writes the last files, if it can: in the program's table of
- * descriptors another thread may still count on its numbers.
+ * If the agent runs, it writes the last files: as a rule it has a table of
+ * descriptors of its own. In the program's table, new files would take numbers
+ * that another thread may rely on.
  */
 void
 profile_agent_end(void)

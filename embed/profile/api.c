@@ -7,7 +7,8 @@
 #include "profile.h"
 #include "table.h"
 
-/* What the library allocates meanwhile is not the program's. */
+/* During a call the thread is inside: what the library allocates is not
+ * recorded. */
 struct entry {
     int saved_errno;
     bool inside;

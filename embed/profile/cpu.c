@@ -42,7 +42,8 @@ get_timer(void (**handler)(int, siginfo_t *, void *), struct timeval *step)
     return true;
 }
 
-/* The program has one SIGPROF and one ITIMER_PROF, and may take them back. */
+/* A process has one SIGPROF and one ITIMER_PROF, and the program may take them
+ * over. */
 void
 profile_cpu_look(void)
 {
@@ -110,7 +111,7 @@ profile_cpu_begin(void)
     }
 }
 
-/* Stop, write, and go on: what is written next begins now. */
+/* Stop the profile, write it, and begin the next one. */
 enum prof_status
 profile_cpu_write(const struct prof_output *output)
 {

@@ -1,10 +1,10 @@
 /*
  * dump.c -- profiles as profile.proto, made in memory that is mapped for it.
  *
- * There is no collector, so this file makes the cycles of the heap profile: two
- * are begun and flushed before a snapshot, which publishes everything recorded
- * before the call. The file has no names: it says what was mapped where, and a
- * reader names the addresses.
+ * There is no collector, so this file advances the cycles of the heap profile
+ * itself: it begins and flushes two before each snapshot, which publishes
+ * everything recorded before the call. The profile holds no names, only
+ * addresses and what was mapped where; its reader looks up the names.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -94,8 +94,8 @@ room_open(struct room *room, size_t records, size_t record_bytes)
     return true;
 }
 
-/* A control call that must wait for record calls in flight says BUSY.
- * returns: is it to be made again? in, out: *waits, so far */
+/* A control call returns PROF_ERR_BUSY if it must wait for record calls in
+ * flight. returns: should it be repeated? in, out: *waits, how often it was */
 static bool
 is_to_wait(enum prof_status status, uint32_t *waits)
 {
@@ -300,7 +300,8 @@ dump_file(const char *folder, enum profile_kind kind)
     return prof_file_end(&file, profile_dump(kind, &sink));
 }
 
-/* Contentions are only added: a profile that has none never had one. */
+/* Entries of contention are never removed, so an empty profile never had any.
+ */
 static bool
 is_empty(enum profile_kind kind)
 {
@@ -336,7 +337,8 @@ profile_dump_files(void)
 {
     enum prof_status status = PROF_OK;
 
-    /* `profsim profile` makes the profile of allocations of the heap's. */
+    /* `profsim profile` derives the allocation profile from the heap profile.
+     */
     if (profile.config.folder[0] != '\0')
         status = profile_dump_to(profile.config.folder,
                                  PROFILE_ALL & ~(1u << PROFILE_ALLOCS));

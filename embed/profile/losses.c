@@ -1,6 +1,6 @@
 /*
- * losses.c -- what is sampled, and what was not recorded, as text: for a client
- * of the agent, and next to the files of a process that lost something.
+ * losses.c -- prints what is sampled and what was lost: for a client of the
+ * agent, and into a file beside the profiles of a process that lost something.
  */
 #include <stdio.h>
 #include <string.h>
@@ -65,7 +65,8 @@ profile_status_print(char *to, size_t bytes)
     (void)print_counts(to + used, bytes - (size_t)used, true);
 }
 
-/* What was lost may be less than before: a call that was to confine failed. */
+/* The losses may have decreased, if a call that would have confined the process
+ * failed. */
 void
 profile_losses_write(void)
 {

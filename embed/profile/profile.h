@@ -59,9 +59,9 @@ struct profile_losses {
     _Atomic uint64_t
         untracked; /* samples whose free cannot be recognised because too many
                       are live; they are in the totals */
-    _Atomic uint64_t unseen; /* frees that were not seen, known because the
-                                address was allocated again */
-    _Atomic uint64_t waits;  /* waits beside another lock in the table */
+    _Atomic uint64_t unseen; /* frees that were missed, which shows when the
+                                address is allocated again */
+    _Atomic uint64_t waits;  /* not registered: another lock had the slot */
     _Atomic uint64_t timer;  /* 1: the program took SIGPROF or its timer */
 };
 
@@ -75,8 +75,8 @@ struct profile {
     pid_t process;                 /* whose profile it is */
     _Atomic bool is_idle_child;    /* forked, and has taken no sample since */
     _Atomic uint32_t confinements; /* calls that confined it (rights.c) */
-    _Atomic pid_t confined_child;  /* 0, or the last child that did so without
-                                      a handler of fork() */
+    _Atomic pid_t confined_child;  /* 0, or the last child that confined itself
+                                      and had run no fork handler */
     struct profile_losses losses;
 };
 
@@ -115,8 +115,8 @@ extern _Thread_local struct profile_thread profile_thread
 /* Get the thread a processor of its own, until it exits. context: inside */
 void profile_thread_begin(void);
 
-/* Give back the bytes that the thread has taken from its processor's gap to the
- * next sample: from now on each allocation asks. */
+/* Give the bytes left until the thread's next sample back to its processor.
+ * From then on each allocation asks the library whether it is sampled. */
 void profile_until_give(void);
 
 /* Borrow a processor for one call. context: inside */
@@ -140,7 +140,7 @@ void profile_cpu_begin(void);
  */
 void profile_cpu_look(void);
 
-/* Write it, and begin a new one. */
+/* Write the CPU profile, and begin a new one. */
 enum prof_status profile_cpu_write(const struct prof_output *output);
 
 /* losses.c */
@@ -153,7 +153,8 @@ void profile_losses_write(void);
 
 /* waits.c */
 
-/* context: ahead of the agent, whose thread is none of the program's */
+/* context: before the agent starts, whose thread does not count as the
+ * program's */
 void profile_waits_start(void);
 void profile_waits_after_fork_child(void);
 
@@ -198,7 +199,7 @@ PROF_NODISCARD enum prof_status profile_dump(enum profile_kind kind,
 PROF_NODISCARD enum prof_status profile_dump_to(const char *folder,
                                                 uint32_t kinds);
 
-/* The same into the folder of the environment, if there is one. */
+/* The same into the folder that the environment names, if it names one. */
 void profile_dump_files(void);
 void profile_dump_after_fork_child(void);
 
@@ -225,7 +226,7 @@ bool profile_agent_is_running(void);
 /* Write the files of a program that exits. context: inside */
 void profile_agent_end(void);
 
-/* in: may_start, or has the child no agent? */
+/* in: may_start, may the child start an agent? */
 void profile_agent_after_fork_child(bool may_start);
 
 #endif

@@ -9,9 +9,10 @@
  * with the new credentials, but not in a process that is confined: there the
  * agent writes the last files.
  *
- * Unless the program is root's, a filter of system calls must come after
- * no_new_privs. From then on no thread is begun and no file opened where the
- * filter may apply; an agent that already runs is not under it.
+ * A program that does not run as root must set no_new_privs before it installs
+ * a filter of system calls. From then on the profiler begins no thread, and
+ * opens no file where the filter may apply. An agent that already runs is not
+ * filtered.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -23,8 +24,9 @@
 #include "profile.h"
 
 /*
- * Call it, ahead of a change, unless the profiler itself is interrupted. The
- * program's call is no cancellation point, so ours is none.
+ * Make a call before the program's credentials change, unless a signal handler
+ * has interrupted the profiler. The program's own call is not a cancellation
+ * point, so this one must not be, either.
  *
  * returns: was it called?
  */
@@ -46,9 +48,10 @@ ahead(void (*call)(void))
 }
 
 /*
- * The child of a vfork is in the memory of its parent, which is not confined.
- * A forked child that has taken no sample is as a rule about to execute a
- * program. Without an agent these are the last files.
+ * The child of a vfork shares its parent's memory, but does not confine its
+ * parent. A forked child without a sample usually executes a program next, so
+ * it gets no agent and writes nothing. Any other process without an agent
+ * writes its last files now.
  */
 static void
 confine(void)
@@ -67,7 +70,7 @@ confine(void)
     }
 }
 
-/* Who is forked by a confined process is confined. */
+/* A child of a confined process is confined. */
 void
 profile_rights_after_fork_child(void)
 {

@@ -10,12 +10,12 @@
 #include "table.h"
 #include "told.h"
 
-/* Of a resize; below these the bucket. */
+/* Flags of a resize's token; the bits below hold the bucket. */
 #define TOKEN_TAKEN  (UINT64_C(1) << 63)
 #define TOKEN_PROBED (UINT64_C(1) << 62)
 
-/* While nothing is sampled, a thread asks again after so many bytes whether
- * that has changed. */
+/* While sampling is off, a thread checks once per so many allocated bytes
+ * whether it is on again. */
 #define OFF_BYTES 65536
 
 /* The resize failed: the block is as it was. */
@@ -48,7 +48,7 @@ weight_of(uint64_t bytes)
         .bytes;
 }
 
-/* The processor's next allocation is one to record. */
+/* Record an allocation that prof_heap_sample() has chosen. */
 static void
 record_alloc(struct prof_proc *proc, void *address, uint64_t bytes,
              const void *frame)
@@ -64,7 +64,8 @@ record_alloc(struct prof_proc *proc, void *address, uint64_t bytes,
     if (entry.bucket == PROF_BUCKET_NONE)
         return; /* counted by libprof */
     if (!table_put_in(&entry, &before)) {
-        /* In the totals, but not in use: nobody would know its free. */
+        /* Counted as allocated, but not as in use: its free could not be
+         * recognised. */
         prof_heap_free_explicit(proc, entry.bucket);
         atomic_fetch_add_explicit(&profile.losses.untracked, 1,
                                   memory_order_relaxed);
@@ -83,9 +84,9 @@ record_alloc(struct prof_proc *proc, void *address, uint64_t bytes,
 }
 
 /*
- * An allocation that was not skipped: a thread's first, each of a thread
- * without a processor, and what may be a sample. One that failed is asked for,
- * too: the chance of the next one must not depend on how large it was.
+ * Handle an allocation that was not skipped: the first of a thread, any of a
+ * thread without a processor, and any that may be sampled. A failed one counts,
+ * too: the chance that the next one is sampled must not depend on its size.
  */
 static void
 ask(void *address, size_t bytes, const void *frame)

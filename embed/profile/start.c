@@ -1,10 +1,10 @@
 /*
  * start.c -- when the profiler begins, forks and ends.
  *
- * It begins with the first allocation that finds an environment, or with the
- * constructor. The child of a fork keeps what its parent had recorded, for the
- * blocks are in its memory, and draws random numbers of its own; if its parent
- * had one thread, it gets an agent when it next takes a sample.
+ * The profiler begins with the first allocation once the environment can be
+ * read, or in its constructor. The child of a fork keeps its parent's records,
+ * because it has copies of the blocks, but draws its own random numbers. If its
+ * parent had one thread, the child starts an agent at its next sample.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -100,8 +100,8 @@ make_prof(void)
 /* ---- forks ---- */
 
 /*
- * In the child of a handler that interrupted the profiler: what it interrupted
- * comes to its end, and there are no profiles.
+ * A signal handler interrupted the profiler and forked. In the child the
+ * interrupted call still ends normally, but no profiles are written.
  */
 static void
 end_in_child(void)
@@ -124,8 +124,8 @@ go_on_in_child(void)
     for (uint32_t i = 0; i < PROFILE_PROCS_OWN + PROFILE_PROCS_SHARED; i++)
         prof_proc_seed(prof_proc_at(profile.prof, i), seed + i);
     /*
-     * A thread that is gone may hold locks of the loader that a new thread
-     * needs: then there is no agent.
+     * If the parent had other threads, one may have held a lock of the loader
+     * that starting a thread needs. Then the child gets no agent.
      */
     had_others = profile_threads_after_fork_child();
     profile_agent_after_fork_child(!had_others);

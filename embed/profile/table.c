@@ -68,7 +68,8 @@ lock_release(bool taken)
         atomic_store_explicit(&holder, 0, memory_order_release);
 }
 
-/* A count that has reached its end stays there: it only costs a look. */
+/* A count that has reached its maximum stays there. This only costs needless
+ * look-ups. */
 static void
 filter_add(uintptr_t address, int delta)
 {
@@ -91,7 +92,8 @@ slot_of(uintptr_t address)
     return slot;
 }
 
-/* Close the gap: an entry behind it may have its home at it or before. */
+/* Close the gap: move up a later entry whose home is at the gap or before it.
+ */
 static void
 remove_locked(uint32_t gap)
 {
@@ -162,7 +164,7 @@ table_before_fork(void)
         is_held_for_fork = true;
 }
 
-/* In the child the only thread has the name of the one that forked. */
+/* In the child, the thread that forked is the only one, and keeps its name. */
 void
 table_after_fork(void)
 {

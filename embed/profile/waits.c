@@ -182,8 +182,9 @@ embed_on_unload(void)
 }
 
 /*
- * A program with one thread waits for none of its own, so that no holder is to
- * be charged. For another process it may wait, which the block profile tells.
+ * A program with one thread never waits for itself, so the mutex profile has
+ * nothing to charge. It may wait for another process; only the block profile
+ * shows that.
  */
 static void
 begin_alone(void)

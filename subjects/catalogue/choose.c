@@ -1,5 +1,5 @@
 /*
- * choose.c -- a profiler and the plans as a program that explores one of them.
+ * choose.c -- the main program: explores one plan with one profiler.
  *
  * usage: PROGRAM PLAN, or PROGRAM alone, which names the plans that it can run
  */

@@ -5,7 +5,7 @@ usage: exam.py [--build FOLDER] [--seeds N] [--out FOLDER] [--right-runs N]
                [--right-worlds N] [BUG...]
 
 catalogue.csv has a line for each bug. Nothing tells the harness which property is
-broken: each profiler meets all plans, all rule sets all workloads, and so on. The
+broken: each profiler runs all plans, each rule set all workloads, and so on. The
 column `finding` says what was found when the line was written, and must be found
 again. The right form of each profiler must pass all plans in every ordering.
 

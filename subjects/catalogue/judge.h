@@ -1,10 +1,10 @@
-/* judge.h -- what the plans see of the world. */
+/* judge.h -- how plans set up the world and have it judged. */
 #ifndef JUDGE_H
 #define JUDGE_H
 
 #include "world.h"
 
-/* A plan sets what the allocator does, and what counts. */
+/* Settings for the allocator and the judge, which a plan makes. */
 void world_refuse(bool resizes_fail);
 void world_watch(bool is_profiled); /* blocks from now on are to be shown */
 
@@ -21,15 +21,16 @@ void object_sweep_end(unsigned address);
 void call_begin(void);
 void call_end(void);
 
-/* Between these the site may or may not have so many objects more. */
+/* Between these two calls a site may show up to so many objects more. */
 void change_begin(unsigned site, int objects);
 void change_end(unsigned site, int objects);
 
-/* Nothing runs: what is shown is what is live. */
+/* Judge while nothing else runs: exactly what is live must be shown. */
 void judge_at_rest(void);
-/* Others run: each site shows what it had at some moment of the snapshot. */
+/* Judge while others run: each site must show what it had at some moment of the
+ * snapshot. */
 void judge_meanwhile(void);
-/* A file holds what its head says. */
+/* Judge a file: it must hold as many records as its head says. */
 void judge_file(void);
 
 #endif

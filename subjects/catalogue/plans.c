@@ -1,6 +1,6 @@
 /*
- * plans.c -- what programs do to a profiler, in a few calls each. Every plan is
- * tried with every profiler that has the calls it needs.
+ * plans.c -- plans: short programs that use a profiler, a few calls each. Every
+ * plan is tried with every profiler that has the calls it needs.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -52,7 +52,7 @@ another_life(void)
     kept[1] = make(3);
 }
 
-/* Two threads, and nothing but blocks. */
+/* Two threads that only allocate and free. */
 PLAN(lives)
 {
     start(0, two_lives);
@@ -162,7 +162,7 @@ PLAN(refusal)
     judge_at_rest();
 }
 
-/* The end of a block goes. */
+/* The end of a block is freed. */
 PLAN(trimming)
 {
     kept[0] = make(4);
@@ -173,7 +173,7 @@ PLAN(trimming)
     judge_at_rest();
 }
 
-/* Off and on, with blocks that live through it. */
+/* The profiler is switched off and on, while blocks stay allocated. */
 PLAN(switching)
 {
     unsigned unseen;
@@ -201,7 +201,7 @@ switch_off(void)
         call_end();
 }
 
-/* On, while the program has been running for a while. */
+/* The profiler is switched on after the program has run for a while. */
 PLAN(late)
 {
     turn(false);
@@ -213,7 +213,7 @@ PLAN(late)
     drop(kept[1], 1);
 }
 
-/* Off, at any moment of an allocation. */
+/* The profiler is switched off during an allocation. */
 PLAN(stopping)
 {
     kept[0] = make(1);
@@ -225,7 +225,7 @@ PLAN(stopping)
     drop(kept[1], 3);
 }
 
-/* Somebody else has begun, and this profiler has not. */
+/* Other code has started the sampler; this profiler has not. */
 void
 plan_asking(void)
 {
@@ -233,7 +233,7 @@ plan_asking(void)
     end();
 }
 
-/* What was counted is forgotten; blocks of before are freed after. */
+/* A reset forgets all counts; blocks from before it are freed after it. */
 PLAN(resetting)
 {
     unsigned old = make(1);
@@ -309,7 +309,7 @@ PLAN(loading)
     drop(kept[0], 1);
 }
 
-/* A library was there and is not any more. */
+/* A library that was loaded is unloaded. */
 PLAN(unloading)
 {
     library_load();
@@ -347,7 +347,7 @@ do_job(void)
     call_end();
 }
 
-/* Work is put off, and done more than once. */
+/* Postponed work is done more than once. */
 PLAN(jobs)
 {
     if (profiler.collected != NULL)
@@ -364,7 +364,7 @@ PLAN(jobs)
     do_job();
 }
 
-/* Work that was put off is done while another thread allocates. */
+/* Postponed work is done while another thread allocates. */
 PLAN(busy)
 {
     kept[0] = make(1);
@@ -406,7 +406,7 @@ read_table(void)
     call_end();
 }
 
-/* One thread at a time, so between calls all is in order. */
+/* Only one thread runs at a time, so between calls nothing is half done. */
 PLAN(turns)
 {
     start(0, resize_table);

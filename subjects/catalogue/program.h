@@ -1,17 +1,17 @@
-/* program.h -- what a program does, as the plans put it together. */
+/* program.h -- the actions of which plans are made. */
 #ifndef PROGRAM_H
 #define PROGRAM_H
 
 #include "judge.h"
 
-/* A block of a site; its end; another size, and the site that asks for it. */
+/* Allocate a block at a site; free it; resize it at a site. */
 unsigned make(unsigned site);
 void drop(unsigned address, unsigned site);
 unsigned change(unsigned address, unsigned old_site, unsigned site);
 
 void turn(bool on);
 
-/* Thread 0 or 1 does it, beside main. */
+/* Run an action on thread 0 or 1, beside main. */
 void start(unsigned thread, void (*work)(void));
 void join(unsigned thread);
 

@@ -1,9 +1,9 @@
 /*
  * world.c -- see world.h.
  *
- * The explorer sees one access for each operation of the allocator, and one for
- * each reported event, and varies their order. The judge's own records are kept
- * UNSEEN, so they add no orders and hide no race of the profiler's.
+ * The explorer sees one access for each operation of the allocator and for each
+ * reported event, and varies their order. It does not see the judge's own
+ * records (UNSEEN), so these add no orders and hide no race in the profiler.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* recursive locks */
@@ -381,8 +381,9 @@ object_sweep_end(unsigned address)
 /* ---- The judge ---- */
 
 /*
- * What a site may show: between what has surely been done and what may have
- * been done. A snapshot that others run beside sees some moment of its own.
+ * What a site may show: at least what calls that have returned did, at most
+ * what calls under way may also have done. A snapshot that runs beside other
+ * calls may show any moment of its duration (the window).
  */
 static struct {
     long least;

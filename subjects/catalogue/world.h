@@ -4,10 +4,10 @@
  * provide.
  *
  * A profiler here is one file of some forty lines with one bug of a real one.
- * It is built twice, as it was and with FIXED, and the same plans (plans.c) are
- * run with both under `profsim explore`: no plan knows which bug is there, and
- * the judge (world.c) always checks everything. An address is a number from 1;
- * the allocator hands out the lowest that is free, so addresses come back soon.
+ * It is built twice, with the bug and with FIXED, and `profsim explore` runs
+ * the same plans (plans.c) with both. No plan knows of any bug, and the judge
+ * (world.c) always checks everything. An address is a number from 1; the
+ * allocator hands out the lowest that is free, so addresses come back soon.
  */
 #ifndef WORLD_H
 #define WORLD_H
@@ -17,8 +17,7 @@
 
 enum { ADDRESSES = 8, SITES = 5 };
 
-/* Memory of the services themselves comes from this site. Nobody asks for it.
- */
+/* The site of what the services themselves allocate. No plan uses it. */
 enum { SITE_INSIDE = 0 };
 enum { FILE_RECORD_BYTES = 3 };
 
@@ -28,7 +27,7 @@ struct shown {
     long bytes;
 };
 
-/* How threads of the program run. */
+/* How the program's threads run beside each other. */
 enum manner {
     NATIVE,      /* at once */
     INTERPRETED, /* one at a time: they hold the interpreter in each call */
@@ -36,13 +35,13 @@ enum manner {
 };
 
 /*
- * A profiler that is wrapped around the allocator. NULL: it has no such call.
- * All plans that need no other calls are run.
+ * A profiler that is wrapped around the allocator. NULL: it lacks this call,
+ * and plans that need the call are left out.
  */
 struct profiler {
     enum manner manner;
 
-    /* Begin and end; `end` is the last call, and what is still kept then is a
+    /* `end` is the last call. Memory that is still allocated after it is a
      * leak. */
     void (*begin)(void);
     void (*end)(void);
@@ -54,7 +53,7 @@ struct profiler {
     unsigned (*resize)(unsigned site, unsigned address, unsigned bytes);
     void (*free)(unsigned address);
 
-    /* Give back the end of a block, as munmap() of its last page does. */
+    /* Free the end of a block, as munmap() of its last page does. */
     void (*trim)(unsigned address, unsigned bytes);
 
     /* The controls. out: shown[SITES] */
@@ -69,7 +68,7 @@ struct profiler {
 
     bool is_collected; /* objects go by the collector, and are looked up */
 
-    /* The collector has run; work that was put off is done. */
+    /* Called after the collector has run; called to do postponed work. */
     void (*collected)(void);
     void (*job)(void);
 };
@@ -93,18 +92,20 @@ unsigned heap_bytes(unsigned address);
 void tell_alloc(unsigned address, unsigned site, unsigned bytes);
 void tell_free(unsigned address);
 
-/* Frees a block; tells that only if its allocation was told. A `free`. */
+/* For `free`: frees a block, and reports it only if its allocation was
+ * reported. */
 void give_if_told(unsigned address);
 
-/* What follows from the events. A `snapshot`. */
+/* For `snapshot`: shows what follows from the reported events. */
 void told(struct shown *shown);
 
 /* ---- Services, which may allocate, and so call the profiler again ---- */
 
-/* Walk the stack, under the loader's lock; the first walk of all allocates. */
+/* Walk the stack, under the loader's lock. The program's first walk allocates.
+ */
 void unwind(void);
 
-/* Where this thread's stack lies; the first time, that allocates. */
+/* Find this thread's stack. The first call allocates. */
 void thread_bounds(void);
 
 /* The loader's list of libraries, and what a profiler patches in each. */
@@ -116,7 +117,8 @@ struct library *library_first(void);
 void loader_lock(void);
 void loader_unlock(void);
 
-/* INTERPRETED: let other threads run. ATTACHED: no thread is in a call. */
+/* INTERPRETED: let other threads run. ATTACHED: wait until no thread is in a
+ * call. */
 void interpreter_give(void);
 void interpreter_take(void);
 void world_stop(void);

@@ -17,7 +17,8 @@ enum {
     ROUNDING_SIZES = 24
 };
 
-/* Allocate and free; returns: events, and their crossings if they count them */
+/* Allocate and free blocks. returns: how many events, or how many crossings if
+ * weights count these */
 static uint64_t
 count_samples(size_t bytes, uint64_t trials)
 {
@@ -35,9 +36,9 @@ count_samples(size_t bytes, uint64_t trials)
 }
 
 /*
- * By crossings a sum of N blocks is a Poisson number of mean N S / R. It is
- * judged as a binomial one of chances below a thousandth, which it is the limit
- * of.
+ * If weights count crossings, N blocks of S bytes count a Poisson number of
+ * mean N S / R. It is judged as a binomial number whose chances are below a
+ * thousandth, which is nearly the same.
  */
 static double
 judge_crossings(const char *what, size_t bytes, uint64_t trials, uint64_t count)
@@ -152,7 +153,8 @@ weight_at(double bytes, double interval)
     return bytes / -expm1(-bytes / interval);
 }
 
-/* The interval at which a size has a weight; weights grow with it. */
+/* returns: the interval at which this size has this weight; weights grow with
+ * the interval */
 static double
 interval_for(double bytes, double weight)
 {
@@ -170,8 +172,8 @@ interval_for(double bytes, double weight)
     return (low + high) / 2;
 }
 
-/* Of a byte sampler all weights follow from one interval: there must be one
- * that leaves none more than a half from its weight. */
+/* In a byte sampler one interval determines all weights. So there must be an
+ * interval from which every weight follows to within half a byte. */
 void
 check_rounding(void)
 {

@@ -86,7 +86,8 @@ on_signal(int number)
     allocate_inside();
 }
 
-/* The handler runs when the breakpoint's returns: at the nop, in the middle. */
+/* The signal's handler runs when the breakpoint's returns: at the nop, in the
+ * middle of an allocation. */
 static void
 send_signal(const struct watch_event *event)
 {
@@ -141,7 +142,8 @@ is_first_sampled(void)
     return seen.allocs > 0;
 }
 
-/* Blocks that die while nobody sees it are no more when somebody does. */
+/* Blocks that are freed while no consumer is attached must be gone when one
+ * attaches. */
 static void
 judge_deaths_unseen(void)
 {

@@ -10,7 +10,7 @@
 
 enum { BLOCKS = 400, SAMPLES = 1500 };
 
-/* No compiler knows it, and no allocator has it. */
+/* Volatile, so no compiler knows the value; no allocator has so much memory. */
 static volatile size_t too_many = SIZE_MAX / 4;
 
 static size_t
@@ -19,8 +19,8 @@ odd_size(size_t i)
     return 1 + i * i * 131 % 1999993;
 }
 
-/* Walk through blocks of all ways and many sizes, and let `judge` see what each
- * fired; every other block is freed late. */
+/* Allocate blocks in every way and of many sizes, and pass `judge` the events
+ * that each fired. Every other block is freed late. */
 static uint64_t
 walk(void (*judge)(const struct way *way, size_t bytes, const void *block,
                    const struct seen *born, const struct seen *died))

@@ -241,8 +241,8 @@ unsampled_block(size_t bytes)
 
 /* ---- Its rules ---- */
 
-/* Blocks that span many intervals: all weights are alike, or count crossings.
- */
+/* Allocate blocks that span many intervals. Either all their weights are equal,
+ * or weights count the crossed intervals. */
 static struct weighing
 learn(void)
 {

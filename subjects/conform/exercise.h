@@ -1,7 +1,7 @@
 /*
- * exercise.h -- what the checks of a producer share. A check runs in a process
- * of its own: it does things, looks at the events that they fire, and ends the
- * process with a verdict.
+ * exercise.h -- what the checks of a producer share. Each check runs in its own
+ * process: it calls malloc and the like, examines the events that these calls
+ * fire, and ends the process with a verdict.
  */
 #ifndef CONFORM_EXERCISE_H
 #define CONFORM_EXERCISE_H
@@ -14,8 +14,8 @@
 
 /* ---- The verdict ---- */
 
-/* End the process: the sentence holds; it does not; it could not be tried here;
- * it does not concern this producer. */
+/* End the process. The contract's sentence holds; is broken; could not be tried
+ * here; does not apply to this producer. */
 _Noreturn void holds(const char *format, ...)
     __attribute__((format(printf, 1, 2)));
 _Noreturn void broken(const char *format, ...)
@@ -26,17 +26,18 @@ _Noreturn void not_applicable(const char *format, ...)
     __attribute__((format(printf, 1, 2)));
 
 /*
- * A count of independent events, each of chance p. Broken if a right producer
- * would have such a count with a chance of less than PROPS_ALPHA.
+ * Judge a count of independent events, each of chance p. It is broken if a
+ * correct producer would show so extreme a count with a chance below
+ * PROPS_ALPHA.
  *
- * returns: the smallest relative error of the chance that is noticed with
- *          probability 0.999, about
+ * returns: about the smallest relative error of the chance that would be
+ *          noticed with probability 0.999
  */
 double judge_count(const char *what, uint64_t trials, double p, uint64_t count);
 
 /* ---- The events ---- */
 
-/* What fired on this thread since seen_begin(). */
+/* The events that this thread has fired since seen_begin(). */
 struct seen {
     uint32_t allocs;
     uint32_t frees;

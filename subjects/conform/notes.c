@@ -1,9 +1,10 @@
 /*
  * notes.c -- see notes.h.
  *
- * A note of type 3 and name "stapsdt" is three addresses (the nop, where
- * .stapsdt.base was when it was written, the semaphore) and three texts. If the
- * file was moved as a whole since, .stapsdt.base moved with it.
+ * A note of type 3 and name "stapsdt" holds three addresses (of the nop, of
+ * .stapsdt.base when the note was written, and of the semaphore) and three
+ * texts. If the whole file was relocated since, .stapsdt.base moved by the same
+ * distance.
  */
 #include "notes.h"
 

@@ -1,5 +1,5 @@
 /*
- * operand.h -- where a probe's argument is when its nop is reached: "8@%rdi",
+ * operand.h -- parses where a probe's argument is when its nop runs: "8@%rdi",
  * "-4@%eax", "8@$16", "8@-24(%rbp)", "4@8(%rax,%rcx,4)".
  */
 #ifndef CONFORM_OPERAND_H
@@ -22,7 +22,7 @@ struct operand {
 /*
  * Read one argument.
  *
- * returns: what follows it, without blanks; NULL if it is none that is known
+ * returns: the text behind it, without blanks; NULL if its form is not known
  */
 const char *operand_parse(const char *text, struct operand *operand);
 

@@ -218,7 +218,7 @@ is_next(size_t bytes)
         self.until = draw();
         return true;
     }
-    /* Beyond a terabyte nothing is allocated. */
+    /* No allocation of a terabyte or more succeeds. */
     left = bytes < (size_t)1 << 40 ? (double)bytes : self.until;
     for (self.crossings = 0; left >= self.until; self.until = draw()) {
         left -= self.until;

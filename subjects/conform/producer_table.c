@@ -1,6 +1,6 @@
 /*
- * producer_table.c -- see producer_table.h. A block lies in its home slot or
- * behind it. Nothing is ever moved, so a walk goes on past closed entries.
+ * producer_table.c -- see producer_table.h. A block is in its home slot or a
+ * later one. Entries never move, so a search continues past closed ones.
  */
 #include "producer_table.h"
 

@@ -10,7 +10,7 @@
 void producer_open(const void *block, uint32_t thread);
 
 /*
- * in:      thread, whose blocks alone are looked for; or PRODUCER_ANYBODY
+ * in:      thread, whose blocks alone are searched; or PRODUCER_ANYBODY
  * returns: whether it was open
  */
 bool producer_close(const void *block, uint32_t thread);

@@ -109,7 +109,8 @@ check_realloc_of_unsampled(void)
     judge_reallocs(false);
 }
 
-/* A sample that a failure has used up, or called for, is another block's. */
+/* After failed calls, blocks must be sampled as before: a failure must neither
+ * use up a sample nor cause one. */
 static double
 judge_after_failures(void)
 {

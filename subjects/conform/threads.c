@@ -1,4 +1,5 @@
-/* threads.c -- what threads and children of fork share, and must not. */
+/* threads.c -- what threads and the children of fork must and must not share.
+ */
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -31,8 +32,8 @@ static struct {
 } lives[LIVES_MAX];
 static atomic_uint lives_count;
 
-/* A free that is told late is told later still: who has the address by then
- * has fired its alloc. */
+/* Delay each free event. If a producer fires it too late, another thread that
+ * already got the address can fire its alloc event first. */
 static void
 note_life(const struct watch_event *event)
 {
@@ -206,7 +207,7 @@ static pthread_key_t key;
 static uint32_t dying_allocs;
 static uint32_t dying_frees;
 
-/* The value is what the thread left; it is freed, and more is allocated. */
+/* A destructor of thread-local data: frees the value, and allocates more. */
 static void
 in_destructor(void *block)
 {
@@ -274,8 +275,8 @@ draw_pattern(void *context)
     return NULL;
 }
 
-/* Two of 200 patterns of 128 draws, each of chance 0.3 to 0.7, are equal with a
- * chance below 20,000 x 0.58^128 = 1e-26. */
+/* Of 200 patterns of 128 draws, each of chance 0.3 to 0.7, any two are equal
+ * with a chance below 20,000 x 0.58^128 = 1e-26. */
 static void
 judge_patterns(const struct pattern *patterns, const char *who)
 {

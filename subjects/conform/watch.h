@@ -32,13 +32,13 @@ struct watch_event {
 const char *watch_begin(const char *provider,
                         void (*sink)(const struct watch_event *event));
 
-/* How many sites with probes there are of a kind; of them all, those with a
+/* How many sites have a probe of this kind. How many sites, of any kind, have a
  * semaphore. */
 size_t watch_sites(enum watch_kind kind);
 size_t watch_semaphores(void);
 
-/* Attach or detach as a consumer does: add one to each semaphore, or take
- * one away. Without semaphores, events go on. */
+/* Attach or detach as a consumer does: increment or decrement every semaphore.
+ * A probe without a semaphore always fires. */
 void watch_attach(void);
 void watch_detach(void);
 

@@ -6,10 +6,10 @@ usage: audit.py FOLDER [--tools A,B] [--workloads A,B] [--rate N] [--out FOLDER]
 
 FOLDER holds the truth programs as they were built. For each tool, workload and
 site, the mean over all runs of what the tool says, divided by the truth; judge.py says
-how many runs are made and what follows from them. The whole table is written into
-reports, a part of it into FOLDER, anything into the folder of --out. With --against,
-the verdicts are compared with those of an earlier table: the exit code is 1 if any is
-another.
+how many runs are made and what follows from them. The table is written into the folder
+of --out; by default into reports, or into FOLDER if --tools and the like select a part.
+With --against, the verdicts are compared with those of an earlier table: the exit code
+is 1 if any differs.
 """
 import argparse
 import collections
@@ -180,7 +180,7 @@ class Progress:
 
 def measure_all(pairs, folder, rate, keep):
     """in: pairs, of a kind of tool and the name of a workload; keep, called with
-    what is there so far
+    the results so far
     returns: an Audit, in the order of the pairs"""
     progress = Progress(len(pairs))
     scratch = threading.local()

@@ -1,4 +1,5 @@
-// gperftools.cc -- ask gperftools' sampler for its sample. Preloaded with it.
+// gperftools.cc -- writes the samples of gperftools' sampler. Preloaded
+// together with it.
 #include <gperftools/malloc_extension.h>
 
 #include <cstdio>

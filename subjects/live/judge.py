@@ -1,12 +1,13 @@
 """Verdicts on what a tool says of a workload: how many runs, and what follows.
 
-Runs and margin of a cell are fixed before any run. A run of an ideal sampler, which
-takes each object by itself with chance p = 1 - exp(-S/R), has a variance that is known.
-N runs resolve a margin M if the interval around their mean, T(N) standard errors to
-either side, would be M wide in all: half as wide as the band 1 - M to 1 + M. A
-workload is run as often as its cells need for 10 %, as far as the tool's most_runs
-allow; the margin of a cell is 10 % if the runs resolve it, else 25 %. In the workload
-near-rate it is 1 %. If they resolve none, the samples are too few for a verdict.
+Runs and margin of a cell are fixed before any run. The variance of a run is
+known for an ideal sampler, which takes each object independently with chance
+p = 1 - exp(-S/R). N runs resolve a margin M if the interval around their mean, T(N)
+standard errors to either side, is at most M wide: half the width of the band from
+1 - M to 1 + M. A workload is run as often as its cells need for a margin of 10 %, at
+most the tool's most_runs times. The margin of a cell is 10 % if the runs resolve that,
+else 25 %; in the workload near-rate it is 1 %. If the runs resolve neither, the
+samples are too few for a verdict.
 
 The verdict is that of an equivalence test. With the interval as wide as the runs vary
 (and not less than an ideal sampler's would), a tool is
@@ -16,15 +17,15 @@ The verdict is that of an equivalence test. With the interval as wide as the run
   not decided  if a border of the band lies in the interval.
 
 T(N) is the quantile of Student's t that is passed with a chance of 1e-10; 1e-9 leaves
-room for figures that are not quite normal. So with a chance below 1e-9 a tool is called
-biased that is off by M or less, or unbiased that is off by M or more, and two audits
-never contradict each other. A right tool that varies like an ideal sampler is at
-least T(N) > 6.8 standard errors away from "not decided", one that is off by 2 M is
-as far within "biased". A tool that varies far more stays undecided.
+room for figures that are not quite normal. So the chance is below 1e-9 that a tool is
+called biased although it is off by M or less, or unbiased although it is off by M or
+more: two audits do not contradict each other. A correct tool that varies like an ideal
+sampler is at least T(N) > 6.8 standard errors away from "not decided"; one that is off
+by 2 M is as far inside "biased". A tool that varies far more stays undecided.
 
-Dispersion is the variance from run to run, over the ideal sampler's.
+Dispersion is the variance from run to run, divided by an ideal sampler's.
 
-A correlation is that of pairs of figures, which are independent for a right tool:
+A correlation is computed over pairs of figures, which are independent for a right tool:
 Fisher's transform of it has a standard error of 1 / sqrt(pairs - 3). The band is -0.5
 to 0.5, the interval 6.7 standard errors to either side.
 """
@@ -43,7 +44,7 @@ UNDECIDED = "not decided"
 
 
 def side(low, high, margin):
-    """in: low, high, of an interval around what is off, 0 if nothing is
+    """in: low, high, of the interval of an error, 0 if there is none
     returns: 0 within the margin, 1 outside, None: a border is in it"""
     if -margin <= low and high <= margin:
         return 0

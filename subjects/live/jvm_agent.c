@@ -1,6 +1,6 @@
 /*
- * jvm_agent.c -- a heap sampling agent as JEP 331 means it: counts and bytes of
- * sampled objects by the method named site_N that allocated them.
+ * jvm_agent.c -- a heap sampling agent of the kind JEP 331 describes: counts
+ * the sampled objects and their bytes by the method site_N that allocated them.
  *
  * options: INTERVAL,FILE
  */

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Live profilers against the truth: what has to be installed is there, then
-# audit.py runs, whose head says what it does.
+# Audits live profilers: checks that all that is needed is installed, then
+# runs audit.py, whose head says more.
 # usage: [AGAINST=CSV] [OUT=FOLDER] subjects/live/run.sh FOLDER
 set -eu
 

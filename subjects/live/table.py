@@ -1,4 +1,4 @@
-"""The table of an audit, as audit.csv and, made from that, audit.html.
+"""The table of an audit: audit.csv, and audit.html, which is made from it.
 
 usage: table.py AUDIT.CSV >AUDIT.HTML
 """

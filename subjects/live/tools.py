@@ -88,7 +88,7 @@ class Dumper(OfC):
 
 
 class Jemalloc(Dumper):
-    """Counts size classes: four to each power of two, and what is aligned as the
+    """Counts size classes, four to each power of two. An aligned block counts as the
     class that holds its alignment."""
     name = "jemalloc"
 

@@ -1,14 +1,15 @@
 /*
- * truth.c -- a program whose allocations are known: by site, size and number,
- * and how many are left at its end. Run under a profiler by audit.py.
+ * truth.c -- a program whose allocations are known: their sites, sizes and
+ * numbers, and how many are left at its end. audit.py runs it under a profiler.
  *
  * usage: truth MODE SEED DUMP SIZE:COUNT:KEEP...
  *
  * The i-th SIZE is allocated at site_i, COUNT times; each KEEP-th block is
  * kept. Sites take turns at random, in proportion to what is left of them. DUMP
- * is the file of a profiler that writes on request (jemalloc, gperftools); "-":
- * it writes by itself. Before that the program allocates 32 MiB at no site, so
- * that the profiler has finished starting up; "cold" leaves this out.
+ * is the file for a profiler that writes on request (jemalloc, gperftools), or
+ * "-" if the profiler writes by itself. The program first allocates 32 MiB at
+ * no site, so that the profiler has finished starting up; "cold" leaves this
+ * out.
  *
  *      plain     malloc
  *      cold      malloc, from the start

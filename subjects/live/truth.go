@@ -100,8 +100,8 @@ func scaled(objects, bytes, rate int64) (float64, float64) {
 	return float64(objects) * scale, float64(bytes) * scale
 }
 
-// report leaves out what the runtime itself allocates at a site, which has another
-// size: one sample of 96 bytes stands for 683 objects.
+// report leaves out what the runtime itself allocates at a site, known by its other
+// size: one sample of 96 bytes would count as 683 objects.
 func report(parts []part) {
 	runtime.GC()
 	runtime.GC()

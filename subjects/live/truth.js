@@ -1,5 +1,5 @@
 // As truth.c, for V8: arrays of SIZE bytes, header and elements together. All are
-// kept, as V8 counts what is in use alone. Prints a line a site: the bytes that
+// kept, because V8 counts only what is in use. Prints a line a site: the bytes that
 // V8's sampled profile estimates.
 'use strict';
 const inspector = require('inspector');

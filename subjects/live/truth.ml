@@ -2,8 +2,8 @@
    included. Prints samples of Gc.Memprof by size: each callback is n samples. With
    "fork" a child does the same, and prints its samples first.
 
-   Each process draws the same numbers (the generator's seed is a constant), so a
-   run begins further on by what SEED large blocks draw: more than any run does. *)
+   Each process draws the same random numbers, as the generator's seed is a constant.
+   So a run first allocates 32 SEED large blocks: 32 draw more than any run does. *)
 let words bytes = bytes / 8
 
 let chance = ref 0L

@@ -4,12 +4,12 @@
  *
  *   draw      1 + (a number modulo 2 I - 1), mean I
  *   rule      counts allocations, whatever their size; those of 100,000 bytes
- *             and more are always sampled, and use up a count
+ *             and more are always sampled, and count like the others
  *   start     the countdown begins at 1: the first allocation of every thread
  *             is sampled
  *   estimate  I objects, or 1 for a large one
  *
- * The rate is a count here, I = 100, whatever R is.
+ * The rate is a number of allocations here, I = 100, independent of R.
  */
 #include "law.h"
 #include "rule_sets.h"

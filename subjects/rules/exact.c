@@ -3,13 +3,15 @@
  *
  *   draw      1 + U + R V: U below R, accepted with probability e^(-U/R), V the
  *             number of successes of probability 1/e
- *   rule      the allocation that brings the sum to it is sampled
- *   estimate  S / (1 - e^(-x)), the rate being part of the record
+ *   rule      the allocation that brings the bytes since the last sample to
+ *             the drawn gap is sampled
+ *   estimate  S / (1 - e^(-x)); the rate is stored with the record
  *
  * P(gap > n) = e^(-n/R) for whole n, exactly; here the gap is drawn by a
  * logarithm instead, which gives the same distribution except for the last of
  * 53 bits. "max-rate" credits each sample with max(S, R), as async-profiler
- * does. The rule sets below it are mistakes since fixed, with the same draw.
+ * does. The rule sets below use the same draw, each with a mistake that has
+ * been fixed.
  */
 #include "law.h"
 #include "rule_sets.h"

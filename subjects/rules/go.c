@@ -10,15 +10,15 @@
  *             at least the gap
  *   go1.23    the same; what is counted is the whole slot, with the header that
  *             objects of more than 512 bytes with pointers have since 1.22
- *   go1.24    the countdown is signed, and a size is sampled if it brings it
- *             *below* 0: a size above the gap. So P(sampled) right after a
- *             sample is 1 - e^(-(S-1)/R). A change of the rate is noticed by
- *             the next allocation, which is always sampled, yet scaled like
- *             the others.
+ *   go1.24    the countdown is signed, and an allocation is sampled if it
+ *             brings the countdown *below* 0, so if it is larger than the gap:
+ *             P(sampled) right after a sample is 1 - e^(-(S-1)/R). A change of
+ *             the rate is noticed by the next allocation, which is always
+ *             sampled, yet scaled like the others.
  *
- * The size class is counted. Means are at most 117440512 (0x7000000). The
- * reader scales everything by 1 / (1 - e^(-x)), with the rate at the time of
- * reading.
+ * All count the bytes of the size class. R is at most 117440512 (0x7000000).
+ * The reader scales everything by 1 / (1 - e^(-x)), with the rate at the time
+ * of reading.
  */
 #include <math.h>
 

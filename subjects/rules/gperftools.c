@@ -2,11 +2,11 @@
  * gperftools.c -- the sampler of gperftools (src/sampler.cc).
  *
  *   draw      G = floor(E), E of 26 bits
- *   rule      sampled if the bytes left are less than the size: the sum reaches
- *             G + 1
- *   estimate  by the reader, per site, of the mean size: S / (1 - e^(-x))
+ *   rule      sampled if fewer bytes are left than the size: the bytes since
+ *             the last sample reach G + 1
+ *   estimate  by the reader, per site, with the mean size: S / (1 - e^(-x))
  *
- * P(sampled) = 1 - e^(-k/R), as exactly as 26 bits allow.
+ * P(sampled) = 1 - e^(-S/R), as exactly as 26 bits allow.
  */
 #include "law.h"
 #include "rule_sets.h"

@@ -2,11 +2,12 @@
  * heapprofd.c -- heapprofd of Android (src/profiling/memory/sampler.h).
  *
  *   draw      floor(E) + 1, E exponential of mean R: geometric, mean R + 0.5
- *   rule      S >= R: weight S, and the countdown is not touched. Else every
+ *   rule      S >= R: weight S, and the countdown stays as it is. Else each
  *             point that is reached counts; the overshoot is carried over
  *   estimate  R per point
  *
- * R (1 - e^(-1/R)) of the truth below R: 0.9999 at 4096, 0.94 at 8.
+ * Sizes below R are estimated at R (1 - e^(-1/R)) of the truth: 0.9999 for R =
+ * 4096, 0.94 for R = 8.
  */
 #include <math.h>
 

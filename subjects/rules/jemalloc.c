@@ -1,15 +1,16 @@
 /*
  * jemalloc.c -- opt.prof of jemalloc (src/prof.c, src/prof_data.c).
  *
- *   draw      u a multiple of 2^-53, 1 for 0:
- *             wait = floor(ln u / ln(1 - 1/R)) + 1, geometric of mean R
- *   rule      the allocation that brings the sum to the wait is sampled
+ *   draw      u uniform, a multiple of 2^-53, with 1 in the place of 0:
+ *             gap = floor(ln u / ln(1 - 1/R)) + 1, geometric of mean R
+ *   rule      the allocation that brings the bytes since the last sample to
+ *             the gap is sampled
  *   counted   the size class; malloc(0) counts the smallest
  *   estimate  a table by size class, rounded to whole bytes
  *
- * The table divides by 1 - e^(-z/R), but the draw samples with 1 - (1 - 1/R)^z.
- * So estimates are 1/(2R) too high, 3.8 % for z = R = 8; and they are rounded,
- * there from 12.66 to 13.
+ * For a size class of z bytes the table divides by 1 - e^(-z/R), but the draw
+ * samples with chance 1 - (1 - 1/R)^z. So estimates are 1/(2R) too high, 3.8 %
+ * for z = R = 8, where they are also rounded from 12.66 to 13.
  */
 #include <math.h>
 

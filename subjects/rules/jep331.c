@@ -1,15 +1,17 @@
 /*
  * jep331.c -- SampledObjectAlloc of the JVM, JEP 331 (threadHeapSampler.cpp).
  *
- *   draw      q of 26 bits; log2 q is its exponent and a table, by the ten bits
- *             below its highest: log2(1 + (y + 0.5) / 1024), not interpolated.
- *             floor(min(0, log2 q - 26) (-ln 2 R) + 1)
- *   rule      the allocation that brings the sum to it is sampled
+ *   draw      q, a number of 26 bits; log2 q is its exponent plus, by its ten
+ *             bits y below the highest, log2(1 + (y + 0.5) / 1024) from a
+ *             table, not interpolated.
+ *             gap = floor(min(0, log2 q - 26) (-ln 2 R) + 1)
+ *   rule      the allocation that brings the bytes since the last sample to
+ *             the gap is sampled
  *   estimate  none: here the agent's S / (1 - e^(-x))
  *
  * So there are only 17,408 different gaps, and near R = 2^19 they are 348 bytes
- * apart. Whether 16 bytes that follow 512 KiB can be hit at all depends on
- * where these gaps fall.
+ * apart. Whether an object of 16 bytes that follows 512 KiB can be sampled at
+ * all depends on where these gaps lie.
  */
 #include <math.h>
 

@@ -1,16 +1,17 @@
 /*
  * jfr.c -- jdk.ObjectAllocationSample (jfrObjectAllocationSample.cpp).
  *
- *   rule      tried when a thread gets a new buffer, for the object that did
- *             not fit; and for each object outside a buffer, if a buffer's
- *             worth was allocated since the last event
+ *   rule      an event is tried when a thread gets a new buffer, for the object
+ *             that did not fit into the old one; and for each object outside
+ *             a buffer, if a buffer's worth was allocated since the last event
  *   estimate  the thread's bytes since its last event
  *   start     the first try only sets the base
  *
- * The sum of the weights is exact from the first event to the last; an object
- * is credited with everything that came before it. The rate is the buffer's
- * size, which the JVM adapts; no event is throttled away here. An object that
- * does not fit goes outside if more than a 64th of the buffer would be wasted.
+ * The sum of the weights is exact from the first event to the last, but each
+ * sampled object is credited with everything since the event before. The rate
+ * is the buffer's size, which the JVM adapts. No events are throttled here. An
+ * object that does not fit is placed outside if a change of buffers would waste
+ * more than a 64th of one.
  */
 #include "jfr.h"
 
@@ -73,8 +74,8 @@ said(const struct subjects_rules *rules, uint64_t rate, uint64_t size_bytes,
                : (uint64_t)rules->estimate(&sample);
 }
 
-/* Brent's: the state is compared with one that is renewed after 1, 2, 4, ...
- * periods, until it comes back. */
+/* Brent's algorithm finds the cycle: each state is compared with a saved one,
+ * which is replaced after 1, 2, 4, ... periods. */
 void
 subjects_jfr_mean(const struct subjects_rules *rules, uint64_t rate,
                   const uint64_t *sizes, size_t count, double *mean)

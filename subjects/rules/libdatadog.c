@@ -1,15 +1,16 @@
 /*
- * libdatadog.c -- libdd-profiling-heap-sampler, and the S/p of its successor.
+ * libdatadog.c -- libdd-profiling-heap-sampler, and its successor "otel".
  *
  *   draw      floor(-R ln(s / (2^31 - 1))), within 8 and 20 R
- *   rule      every point that is reached counts; whole rates of overshoot
- *             count one each without a draw; the rest is carried over
+ *   rule      every point that is reached counts; each whole R of overshoot
+ *             counts as one more, without a draw; the rest is carried over
  *   estimate  libdatadog: R per point; otel: S / (1 - e^(-x)) per allocation
  *
- * The smallest gap of 8 matters where R is small: 0.7433 at S = R = 8 (the
- * setter refuses less than 65,536). The largest, which one draw in 5 10^8
- * reaches, is left out of the distribution. realloc counts nothing; a block
- * aligned to more than 1,024 has its sample discarded.
+ * The smallest gap, 8, matters if R is small: the estimate is 0.7433 of the
+ * truth at S = R = 8 (the setter refuses R below 65,536). The largest gap,
+ * reached by one draw in 5 10^8, is left out of the distribution. realloc
+ * counts nothing; the sample of a block aligned to more than 1,024 is
+ * discarded.
  */
 #include <math.h>
 

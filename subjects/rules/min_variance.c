@@ -1,5 +1,5 @@
 /*
- * min_variance.c -- exact, but live bytes vary less (strata.h).
+ * min_variance.c -- like `exact`, but live bytes vary less (strata.h).
  *
  * The allocations of a size class, one after another, are cut into blocks of R
  * bytes, each with one point.

@@ -10,14 +10,14 @@
  *      ticks    3      4         2     6           3
  *             |---|----.|------|--|-.-.-.--|------|----
  *                      ^             ^ ^ ^            threshold reached
- *      RENEWAL         the overshoot is dropped: the next one starts at the end
- *                      of the allocation
- *      CARRIED         the next one starts where this one ended, so a long
+ *      RENEWAL         the overshoot is dropped: the next threshold counts from
+ *                      the end of the allocation
+ *      CARRIED         the next threshold counts from this one, so a long
  *                      allocation may reach several
  *
- * A rule set never draws. The caller gives it a number, or an enumerator asks
- * it for the law (`above`). So machine.c and the enumerators share these
- * functions and nothing else, and each checks the other.
+ * A rule set never draws random numbers. Its caller gives it one, or an
+ * enumerator asks it for the distribution (`above`). So machine.c and the
+ * enumerators share only these functions, and each checks the other.
  */
 #ifndef SUBJECTS_RULES_H
 #define SUBJECTS_RULES_H
@@ -44,8 +44,9 @@ struct subjects_sample {
 };
 
 /*
- * Where the thresholds of a CARRIED rule set lie: first * ratio^(n - from) is
- * the chance of n, for n from `from` up, `length` numbers (0: without end).
+ * A piece of a CARRIED rule set's distribution: the threshold is n with chance
+ * first * ratio^(n - from), for `length` numbers n from `from` on (0: without
+ * end).
  */
 struct subjects_piece {
     uint64_t from;
@@ -58,7 +59,7 @@ enum { SUBJECTS_PIECES_MAX = 2 };
 /* What a rule set does with allocations that are not one size after another. */
 enum subjects_realloc {
     SUBJECTS_REALLOC_COUNTS,  /* an allocation of the whole new size */
-    SUBJECTS_REALLOC_PLACE,   /* so if it moves; in place it counts nothing */
+    SUBJECTS_REALLOC_PLACE,   /* the same if it moves; in place, nothing */
     SUBJECTS_REALLOC_NOTHING, /* never counted */
     SUBJECTS_REALLOC_NONE     /* a managed heap has none */
 };
@@ -84,8 +85,8 @@ struct subjects_manners {
     enum subjects_fork fork;
     enum subjects_rate rate;
     enum subjects_start start;
-    bool weight_is_recorded;       /* with the sample; else it is the reader's,
-                                      by the rate of then */
+    bool weight_is_recorded;       /* with the sample; else the reader computes
+                                      it from the rate when it reads */
     uint64_t alignment_most_bytes; /* above it a due sample is lost; 0: none */
     uint64_t table_entries;        /* 0: not bounded */
     bool scales_by_site;           /* the reader divides by the mean size's
@@ -108,11 +109,11 @@ struct subjects_rules {
     /* returns: what an allocation takes off the countdown; NULL: its bytes */
     uint64_t (*ticks)(uint64_t rate, uint64_t size_bytes);
 
-    /* returns: the threshold for a number below 2^number_bits: it never
+    /* returns: the threshold for a number below 2^number_bits. It never
      *          grows with the number or, if `number_grows`, never falls.
-     *          RENEWAL: it is reached by the allocation that brings the sum
-     *          of ticks to it. CARRIED: the next point lies so many ticks
-     *          behind the one before, or behind the tick before the first. */
+     *          RENEWAL: the allocation that brings the sum of ticks to it
+     *          reaches it. CARRIED: the next point lies so many ticks behind
+     *          the one before; the first, behind the tick before the first. */
     uint64_t (*threshold)(uint64_t rate, uint64_t number);
     unsigned number_bits;
     bool number_grows;
@@ -124,13 +125,14 @@ struct subjects_rules {
     size_t (*pieces)(uint64_t rate, struct subjects_piece *pieces);
 
     /* returns: whether a size is always sampled, once, whatever the countdown
-     * says. A RENEWAL starts afresh then; a CARRIED countdown is left as it
-     * was, unless `always_ticks`. NULL: no size is */
+     * says. Then RENEWAL draws a new threshold; CARRIED leaves the countdown as
+     * it was, unless `always_ticks`. NULL: no size is */
     bool (*always)(uint64_t rate, uint64_t size_bytes);
     bool always_ticks;
 
-    /* returns: bytes that a sample stands for, after the tool's own reader; of
-     * one point of several if `by_points`. Linear in `threshold`. */
+    /* returns: the bytes that a sample stands for, as the tool's own reader
+     * computes them; if `by_points`, those of each point. Linear in
+     * `threshold`. */
     double (*estimate)(const struct subjects_sample *sample);
     bool by_points; /* CARRIED, STRATA: times how many points were reached */
     bool needs_threshold; /* RENEWAL: `threshold` is read */
@@ -140,15 +142,14 @@ struct subjects_rules {
     bool samples_next; /* RENEWAL: the sample is the allocation after that which
                           reached the threshold */
 
-    /* returns: the same when a site has few samples, or NULL */
+    /* returns: the same where a site has few samples; NULL: it is `estimate` */
     double (*live)(const struct subjects_sample *sample);
 };
 
 /* Every rule set, NULL at the end. */
 extern const struct subjects_rules *const subjects_rules_all[];
 
-/* Rules of the past, each with a mistake that was put right; NULL at the end.
- */
+/* Earlier rules, each with a mistake that has been fixed; NULL at the end. */
 extern const struct subjects_rules *const subjects_rules_mistakes[];
 
 /* returns: the rule set of that name, of both lists; NULL if there is none */

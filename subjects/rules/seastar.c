@@ -2,14 +2,14 @@
  * seastar.c -- the sampler of Seastar (include/seastar/util/sampler.hh).
  *
  *   draw      floor(E), E exponential of mean R, is added to a countdown c
- *   rule      c -= S; sampled if c < 0. Then, if S > R, c += S, which undoes
- *             the step; else draws are added until c >= 0
+ *   rule      c -= S; sampled if c < 0. After a sampled block of S > R, c += S
+ *             undoes that; after a smaller one, draws are added until c >= 0
  *   estimate  max(S, R)
  *
- * S <= R: P = 1 - e^(-x) and weight R, 0.6321 at S = R. Whether a larger block
- * is sampled depends on the state alone, and a sampled one leaves the state
- * unchanged: after the first one all are sampled, until a small block draws
- * again.
+ * For S <= R, P(sampled) = 1 - e^(-x) with weight R, so 0.6321 of the truth at
+ * S = R. Whether a larger block is sampled depends only on c, and a sampled one
+ * leaves c unchanged: after the first, all are sampled until a small block
+ * draws again.
  */
 #include "law.h"
 #include "rule_sets.h"

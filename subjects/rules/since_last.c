@@ -3,8 +3,9 @@
  * bytes since the last one.
  *
  *   draw      floor(E), E exponential of mean R + 1
- *   rule      the allocation that brings the sum to it is sampled
- *   estimate  the sum
+ *   rule      the allocation that brings the bytes since the last sample to
+ *             the drawn gap is sampled
+ *   estimate  the bytes since the last sample
  *   live      objects are 1 / (1 - e^(-x)), rounded down
  *
  * The total is exact by construction. By size it is not: every byte goes to

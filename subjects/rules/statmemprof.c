@@ -8,10 +8,10 @@
  *   counted   words, with the one of the header
  *   estimate  1 / lambda words per point
  *
- * lambda is 8 / R here. It is right for words with header, so estimates are
- * (k+1)/k for k payload words: 1.5 for 16 bytes. The distribution below is the
- * geometric one that the draw is meant to follow; test/subjects/test_rules.c
- * counts how far the draw's mean is from it.
+ * lambda is 8 / R here. Estimates are right for words with header, so for k
+ * payload words they are (k+1)/k of the truth: 1.5 for 16 bytes. The
+ * distribution below is the geometric one that the draw is meant to follow;
+ * test/subjects/test_rules.c measures how far the draw's mean is from it.
  */
 #include <math.h>
 #include <string.h>

@@ -2,8 +2,9 @@
  * tcmalloc.c -- google/tcmalloc (tcmalloc/sampler.cc).
  *
  *   draw      f = max(1, floor(E)), E of 26 bits
- *   rule      an allocation of k bytes subtracts k + 1, so that size 0 can be
- *             sampled; the one that brings the sum to f is sampled
+ *   rule      an allocation of k bytes counts as k + 1 ticks, so that size 0
+ *             can be sampled; the one that brings the sum of ticks since the
+ *             last sample to f is sampled
  *   estimate  W = R + sum - f ticks; W / (k + 1) objects of k bytes
  *
  * f is one less than a geometric number, so an object of k bytes right after a

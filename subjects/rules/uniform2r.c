@@ -1,13 +1,13 @@
 /*
- * uniform2r.c -- mimalloc-pprof (src/profile.c): a uniform gap, and a reset.
+ * uniform2r.c -- mimalloc-pprof (src/profile.c): a uniform gap that is drawn
+ * anew after each sample.
  *
  *   draw      a number below 2R, 0 made 1
- *   rule      the allocation that brings the sum to it is sampled, and the
- *             countdown begins again
+ *   rule      the allocation that brings the bytes since the last sample to
+ *             the drawn gap is sampled
  *   estimate  by the reader, S / (1 - e^(-x)): the formula of a different rule
  *
- * The reader rounds towards zero; that is left out, as it does not matter with
- * many samples.
+ * The reader rounds towards zero; this is left out, as many samples hide it.
  */
 #include "law.h"
 #include "rule_sets.h"

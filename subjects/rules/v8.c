@@ -2,7 +2,8 @@
  * v8.c -- V8's SamplingHeapProfiler (sampling-heap-profiler.cc).
  *
  *   draw      u of 52 bits: max(8, floor(-R ln u)), at most 2^31 - 1
- *   rule      the allocation that brings the sum to it is sampled
+ *   rule      the allocation that brings the bytes since the last sample to
+ *             the drawn gap is sampled
  *   start     the first countdown of a run is R itself
  *   estimate  by node and size: count / (1 - e^(-x)), rounded to objects
  *

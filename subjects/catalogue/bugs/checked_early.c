@@ -1,6 +1,7 @@
 /*
- * checked_early.c -- K48, cpython#128679: to track a block asks whether tracing
- * is on, and then takes the lock; stop frees the tables in between.
+ * checked_early.c -- K48, cpython#128679: the tracking call checks whether
+ * tracing is on, and only then takes the lock. In between, stop may free the
+ * tables.
  */
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,6 +1,6 @@
 /*
- * counted_sites.h -- the profiler of jemalloc 4: a site goes with its last
- * user.
+ * counted_sites.h -- the profiler of jemalloc 4: a site is freed when its last
+ * user goes.
  */
 #ifndef COUNTED_SITES_H
 #define COUNTED_SITES_H

@@ -1,6 +1,7 @@
 /*
- * dying_object.c -- K39, dd-trace-rb#5936: live objects are known by their id
- * and looked up at the snapshot, which can give one that is being destroyed.
+ * dying_object.c -- K39, dd-trace-rb#5936: live objects are stored by id and
+ * looked up at the snapshot. The lookup may return an object that is being
+ * destroyed.
  */
 #include "world.h"
 

@@ -1,6 +1,6 @@
 /*
- * first_event.c -- K25, JDK-8307488: the first event of a thread weighs all
- * bytes that the thread ever allocated, also those from before the start.
+ * first_event.c -- K25, JDK-8307488: a thread's first event stands for all
+ * bytes that the thread ever allocated, including those from before the start.
  */
 #include "world.h"
 

@@ -1,7 +1,7 @@
 /*
  * first_walk.h -- a profiler that walks the stack once before it is ready,
  * under the lock that the first malloc waits for. The file that includes it
- * says what a walk is.
+ * defines how it walks.
  */
 #ifndef FIRST_WALK_H
 #define FIRST_WALK_H

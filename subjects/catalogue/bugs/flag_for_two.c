@@ -1,6 +1,6 @@
 /*
- * flag_for_two.c -- K40, dd-trace-rb#6252: the flag for "a sample is being
- * taken" is also set for postponed work; samples are skipped then.
+ * flag_for_two.c -- K40, dd-trace-rb#6252: the flag that means "a sample is
+ * being taken" is also set during postponed work, so samples are skipped then.
  */
 #include "world.h"
 

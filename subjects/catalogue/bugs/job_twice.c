@@ -1,7 +1,7 @@
 /*
- * job_twice.c -- K41, dd-trace-rb#6242: postponed work is assumed to be done
- * once for each request; when it is done again, it finds no data, and stops the
- * profiler.
+ * job_twice.c -- K41, dd-trace-rb#6242: each request for postponed work is
+ * assumed to run exactly once. If it runs a second time, it finds no data and
+ * stops the profiler.
  */
 #include "world.h"
 

@@ -1,6 +1,6 @@
 /*
  * kept_libraries.c -- K31, async-profiler#1256: the list of libraries is read
- * early, and their tables are patched later, when one may be unloaded.
+ * early, and their tables are patched later. By then a library may be unloaded.
  */
 #include "world.h"
 

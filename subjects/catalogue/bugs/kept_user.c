@@ -23,7 +23,7 @@ resize(unsigned key, unsigned address, unsigned bytes)
     return result;
 }
 
-/* Sites that are still used belong to somebody else. */
+/* Free only unused sites: those still in use have another owner. */
 static void
 end(void)
 {

@@ -1,7 +1,8 @@
 /*
- * last_of_thread.c -- K10, jemalloc#2681: a thread's record is destroyed by who
- * frees its last block, or by the thread's own end. Both may think it is
- * theirs. (The report does not state the cause; this one has the same symptom.)
+ * last_of_thread.c -- K10, jemalloc#2681: a thread's record is destroyed when
+ * its last block is freed or when it ends, whichever is later. Each may take
+ * itself for the later one. (The report does not state the cause; this one has
+ * the same symptom.)
  */
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,6 +1,6 @@
 /*
- * locked_tell.h -- a profiler that tells events under a lock; `resize` is its
- * file's.
+ * locked_tell.h -- a profiler that reports events under a lock. The file that
+ * includes it provides `resize`.
  */
 #ifndef LOCKED_TELL_H
 #define LOCKED_TELL_H

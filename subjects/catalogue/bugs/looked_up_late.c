@@ -1,6 +1,6 @@
 /*
- * looked_up_late.c -- K43, dial9#911: realloc forwards first and looks the old
- * address up afterwards, when another thread may own it.
+ * looked_up_late.c -- K43, dial9#911: realloc calls the real one first and
+ * looks up the old address afterwards, when another thread may already own it.
  */
 #include <pthread.h>
 

@@ -1,6 +1,6 @@
 /*
- * main_is_blamed.c -- K47, scalene#1031: what a thread without interpreter
- * state allocates is charged to the line that the main thread is on.
+ * main_is_blamed.c -- K47, scalene#1031: allocations of a thread without
+ * interpreter state are charged to the line that the main thread is executing.
  */
 #include "world.h"
 

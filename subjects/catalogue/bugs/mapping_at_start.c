@@ -23,7 +23,7 @@ alloc(unsigned site, unsigned bytes)
     return address;
 }
 
-/* Its tables lie in memory that is mapped now. */
+/* The profiler's tables are in memory that it maps now. */
 static void
 begin(void)
 {

@@ -1,6 +1,6 @@
 /*
- * part_unmapped.c -- K16, gperftools#953: munmap of a part of a mapping takes
- * an object off for a part of its bytes.
+ * part_unmapped.c -- K16, gperftools#953: munmap of part of a mapping subtracts
+ * a whole object, but only part of its bytes.
  */
 #include "summed_sites.h"
 

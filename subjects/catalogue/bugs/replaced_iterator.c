@@ -1,7 +1,7 @@
 /*
  * replaced_iterator.c -- K13, ClickHouse#66346: the unwinder calls a replaced
- * dl_iterate_phdr, which looks up the real one, which allocates; all that under
- * the lock of the initialisation.
+ * dl_iterate_phdr, which looks up the real one. The look-up allocates, all
+ * under the lock of the initialisation.
  */
 #include "first_walk.h"
 

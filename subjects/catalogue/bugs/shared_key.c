@@ -1,6 +1,7 @@
 /*
- * shared_key.c -- K4, jemalloc 4.0.1: sites with the same stack before and
- * after a reset share one key, which goes with the older of the two.
+ * shared_key.c -- K4, jemalloc 4.0.1: a site from before a reset and one from
+ * after it, with the same stack, share one key. It is freed with the older
+ * site.
  */
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /*
  * stack_bounds.c -- K20, perfetto#473: the hook asks libc where the thread's
- * stack lies, which allocates: the hook runs inside itself, and waits for the
+ * stack is. That call allocates, so the hook runs inside itself and waits for a
  * lock that it holds.
  */
 #include <pthread.h>

@@ -1,6 +1,6 @@
 /*
- * stale_rollback.c -- K8, jemalloc 4.0.2: a resize that fails finds its
- * thread's record through the site, which may be gone by then.
+ * stale_rollback.c -- K8, jemalloc 4.0.2: when a resize fails, it finds its
+ * thread's record through the site. By then the site may be freed.
  */
 #include <pthread.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /*
- * tables_then_interpreter.c -- K49, cpython#130093: a thread without the
- * interpreter holds the tables' lock and wants the interpreter; one that has it
- * wants the tables.
+ * tables_then_interpreter.c -- K49, cpython#130093: one thread holds the
+ * tables' lock and waits for the interpreter's; another holds the interpreter's
+ * and waits for the tables'.
  */
 #include <pthread.h>
 

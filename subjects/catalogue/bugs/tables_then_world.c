@@ -1,7 +1,7 @@
 /*
- * tables_then_world.c -- K50, cpython#139116: stop holds the tables' lock and
- * stops the world; a thread in a call waits for the tables, and never comes to
- * where it could stop.
+ * tables_then_world.c -- K50, cpython#139116: stop takes the tables' lock and
+ * then stops the world. A thread inside a call waits for that lock, and so
+ * never reaches a point where it could be stopped.
  */
 #include <pthread.h>
 #include <stdatomic.h>

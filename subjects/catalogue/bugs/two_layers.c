@@ -1,6 +1,6 @@
 /*
- * two_layers.c -- K46, scalene#328: one allocation is registered by two layers,
- * its free by one.
+ * two_layers.c -- K46, scalene#328: two layers register an allocation, but only
+ * one registers its free.
  */
 #include "summed_sites.h"
 

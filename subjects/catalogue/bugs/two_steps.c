@@ -1,6 +1,6 @@
 /*
- * two_steps.c -- K42, tracy#1378: to free and to report it are two steps;
- * another thread gets the address, and reports it, in between.
+ * two_steps.c -- K42, tracy#1378: a free and its report are two steps. In
+ * between, another thread may get the address and report that.
  */
 #include <pthread.h>
 

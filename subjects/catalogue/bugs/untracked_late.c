@@ -1,6 +1,7 @@
 /*
- * untracked_late.c -- K45, aws-c-common#1053: realloc, untrack the old, track
- * the new: the old address is in use again between the first two steps.
+ * untracked_late.c -- K45, aws-c-common#1053: the hook reallocates, untracks
+ * the old address, and tracks the new one. Between the first two steps, the old
+ * address may be in use again.
  */
 #include "locked_tell.h"
 

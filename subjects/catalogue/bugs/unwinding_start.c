@@ -1,6 +1,7 @@
 /*
  * unwinding_start.c -- K11, jemalloc#2282: with musl, the first walk of a stack
- * allocates; it is made under the lock that the first malloc waits for.
+ * allocates, and the profiler makes it under the lock that the first malloc
+ * waits for.
  */
 #include "first_walk.h"
 

@@ -1,7 +1,7 @@
 /*
  * accounts.h -- a profiler that counts everything, as a subject of `profsim
- * check --subject`. Each profiler of this folder changes one thing in it, as a
- * real one had it; with FIXED it changes nothing.
+ * check --subject`. Each profiler of this folder adds to it one bug that a real
+ * profiler had; built with FIXED, none.
  */
 #ifndef ACCOUNTS_H
 #define ACCOUNTS_H
@@ -21,7 +21,7 @@ struct accounts {
     bool is_off;
     uint32_t count;
     struct open_block blocks[BLOCKS_MAX];
-    /* For those that change something. */
+    /* For use by profilers that change a function. */
     uint64_t numbers[SUBJECT_THREADS_MAX];
     struct subject_site site;
 };
@@ -117,7 +117,7 @@ accounts_snapshot(void *state, subject_visit *visit, void *context)
 #define ACCOUNTS_SET_RATE(f) f
 #endif
 
-/* The table, and functions that take the place of the right ones. */
+/* The subject's table, and functions that replace the correct ones. */
 #define ACCOUNTS(name_, alloc_, realloc_, set_rate_)                       \
     const struct subject *profsim_subject(void)                            \
     {                                                                      \
