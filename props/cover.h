@@ -1,4 +1,4 @@
-/* cover.h -- what a campaign has met. */
+/* cover.h -- which coverage goals a campaign has reached, and how often. */
 #ifndef PROPS_COVER_H
 #define PROPS_COVER_H
 
@@ -14,8 +14,8 @@ enum props_cover {
     COVER_COUNT
 };
 
-/* Goals before the first are met by worlds of heaps, those up to the second by
- * traced worlds, the others by worlds of subjects. */
+/* Worlds of heaps reach the goals below COVER_OF_HEAPS; traced worlds reach
+ * those from there to below COVER_OF_LIBRARY; worlds of subjects the rest. */
 #define COVER_OF_HEAPS   COVER_TRACE_SESSION
 #define COVER_OF_LIBRARY COVER_SUBJECT_READ
 
@@ -33,10 +33,10 @@ props_cover_hit(struct props_coverage *cover, enum props_cover goal)
 const char *props_cover_id(enum props_cover goal);
 const char *props_cover_text(enum props_cover goal);
 
-/* returns: whether runs under these rules can meet it */
+/* returns: whether runs under these rules can reach the goal */
 bool props_cover_can(enum props_cover goal, const struct prof_rules *rules);
 
-/* Add up what several campaigns have met. */
+/* Add the counts of one campaign to those of another. */
 void props_coverage_add(struct props_coverage *to,
                         const struct props_coverage *from);
 

@@ -1,9 +1,9 @@
 /*
- * pairs.h -- which two conditions were met in one run.
+ * pairs.h -- which pairs of coverage goals a single run has reached.
  *
- * Conditions are the coverage goals of worlds of the library (cover.def). Many
- * mistakes need two of them: a short buffer and then the first snapshot, a rate
- * that changes and a lock that is waited for.
+ * Only the goals of worlds of the library count (cover.def). Many mistakes show
+ * only if one run reaches two goals: a short buffer and then the first
+ * snapshot, or a change of rate and a wait for a lock.
  */
 #ifndef PROPS_PAIRS_H
 #define PROPS_PAIRS_H
@@ -14,24 +14,24 @@
 
 enum { PROPS_PAIR_WORDS = (COVER_OF_LIBRARY + 63) / 64 };
 
-/* Bit b of row a: a and b were met in one run. Symmetric. */
+/* Bit b of row a is set if one run reached goals a and b. Symmetric. */
 struct props_pairs {
     uint64_t met[COVER_OF_LIBRARY][PROPS_PAIR_WORDS];
 };
 
-/* Pairs of pairs.def: a goal, and some that follow each other in cover.def. */
+/* A row of pairs.def: a goal, and a range of goals of cover.def. */
 struct props_pairs_unmet {
     enum props_cover goal;
     enum props_cover first;
     enum props_cover last;
-    bool possible; /* none of the campaign's runs met it, another one may */
+    bool possible;      /* NOT_YET: no run reached it so far, but one might */
     const char *reason; /* why not */
 };
 
 extern const struct props_pairs_unmet props_pairs_unmet[];
 extern const size_t props_pairs_unmet_count;
 
-/* A goal is met in a run if its count is higher after it than before. */
+/* Note the pairs of a run. It reached the goals whose count has risen. */
 void props_pairs_note(struct props_pairs *pairs,
                       const struct props_coverage *before,
                       const struct props_coverage *after);
@@ -41,19 +41,19 @@ void props_pairs_add(struct props_pairs *to, const struct props_pairs *from);
 bool props_pairs_met(const struct props_pairs *pairs, enum props_cover a,
                      enum props_cover b);
 
-/* returns: the line of pairs.def for a and b; NULL if a run meets both */
+/* returns: the row of pairs.def for a and b; NULL if it has none */
 const struct props_pairs_unmet *props_pairs_find(enum props_cover a,
                                                  enum props_cover b);
 
-/* How many of all pairs a run meets, how many none can meet, and how many
- * have not been met so far. */
+/* Of all pairs, how many a run reaches, how many no run can reach, and how many
+ * no run has reached so far. */
 struct props_pairs_sums {
     uint32_t met;
     uint32_t impossible;
     uint32_t possible;
 };
 
-/* returns: as pairs.def has it */
+/* returns: these three counts, by pairs.def */
 struct props_pairs_sums props_pairs_known(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* property.h -- the properties that a run is judged by. */
+/* property.h -- the properties by which a run is judged. */
 #ifndef PROPS_PROPERTY_H
 #define PROPS_PROPERTY_H
 
@@ -19,19 +19,19 @@ enum props_property {
 typedef uint64_t props_set;
 _Static_assert(PROPS_COUNT < 64, "a set has no bit for the last property");
 #define PROPS_BIT(property) ((props_set)1 << (property))
-/* All that the library is judged by. */
+/* The properties by which the library is judged. */
 #define PROPS_ALL (PROPS_BIT(PROPS_U1) - 1)
 
-/* All that a subject is judged by. */
+/* The properties by which a subject is judged. */
 #define PROPS_OF_SUBJECTS \
     (PROPS_BIT(PROPS_D1) | (PROPS_BIT(PROPS_COUNT) - PROPS_BIT(PROPS_U1)))
 
-/* Those that compare what instruments say of one world. */
+/* The properties that compare the results of several instruments. */
 #define PROPS_ACROSS                                                   \
     (PROPS_BIT(PROPS_X1) | PROPS_BIT(PROPS_X2) | PROPS_BIT(PROPS_X3) | \
      PROPS_BIT(PROPS_X4) | PROPS_BIT(PROPS_X5) | PROPS_BIT(PROPS_X6))
 
-/* Those that are judged on the traces of a world. */
+/* The properties that are judged on the traces of a world. */
 #define PROPS_OF_TRACES                                                   \
     (PROPS_ACROSS | PROPS_BIT(PROPS_T1) | PROPS_BIT(PROPS_T2) |           \
      PROPS_BIT(PROPS_T3) | PROPS_BIT(PROPS_T4) | PROPS_BIT(PROPS_T5) |    \
@@ -40,8 +40,8 @@ _Static_assert(PROPS_COUNT < 64, "a set has no bit for the last property");
      PROPS_BIT(PROPS_T12) | PROPS_BIT(PROPS_T13) | PROPS_BIT(PROPS_T14) | \
      PROPS_BIT(PROPS_L2))
 
-/* returns: does it apply to the subject, or does the subject lack what it
- *          needs?
+/* returns: whether the property applies to the subject; it does not if the
+ *          subject lacks a function that the property needs
  */
 struct subject;
 bool props_applies(enum props_property property, const struct subject *subject);

@@ -1,7 +1,7 @@
 /*
- * apart.c -- attempts in a process of their own: with less happening, a faulty
- * subject may crash or hang. The list of choices and the crash_log of events
- * are shared with the child anyway; the rest comes back here.
+ * apart.c -- make each attempt to shrink in a child process, because a faulty
+ * subject may crash or hang in a smaller run. The choices and the crash log are
+ * in shared memory anyway; all other results come back in struct props_apart.
  */
 #include <errno.h>
 #include <sys/mman.h>

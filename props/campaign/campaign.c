@@ -1,11 +1,11 @@
 /*
  * campaign.c -- a campaign on several processes.
  *
- * Job j of J runs each J-th seed from the j-th on; a page shared with the
- * parent shows where each job is. A job stops at its first failure and leaves
- * the seed there; the others stop when they have passed that seed, so the
- * lowest failing seed wins whatever the number of jobs. Because each job is a
- * process, a crash of the code under test ends the job and not the campaign.
+ * With J jobs, each job runs every J-th seed. A page shared with the parent
+ * shows how far each job is. A job stops at its first failure and writes the
+ * failing seed into that page; the other jobs stop when they have passed that
+ * seed. So the result is the lowest failing seed, whatever the number of jobs.
+ * Each job is a process: a crash of the code under test ends only its job.
  */
 #include "campaign.h"
 
@@ -26,9 +26,9 @@
 #include "rng.h"
 #include "run.h"
 
-/* No 256 runs of the library take as long: one that does is stuck, and SIGALRM
- * ends it. How fast a subject is, nobody knows: each of its runs has
- * PROPS_SUBJECT_SECONDS. */
+/* If 256 runs of the library take longer than this, one of them hangs, and
+ * SIGALRM ends the job. The speed of a subject is unknown, so each of its runs
+ * has PROPS_SUBJECT_SECONDS. */
 enum { RUNS_OF_ALARM = 256, HANG_SECONDS = 60 };
 
 struct job {

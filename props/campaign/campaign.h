@@ -1,6 +1,6 @@
 /*
- * campaign.h -- many random runs: a range of seeds, on several processes, with
- * progress, and the lowest failing seed as its result.
+ * campaign.h -- many random runs: the seeds of a range, on several processes.
+ * The result is the lowest failing seed.
  */
 #ifndef PROPS_CAMPAIGN_H
 #define PROPS_CAMPAIGN_H
@@ -54,21 +54,21 @@ struct props_outcome {
 };
 
 /*
- * Run a campaign to its end or its first failure. Seeds above a failing one may
- * have been run too; every seed below it has passed.
+ * Run a campaign to its end or its first failure. Every seed below the failing
+ * one has passed; some above it may have been run too.
  *
  * returns: false if the system refused memory or processes
  */
 bool props_campaign_run(const struct props_campaign *campaign,
                         struct props_outcome *outcome);
 
-/* returns: the worlds of which its runs draw one */
+/* returns: the kinds of world of which each run draws one */
 uint32_t props_campaign_worlds(const struct props_campaign *campaign);
 
-/* A runner for its runs. returns: NULL if there is not enough memory */
+/* Make what runs the campaign's seeds. returns: NULL without enough memory */
 struct props_run *props_campaign_runner(const struct props_campaign *campaign);
 
-/* Let it make one of them. returns: as props_run_choices() */
+/* Make one run of the campaign. returns: as props_run_choices() */
 bool props_campaign_try(const struct props_campaign *campaign,
                         struct props_run *run, struct sim_choices *choices);
 

@@ -3,8 +3,9 @@
  *
  *      choices --shrink.c--> choices --run--> events --failure_file.c--> file
  *
- * Choices shrink first, because they hold what events do not: which world it
- * is. Events come last, because one event may need choices that others share.
+ * Choices shrink first, because they also decide which world it is. Events
+ * shrink afterwards: one choice can affect several events, so choices alone
+ * cannot remove every single event.
  */
 #include "failure.h"
 

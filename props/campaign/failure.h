@@ -1,7 +1,6 @@
 /*
- * failure.h -- reduces a failing seed to the smallest list of choices, and that
- * to the smallest list of events: a scenario or a schedule that fails the same
- * way.
+ * failure.h -- reduces a failing seed to a smallest list of choices, and that
+ * to a smallest list of events: a scenario that fails in the same way.
  */
 #ifndef PROPS_FAILURE_H
 #define PROPS_FAILURE_H
@@ -26,7 +25,7 @@ struct props_failure {
     uint32_t choices_necessary; /* non-zero, and passing if set to 0 */
     uint32_t events_before;
     uint32_t events_after;
-    uint64_t faults; /* that the shrunk events meet, a bit each */
+    uint64_t faults; /* that happen in the shrunk events, a bit each */
     uint32_t runs;   /* made to find all this */
 };
 
@@ -34,24 +33,24 @@ struct props_failure {
  * Shrink the failure of a seed.
  *
  * out:     *failure, to be freed
- * in:      command, the words that show the failure again, for the header
+ * in:      command, which repeats the failure; written into the file's header
  * returns: false if there is not enough memory
  */
 bool props_failure_of_seed(struct props_failure *failure,
                            const struct props_campaign *campaign, uint64_t seed,
                            const char *command);
 
-/* The same of a run that fuzz bytes steered. */
+/* The same for a run whose choices come from a fuzzer's bytes. */
 bool props_failure_of_bytes(struct props_failure *failure,
                             const struct props_campaign *campaign,
                             const uint8_t *bytes, uint32_t bytes_count,
                             const char *command);
 
 /*
- * Shrink a scenario that breaks a property: leave out events as long as it
- * breaks the same one.
+ * Shrink a scenario that breaks a property: leave out events as long as the
+ * same property breaks.
  *
- * out, returns: as above; failure->runs is 0 if `scenario` holds
+ * out, returns: as above; failure->runs is 0 if `scenario` breaks none
  */
 bool props_failure_of_scenario(struct props_failure *failure,
                                const struct sim_scenario *scenario,

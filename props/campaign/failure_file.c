@@ -82,10 +82,11 @@ frame_name(void *context, uintptr_t frame)
 }
 
 /*
- * What the scenario that was read is there for: the header's first paragraph.
+ * Copy the first paragraph of the header of the scenario that was read, if it
+ * states the scenario's purpose ("pins: ...").
  *
  * out:     header, room for room_bytes, of which half may be used
- * returns: bytes used; 0 if it does not say
+ * returns: bytes used; 0 if there is no such paragraph
  */
 static size_t
 begin_header(const struct sim_scenario *read, char *header, size_t room_bytes)

@@ -1,4 +1,4 @@
-/* minimizer.c -- does an attempt fail in the same way? */
+/* minimizer.c -- make an attempt, and tell whether it fails in the same way. */
 #include "minimizer.h"
 
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /*
- * minimizer.h -- reduces a failure: runs are repeated with less in them, as
- * long as they fail in the same way.
+ * minimizer.h -- reduces a failure: repeats the run with parts left out, as
+ * long as it fails in the same way.
  *
- * "The same failure" is the same property. A crash is tried in a child process:
- * each attempt forks, and the events are in memory that both share.
+ * Two failures are the same if they break the same property, or if both crash.
+ * To repeat a crash, each attempt forks; its events are in shared memory.
  */
 #ifndef PROPS_MINIMIZER_H
 #define PROPS_MINIMIZER_H
@@ -20,16 +20,18 @@ struct props_minimizer {
     const struct props_campaign *campaign;
     const char *command;
     struct props_run *run;
-    struct props_failure *failure; /* found so far; if it crashed, it must */
-    enum props_property property;  /* ... or this one be broken again */
+    struct props_failure *failure; /* found so far; if it crashed, an attempt
+                                      must crash, */
+    enum props_property property;  /* ... else it must break this property */
     struct sim_choices choices;
-    struct props_apart *apart; /* attempts are made apart; NULL: here */
+    struct props_apart *apart; /* of attempts in child processes; or NULL */
 };
 
-/* A run. returns: false if it broke a property; context is the caller's */
+/* Make a run. returns: false if it broke a property; context is the caller's */
 typedef bool props_attempt(void *context);
 
-/* Let a child try; did it die? Its events stay in shared memory. */
+/* Make an attempt in a child; did it crash? Its events stay in shared memory.
+ */
 bool props_minimizer_dies(struct props_minimizer *minimizer,
                           props_attempt *attempt, void *context);
 
@@ -37,20 +39,21 @@ bool props_minimizer_dies(struct props_minimizer *minimizer,
 bool props_minimizer_fails(struct props_minimizer *minimizer,
                            props_attempt *attempt, void *context);
 
-/* Make all attempts in processes of their own; end that. returns: false
- * without memory */
+/* From now on, make all attempts in child processes; no longer do so. returns:
+ * false without memory */
 bool props_minimizer_share(struct props_minimizer *minimizer);
 void props_minimizer_unshare(struct props_minimizer *minimizer);
 
 /*
- * Make an attempt in a process of its own.
+ * Make an attempt in a child process.
  *
- * returns: what it returns; true if it ends its process
+ * returns: what the attempt returns; true if it ends its process
  */
 bool props_minimizer_apart(struct props_minimizer *minimizer,
                            props_attempt *attempt, void *context);
 
-/* Make an attempt: apart, if all are; else here. returns: what it returns */
+/* Make an attempt, in a child if props_minimizer_share() was called. returns:
+ * what the attempt returns */
 bool props_minimizer_try(struct props_minimizer *minimizer,
                          props_attempt *attempt, void *context);
 

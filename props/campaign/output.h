@@ -1,7 +1,7 @@
 /*
- * output.h -- a file that the command writes: whole or not at all
+ * output.h -- the file that a command writes: whole or not at all
  * (prof/file.h), even if a signal ends the command, and never over the file
- * that was read.
+ * that the command reads.
  */
 #ifndef PROPS_OUTPUT_H
 #define PROPS_OUTPUT_H
@@ -18,9 +18,9 @@ struct props_output {
 };
 
 /*
- * Begin the file; one at a time. Until its end SIGHUP, SIGINT, SIGQUIT and
- * SIGTERM remove what is half-written before they end the process, and a file
- * larger than the limit is an error instead of SIGXFSZ.
+ * Begin the file; only one can be open. Until its end, SIGHUP, SIGINT, SIGQUIT
+ * and SIGTERM remove the half-written file before they end the process, and to
+ * exceed the limit of file sizes is an error instead of SIGXFSZ.
  *
  * out:     *file, for prof_file_sink(); on failure, for prof_file_reason()
  * returns: PROF_OK, PROF_ERR_SINK

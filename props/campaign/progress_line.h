@@ -1,6 +1,6 @@
 /* progress_line.h -- the progress of long work, on standard error: on a
- * terminal one line that is rewritten; elsewhere, as in the log of a CI job,
- * a line a minute. */
+ * terminal, one line that is rewritten; elsewhere, as in the log of a CI job,
+ * one line per minute. */
 #ifndef PROPS_PROGRESS_LINE_H
 #define PROPS_PROGRESS_LINE_H
 

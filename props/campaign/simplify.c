@@ -1,13 +1,13 @@
 /*
  * simplify.c -- shrinking on events, after the choices have been shrunk.
  *
- * Each step makes a candidate beside the best list so far and keeps it if it
- * fails the same way:
+ * Each step makes a candidate from the best list so far, and keeps it if it
+ * fails in the same way. The steps:
  *   - leave out blocks of events, from all of them down to one;
- *   - set a field to what a reader skips over: no delay, task 0, size 16;
+ *   - set a field to the most ordinary value: no delay, task 0, size 16;
  *   - give the world its defaults;
- *   - move an event, if that makes another one needless.
- * Every kept step is plainer, or at least shorter; so it ends.
+ *   - move an event, if another one can then be left out.
+ * Every candidate that is kept is plainer or shorter, so the search ends.
  */
 #include "simplify.h"
 

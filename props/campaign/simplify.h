@@ -17,12 +17,12 @@ struct props_event_list {
 };
 
 /*
- * Replace a failing list by the plainest one found that still fails. What is
- * left is 1-minimal: without any one of its events it does not fail.
+ * Replace a failing list by the plainest one found that still fails. The result
+ * is 1-minimal: without any single one of its events it does not fail.
  *
  * in, out: *list, events_count only falls
- * in:      still_fails, whether a list fails in the same way; a list that
- *          cannot happen does not
+ * in:      still_fails, whether a list fails in the same way; false for a list
+ *          whose events cannot happen
  * returns: false if there is not enough memory; the list is then as it was
  */
 bool props_simplify(struct props_event_list *list,

@@ -1,6 +1,6 @@
 #!/bin/sh
-# soak.sh -- rounds of every kind of run, each with fresh seeds, until so much
-# processor time is spent, one at least. A round is
+# soak.sh -- rounds of every kind of run, each with fresh seeds, until SECONDS
+# of processor time are spent; at least one round. A round is
 #
 #   worlds      heaps and traced worlds, under every rule set
 #   twice       the same seeds again: other processes, another compiler, and
@@ -9,10 +9,10 @@
 #   kernels     random, pct, urw, stall
 #   fuzz        each target from its corpus, with leak detection
 #   recordings  each of the fixtures, twice, and under the sanitizer
-#   Go          every answer of Go 1.19's runtime, if that is here
+#   Go          the profiles of Go 1.19's own runtime, if Go is installed
 #
-# The seeds start at the number given, so a soak can be made again. Failures
-# are kept in out/soak/, or in SOAK_DIR. Ends with the processor time it took.
+# The seeds start at FIRST-SEED, so a soak can be repeated. Failures are kept in
+# out/soak/, or in SOAK_DIR. The last line says how much processor time it took.
 # usage: props/campaign/soak.sh SECONDS [FIRST-SEED]
 #        (after `ninja out/profsim out/clang/profsim out/asan/profsim fuzz`)
 set -u

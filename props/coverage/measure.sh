@@ -1,5 +1,5 @@
 #!/bin/sh
-# What of prof/ the tests reach: lines, and both sides of each condition.
+# How much of prof/ the tests reach: lines, and both sides of each condition.
 #
 #   measure.sh DIR     run the tests with counters, write coverage.md and
 #                      coverage.csv into DIR; exit 1 below the bar

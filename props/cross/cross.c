@@ -1,4 +1,4 @@
-/* cross.c -- what instruments say at the beginning and end of sessions. */
+/* cross.c -- keep the instruments' results when a session begins or ends. */
 #include "cross.h"
 
 #include <stdarg.h>

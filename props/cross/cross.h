@@ -1,6 +1,6 @@
 /*
- * cross.h -- compares what the instruments of one run say of the same events:
- * X1 to X6. What really happened plays no part.
+ * cross.h -- compares the results of the instruments of one run with each other
+ * (X1 to X6). The truth log plays no part.
  *
  *      block, mutex profile   <- X1 ->   the trace's waits
  *      heap profile, lines    <- X2 ->   the trace's HeapAlloc, NextGC, GCStart
@@ -9,10 +9,10 @@
  *      CPU profile            <- X5 ->   who runs, by the trace
  *      each                   <- X6 ->   the same without one of the others
  *
- * "Lines" are those that a runtime prints of each allocation, free and
- * collection. While a run goes on, cross_event() keeps what instruments say at
- * the moments where a session of the trace begins and ends; at the end the
- * session is read, and compared.
+ * "Lines" are the debug lines that a runtime prints for each allocation, free
+ * and collection. During a run, cross_event() keeps the results of the
+ * instruments at the moments when a session of the trace begins or ends. At the
+ * end of the run the session is read and compared with them.
  */
 #ifndef PROPS_CROSS_H
 #define PROPS_CROSS_H
@@ -203,8 +203,8 @@ void cross_breach(struct cross *cross, enum props_property property,
 bool cross_carries(const struct cross *cross, uint32_t instruments);
 
 /*
- * Is a stack of an instrument the one that the trace shows? Each was cut where
- * its instrument cuts.
+ * Is a stack of an instrument the one that the trace shows? Each instrument
+ * cuts stacks at its own limit.
  */
 bool cross_same_stack(const struct cross *cross,
                       const struct model_trace *trace, uint64_t id,
@@ -228,10 +228,10 @@ void cross_heap(struct cross *cross, uint32_t session,
                 const struct model_trace *trace); /* X2, X4 */
 
 /*
- * A snapshot against the lines of allocations.
+ * Compare a snapshot with the lines of allocations.
  *
- * in:      allocs_before, how many the lines had before each of the last three
- *          GCDone of the trace, the last one first; 0: there was none
+ * in:      allocs_before, how many allocations the lines have before each of
+ * the last three GCDone of the trace, the last one first; 0: no GCDone
  */
 void cross_snapshot(struct cross *cross, const struct cross_snapshot *snapshot,
                     const uint64_t allocs_before[3]);

@@ -1,4 +1,4 @@
-/* cross_breach.c -- what every comparison of instruments needs. */
+/* cross_breach.c -- shared by all comparisons of instruments. */
 #include "cross.h"
 
 #include <stdarg.h>

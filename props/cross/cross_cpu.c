@@ -1,18 +1,19 @@
 /*
- * cross_cpu.c -- X5: the ticks of a CPU profile against who runs, by a trace.
+ * cross_cpu.c -- X5: the ticks of a CPU profile against the running times of
+ * tasks in a trace.
  *
  *      timer    .   |   .   .   .   .   .   |        a tick each period
  *      trace      [ task 7    ]   [ task 7 ]         running
  *      profile        1   1         1   1
  *
  * The timer ticks at whole periods from the beginning of the profile, and a
- * tick belongs to the task that runs then. So the trace tells how many ticks
- * each task has. It cannot tell whose a tick is that falls where a running time
- * begins or ends, within the rounding of the trace and of the profile's times
- * in ns.
+ * tick is charged to the task that runs then. So the number of a task's ticks
+ * follows from the trace. Uncertain are only ticks so close to the begin or the
+ * end of a running time that the rounding of the trace's and the profile's
+ * times decides.
  *
- * Times of several processors are compared, so all clocks must be one: where
- * they differ, drift, jump or stand still, nothing is compared (has_one_clock).
+ * Since times of several processors are compared, all must read one clock: if
+ * clocks differ, drift, jump or stop, nothing is compared (has_one_clock).
  */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,12 +1,12 @@
 /*
  * cross_goroutines.c -- X3: the goroutine profile against the tasks of a trace.
  *
- * For the profile the world is stopped and started again, and the trace then
- * has a Gomaxprocs. The moment right before that event is the one to compare.
+ * Taking the profile stops the world and starts it again; then the trace has a
+ * Gomaxprocs event. The profile is compared with the tasks right before it.
  *
- * If a task has waited, or could run, since before the trace began, the trace
- * does not have its stack. But it shows that nothing has happened to it, so it
- * must be listed as in the profile before (compare_before() below).
+ * If a task has been waiting or runnable since before the trace began, the
+ * trace does not have its stack. But it shows that the task has done nothing
+ * since, so the previous profile must list it alike (compare_before() below).
  */
 #include <inttypes.h>
 #include <string.h>

@@ -1,21 +1,20 @@
 /*
- * cross_heap.c -- X2 and X4: the heap by the lines of allocations, and by a
- * trace.
+ * cross_heap.c -- X2 and X4: the debug lines of allocations against a trace.
  *
  *      lines    tracealloc  tracealloc  tracegc          tracefree   ...
  *      trace    HeapAlloc   HeapAlloc   GCStart  GCDone  HeapAlloc
  *                                                NextGC
  *
- * Each line of an allocation, free or beginning collection is one event of the
- * trace, in the same order. So the sums of the lines are what HeapAlloc must
- * say, and NextGC is twice what is left at a GCDone (X2); the task in a line is
- * the one that the trace has running then, on the processor where it was done
- * (X4). Between GCStart and GCDone nothing is swept, and what is swept is so
- * between GCSweepStart and GCSweepDone of its processor, or right behind a
- * GCDone that stops the world for it. A flush and a post-sweep lie where lines
- * and collections before them say, marking or sweeping, as when they were done.
+ * Each line of an allocation, a free or the begin of a collection belongs to
+ * one event of the trace, in the same order. HeapAlloc must be the sum of the
+ * lines before it, and NextGC twice the bytes that are left at a GCDone (X2).
+ * By the trace, the task in a line must be running at that moment on that
+ * processor (X4). Nothing may be swept between GCStart and GCDone; objects are
+ * swept between GCSweepStart and GCSweepDone of their processor, or right after
+ * a GCDone if the world is stopped for sweeping. A flush or a post-sweep must
+ * lie in the phase, marking or sweeping, in which it was called (X2).
  *
- * Snapshots of the heap profile: cross_snapshot.c.
+ * cross_snapshot.c compares snapshots of the heap profile.
  */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* cross_keep.c -- keeps what instruments say, or are told, at a moment. */
+/* cross_keep.c -- keeps the results and inputs of instruments at a moment. */
 #include <stdlib.h>
 #include <string.h>
 

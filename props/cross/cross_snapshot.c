@@ -7,9 +7,9 @@
  *      snapshot                                    shows the first 3, or 5
  *
  * A snapshot shows the allocations before one of the last two GCDone of the
- * trace, and they tell which: their number is its total. Then each record must
- * have as many objects as lines up to there are of its stack and size, and no
- * line may be without a record.
+ * trace; the total of the snapshot tells before which one. Then each record
+ * must have as many objects as there are lines with its stack and size before
+ * that GCDone, and each of these lines must have a record.
  */
 #include <inttypes.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* cross_tasks.c -- the tasks that a trace tells of. */
+/* cross_tasks.c -- see cross_tasks.h. */
 #include "cross_tasks.h"
 
 #include <string.h>

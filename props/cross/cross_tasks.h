@@ -1,9 +1,8 @@
 /*
- * cross_tasks.h -- the state of a trace's tasks after each of its events, from
- * the trace alone, to compare with what other instruments say.
+ * cross_tasks.h -- the state of a trace's tasks after each of its events, for
+ * comparison with other instruments.
  *
- * Wake-ups that led to nothing are followed, too; the reader of traces leaves
- * them out.
+ * Futile wake-ups are included; the reader of traces leaves them out.
  */
 #ifndef PROPS_CROSS_TASKS_H
 #define PROPS_CROSS_TASKS_H

@@ -6,17 +6,17 @@
  *      block:    one event at s, of so many ticks
  *      mutex:    one event at u, of so many, if it was a mutex
  *
- * A trace does not say which waits are for locks, and for which: a task that
- * parks by itself looks the same, and no profile is told of it. So the n-th
- * wait that the trace has of a task is paired with the n-th that was noted when
- * the event happened (cross.waits). Then stacks and counts must be the same.
+ * A trace does not say which waits are for a lock: a task that parks for
+ * another reason looks the same, but no profile records it. So the n-th wait of
+ * a task in the trace is paired with its n-th wait in cross.waits, where each
+ * wait was noted when it happened. Then stacks and counts must be equal.
  *
- * A task that waits behind another is charged only from the last time the mutex
- * was handed over.
+ * If several tasks wait for a mutex, the holder is charged for each only from
+ * the last time the mutex was handed over.
  *
- * The trace has ticks divided by its divisor and rounded down, so a wait is
- * known to within one tick of the file; where the clock orders, it also
- * advances between a fact and the event that tells it.
+ * The trace divides ticks by its divisor and rounds down, so the length of a
+ * wait is known only to one tick of the file. If events are ordered by the
+ * clock, the clock also advances between what happens and its event.
  */
 #include <inttypes.h>
 #include <string.h>

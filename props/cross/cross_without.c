@@ -1,6 +1,6 @@
 /*
- * cross_without.c -- the same run with one instrument less, and with one that
- * is stopped for its second third.
+ * cross_without.c -- repeat a run without an instrument, and with the
+ * instrument stopped during the second third.
  */
 #include "cross_without.h"
 

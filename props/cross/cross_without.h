@@ -1,7 +1,8 @@
 /*
- * cross_without.h -- X6: a run is repeated three times, side by side: as it
- * was, with one instrument less, and with that instrument stopped in the second
- * third of the run. The other instruments must say the same in all three.
+ * cross_without.h -- X6: a run is repeated three times, side by side:
+ * unchanged, without one instrument, and with that instrument stopped during
+ * the second third of the run. All other instruments must have the same results
+ * in each.
  */
 #ifndef PROPS_CROSS_WITHOUT_H
 #define PROPS_CROSS_WITHOUT_H
@@ -29,11 +30,11 @@ struct cross_without {
 void cross_without_release(struct cross_without *without);
 
 /*
- * Repeat a run whose events are all possible, up to a quiet end, at which
- * traces have been read to theirs.
+ * Repeat a run whose events are all possible, up to a quiet end, at which all
+ * traces have been read.
  *
- * in:      left_out, which the run carries
- * returns: false if another instrument says something else; see `difference`
+ * in:      left_out, an instrument that the run has
+ * returns: false if the result of another one differs; see `difference`
  */
 bool cross_without_try(struct cross_without *without,
                        const struct sim_config *config,

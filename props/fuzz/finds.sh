@@ -1,6 +1,6 @@
 #!/bin/sh
-# finds.sh -- does fuzzing find what it is there for? Three mistakes, each from
-# an empty corpus, with a fixed seed, on one core, within 60 seconds:
+# finds.sh -- does fuzzing find mistakes? It must find three, each from an empty
+# corpus, with a fixed seed, on one core, within 60 seconds:
 #
 #   go1.6-late        the rules of Go 1.6 to 1.8, golang/go#19311
 #   slot-published-again  counters.c publishes a slot as if it were not cleared

@@ -2,9 +2,9 @@
  * fuzz.h -- the one function of a fuzz target, as libFuzzer and AFL++ call it.
  *
  * A finding ends the process at once, as both engines expect; they keep the
- * bytes. With PROFSIM_TELL in the environment a target first shrinks what the
- * bytes show, and prints it with the command that replays it;
- * props/fuzz/fuzz.sh runs each finding once more that way.
+ * bytes. If PROFSIM_TELL is set, a target first shrinks the failure and prints
+ * it with the command that replays it; props/fuzz/fuzz.sh repeats each finding
+ * in this way.
  */
 #ifndef PROPS_FUZZ_H
 #define PROPS_FUZZ_H
@@ -21,8 +21,8 @@ enum { FUZZ_FEATURES = 1 << 13 };
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t bytes_count);
 
 /*
- * Count a feature of this run as covered once more: feature_libfuzzer.c,
- * feature_afl.c.
+ * Count a feature of this run as covered once more, for the engine
+ * (feature_libfuzzer.c, feature_afl.c).
  *
  * in:      feature, any number; taken modulo FUZZ_FEATURES
  */

@@ -1,14 +1,13 @@
 /*
- * fuzz_kernels.c -- the first byte picks a kernel over the production core, the
- * others are its schedule and its stale reads.
+ * fuzz_kernels.c -- the first byte selects a kernel over the production core;
+ * the others choose its schedule and which stores its loads read from.
  *
- * The first run of a racing program covers its code, but not its orderings. So
- * each pair of a read and the write it reads from counts as coverage,
- * identified by source location: the first read from a release is new, the same
- * pair in another run is not.
+ * One run of a concurrent program covers its code, but not its orderings. So
+ * the target also reports pairs of a load and the store that it reads from, by
+ * source location, as coverage: a pair is new only the first time.
  *
- * PROFSIM_KERNEL names the kernel; the first byte is then one like the others.
- * PROFSIM_PAIRS=off leaves the pairs out, to see what they are worth.
+ * If PROFSIM_KERNEL names a kernel, the first byte is used like the others.
+ * PROFSIM_PAIRS=off leaves the pairs out, to measure their value.
  */
 #include <stdio.h>
 #include <string.h>

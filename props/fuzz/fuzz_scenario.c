@@ -1,6 +1,6 @@
 /*
  * fuzz_scenario.c -- any bytes as a scenario file: accepted or refused, never a
- * crash; and what is read prints to what reads the same.
+ * crash; and a scenario that was read and printed is read back unchanged.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /*
- * fuzz_worlds.c -- the bytes are the choices of a world: which one it is, who
- * acts next, what is done. A finding is reduced, printed and saved as a
- * scenario, even if its run ends the process, because each attempt forks.
+ * fuzz_worlds.c -- the bytes are the choices of a random world: which kind it
+ * is, which task acts next, what it does. A finding is shrunk, printed and
+ * saved as a scenario, even if it is a crash, because each attempt forks.
  *
  * PROFSIM_RULES names the rules that the library follows (exact).
  */

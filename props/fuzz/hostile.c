@@ -7,8 +7,8 @@
  *      hostile KIND COUNT FILE...       inputs 1 to COUNT, made from FILEs
  *      hostile KIND =NUMBER FILE...     that one, kept as ./hostile-KIND-NUMBER
  *
- * A file is damaged if its last change was one that no reader may overlook: any
- * at all where there are checksums, those of mutate_damage_*() elsewhere.
+ * A file counts as damaged if no reader may overlook its last change: any
+ * change in formats with checksums, those of mutate_damage_*() in others.
  */
 #include <inttypes.h>
 #include <signal.h>
@@ -412,8 +412,9 @@ try_all(const struct kind *kind, uint64_t last, const char *path,
 }
 
 /*
- * The input is a file in memory, but for spools, which no link may stand for.
- * returns: exit code; also 1 if not one of many files was accepted
+ * The inputs are files in memory; spools are real files, since a command
+ * refuses links to them. returns: exit code; also 1 if none of many files was
+ * accepted
  */
 static int
 run_all(const struct kind *kind, uint64_t first, uint64_t last)

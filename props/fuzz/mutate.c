@@ -296,9 +296,7 @@ mutate_mend_table(struct mutate_file *file)
     (void)replace(file, end, 0, line, strlen(line));
 }
 
-/* ------------------------------------------------------------------------
- * spool
- */
+/* ---- Spools ---- */
 
 void
 mutate_make_spool(struct mutate_file *file)

@@ -1,6 +1,6 @@
 /*
- * mutate.h -- damaged files: any change at all, or damage that every reader
- * must notice. The same file and seed always give the same bytes.
+ * mutate.h -- change files at random: in any way, or so that every reader must
+ * notice the damage. The same file and seed always give the same bytes.
  */
 #ifndef PROPS_FUZZ_MUTATE_H
 #define PROPS_FUZZ_MUTATE_H
@@ -24,10 +24,11 @@ void mutate_any(struct mutate_file *file, const struct mutate_file *other,
                 bool text, uint64_t *seed);
 
 /*
- * Do to a text what makes any text of ours invalid: a byte that is not text,
- * another first line, a line with an unknown word, a number beyond all ranges.
+ * Make a text invalid, whatever its format: insert a byte that is not text, a
+ * line with an unknown word or a number beyond all ranges, or change the first
+ * line.
  *
- * returns: false if the text has nothing to do it to
+ * returns: false if the text has no place for that
  */
 bool mutate_damage_text(struct mutate_file *file, uint64_t *seed);
 

@@ -1,6 +1,6 @@
 /*
- * atfork_library.c -- linked to a program: its constructor registers fork
- * handlers, before anything that is preloaded has begun.
+ * atfork_library.c -- a library for atfork_order.c: its constructor registers
+ * fork handlers before those of preloaded libraries.
  */
 #include <pthread.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /*
- * atfork_order.c -- the program's fork handlers allocate and free, those that
- * were registered before the profiler's and those after.
+ * atfork_order.c -- the program's fork handlers allocate and free; some were
+ * registered before the profiler's handlers, some after.
  *
  * dd-trace-py#16257, mimalloc-pprof#289, gperftools#1425: a handler meets a
  * profiler that has taken its locks for the fork, or given up its memory.

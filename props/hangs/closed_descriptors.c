@@ -2,8 +2,8 @@
  * closed_descriptors.c -- a program closes every descriptor that it does not
  * know, as daemons do, and relies on the numbers that it gets next.
  *
- * perfetto#569, HPCToolkit#548: the profiler goes on with a number that is now
- * another file, and spins, or writes into it.
+ * perfetto#569, HPCToolkit#548: the profiler keeps using a descriptor that is
+ * now another file, and spins, or writes into that file.
  */
 #include <fcntl.h>
 #include <signal.h>

@@ -2,9 +2,9 @@
  * constructor_thread.c -- a library's constructor waits for a thread that
  * allocates, while other threads allocate, too.
  *
- * memray#669: two threads wait for ever for each other while modules are
- * imported. dlopen() holds the loader's lock while constructors run, so a
- * profiler that calls anything of the loader waits for the constructor.
+ * memray#669: two threads deadlock while modules are imported. dlopen() holds
+ * the loader's lock while constructors run, so a profiler that calls any
+ * function of the loader waits for the constructor.
  */
 #include <dlfcn.h>
 

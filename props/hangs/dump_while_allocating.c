@@ -1,9 +1,9 @@
 /*
- * dump_while_allocating.c -- profiles are asked for while all threads allocate,
+ * dump_while_allocating.c -- profiles are requested while all threads allocate,
  * resize, free and wait for locks.
  *
  * gperftools#382, cpython#130093, #139116: the dump allocates under its own
- * lock, or takes it the other way round than an allocation does.
+ * lock, or takes locks in the opposite order of an allocation.
  */
 #include <pthread.h>
 #include <stdatomic.h>

@@ -2,8 +2,8 @@
  * exit_in_dump.c -- the program exits while a profile is made and threads
  * allocate; destructors allocate and free until the end.
  *
- * pprof-nodejs#212, dd-trace-rb#5936: at exit the heap is taken apart before
- * the profiler that looks at it.
+ * pprof-nodejs#212, dd-trace-rb#5936: at exit the heap is destroyed before the
+ * profiler that reads it.
  */
 #include <dlfcn.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /*
- * first_allocation.c -- the program has a dl_iterate_phdr() of its own that
- * asks the loader, which allocates; all under a lock.
+ * first_allocation.c -- the program replaces dl_iterate_phdr(); its version
+ * holds a lock and calls the loader, which allocates.
  *
- * jemalloc#2282, ClickHouse#66346, gperftools#16: while the profiler begins, at
- * the first allocation, its unwinder allocates and comes back to where it is.
+ * jemalloc#2282, ClickHouse#66346, gperftools#16: the profiler begins at the
+ * first allocation; then its unwinder allocates, and begins it again.
  */
 #include <dlfcn.h>
 #include <link.h>

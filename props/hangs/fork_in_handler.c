@@ -1,9 +1,9 @@
 /*
- * fork_in_handler.c -- a signal handler forks, wherever it interrupted the
- * program; the child returns from it and goes on.
+ * fork_in_handler.c -- a signal handler forks, whatever it has interrupted; the
+ * child returns from the handler and continues.
  *
  * gperftools#499, #932: the child waits for a lock that was held at the fork.
- * _Fork() is the one that handlers may call.
+ * Handlers may call _Fork(), but not fork().
  */
 #include <errno.h>
 #include <signal.h>

@@ -1,6 +1,6 @@
 /*
  * handler_allocates.c -- a signal handler allocates while the program takes or
- * releases a lock, and so while a profiler of locks is at work.
+ * releases a lock, so it may interrupt the hook of a lock profiler.
  *
  * perfetto#473, dd-trace-py#13185: a hook that runs inside itself deadlocks, or
  * finds its own buffer half filled.

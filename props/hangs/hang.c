@@ -1,4 +1,4 @@
-/* hang.c -- rounds and a watchdog for programs that may hang. */
+/* hang.c -- see hang.h. */
 #include "hang.h"
 
 #include <dlfcn.h>

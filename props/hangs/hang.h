@@ -1,8 +1,8 @@
 /*
- * hang.h -- what the programs of this folder share: rounds and a watchdog.
+ * hang.h -- shared by the programs of this folder: rounds and a watchdog.
  *
- * Each program is rebuilt from a report of a profiler that hung or crashed, or
- * broke the program that it was loaded into. Alone it ends with exit code 0.
+ * Each program reproduces a report of a profiler that hung, crashed, or broke
+ * the program into which it was loaded. Without a profiler it exits with 0.
  *
  * usage: PROGRAM ROUNDS SECONDS
  *      a round that takes longer than SECONDS is a hang: exit code 99
@@ -24,8 +24,8 @@ uint32_t hang_begin(int argc, char **argv);
 void hang_round(void);
 
 /*
- * Let SIGVTALRM come to the process once, after a time of less than half a
- * millisecond that differs from round to round.
+ * Send SIGVTALRM to the process once, after less than half a millisecond; the
+ * time differs from round to round.
  */
 void hang_interrupt(uint32_t round);
 
@@ -43,9 +43,8 @@ void hang_threads_begin(uint32_t count, void (*function)(void));
 void hang_threads_end(void);
 
 /*
- * Ask the profiler that is loaded for a profile, while the program goes on:
- * jemalloc and gperftools by their functions, ours by SIGUSR2. Nothing if none
- * of them is.
+ * Request a profile from the loaded profiler: from jemalloc and gperftools by
+ * their functions, from ours by SIGUSR2. If none is loaded, do nothing.
  */
 void hang_dump(void);
 

@@ -1,9 +1,9 @@
 /*
  * library_unloaded.c -- blocks outlive the library that allocated them, and
- * another library comes to lie where it was.
+ * another library is loaded at its address.
  *
- * async-profiler#1256: what was learned of a library is used when it
- * is no longer there.
+ * async-profiler#1256: the profiler uses what it has cached about a library
+ * after the library was unloaded.
  */
 #include <dlfcn.h>
 #include <stdlib.h>

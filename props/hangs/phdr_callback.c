@@ -1,10 +1,10 @@
 /*
- * phdr_callback.c -- a thread allocates while another one goes through the
- * loaded objects and waits for it.
+ * phdr_callback.c -- a thread allocates, while another thread waits for it
+ * inside a callback of dl_iterate_phdr().
  *
- * async-profiler#1151, gperftools#1188, #1583: the profiler unwinds inside the
- * allocator through dl_iterate_phdr(). That waits for the lock of the thread
- * that iterates, which waits for the allocator.
+ * async-profiler#1151, gperftools#1188, #1583: inside the allocator the
+ * profiler unwinds by dl_iterate_phdr(), which waits for a lock that the other
+ * thread holds; and that thread waits for the allocation.
  */
 #include <link.h>
 #include <semaphore.h>

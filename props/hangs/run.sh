@@ -1,6 +1,6 @@
 #!/bin/sh
-# Run the programs of this folder under profilers, and count what becomes of
-# them: each must end by itself, with exit code 0.
+# Run the programs of this folder under profilers, and count how they end: each
+# must end by itself, with exit code 0.
 #
 # usage: run.sh [-p SCRIPT] BUILD ROUNDS SECONDS SIDE...
 #   BUILD     folder of the build, such as out/gcc

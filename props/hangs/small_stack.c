@@ -3,7 +3,7 @@
  * their own.
  *
  * grafana/pyroscope-dotnet#177, ocaml-effects#6: the profiler needs more stack
- * than there is, and the program dies of it.
+ * than there is, and the program crashes.
  */
 #include <signal.h>
 #include <stdlib.h>

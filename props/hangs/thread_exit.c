@@ -2,8 +2,8 @@
  * thread_exit.c -- threads end while a profile is made; their destructors still
  * allocate, and others free what they leave.
  *
- * jemalloc#2681: a crash where a thread's record is destroyed, its last sampled
- * block being freed by another thread.
+ * jemalloc#2681: a crash when a thread's record is destroyed while another
+ * thread frees its last sampled block.
  */
 #include <pthread.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /*
  * waited_signal.c -- the program blocks a signal and waits for it, while the
- * profiler has a thread that could take it.
+ * profiler has a thread that could receive the signal.
  *
- * Of our own: the agent's thread left SIGUSR2 open, and the signal that the
- * program waited for never came.
+ * A bug of our own: the agent's thread did not block SIGUSR2, and received the
+ * signal for which the program waited.
  */
 #include <signal.h>
 #include <time.h>

@@ -1,4 +1,4 @@
-/* faults.c -- from goals to faults. */
+/* faults.c -- see faults.h. */
 #include "faults.h"
 
 #include <assert.h>

@@ -1,4 +1,5 @@
-/* faults.h -- which faults of fault.def a run has met, by their goals. */
+/* faults.h -- which faults of fault.def happened in a run. Each fault has a
+ * coverage goal, which shows that it happened. */
 #ifndef PROPS_FAULTS_H
 #define PROPS_FAULTS_H
 
@@ -8,20 +9,21 @@
 #include "fault.h"
 #include "cover.h"
 
-/* returns: the goal that a fault of worlds leaves; COVER_COUNT for others */
+/* returns: the goal that a fault of a world reaches; COVER_COUNT if the fault
+ * is not one of a world */
 enum props_cover props_fault_cover(enum sim_fault fault);
 
 /*
- * returns: the faults met between two readings of the goals of a run, one bit
- *          each
+ * in:      before, now: the run's coverage at two moments
+ * returns: the faults that happened between them, one bit each
  */
 uint64_t props_faults_met(const struct props_coverage *before,
                           const struct props_coverage *now);
 
 /*
- * Name faults: "clock-back, stall".
+ * Write the names of a set of faults: "clock-back, stall".
  *
- * out:     text, "none" if there are none; cut if it does not fit
+ * out:     text, "none" for the empty set; cut if it does not fit
  */
 void props_faults_name(char *text, size_t text_bytes, uint64_t faults);
 

@@ -1,9 +1,9 @@
 /*
- * judge.c -- after every event: feed the model, compare the library's accounts
- * and, if the event read a profile, what it returned.
+ * judge.c -- after every event, feed the model and compare the library's
+ * counters with it; if the event read a profile, compare the profile too.
  *
- * The cheap comparisons (phase, totals, drops) are made after each event, so a
- * breach is named at the event that caused it and not at the next snapshot.
+ * The cheap comparisons (phase, totals, drops) follow every event, so a breach
+ * is reported at the event that caused it and not at the next snapshot.
  */
 #include "judge.h"
 
@@ -93,8 +93,8 @@ judge_account(struct props_judge *judge, const char *what, uint64_t got,
 }
 
 /*
- * An event that was counted wrongly stays wrong: so the sums are made once a
- * cycle, where the heap profile was read, and at the end.
+ * A wrong count stays wrong. So it is enough to add up the totals once a cycle,
+ * after each reading of the heap profile, and at the end.
  */
 static bool
 totals_are_due(enum truth_kind last)
@@ -141,7 +141,7 @@ judge_totals(struct props_judge *judge)
     judge_account(judge, "frees in all",
                   got.frees_published + got.frees_pending,
                   sum->frees + sum->frees_pending);
-    /* What is published matters when somebody looks at the heap. */
+    /* Published totals matter only when the heap profile is read. */
     if (reads_heap(sim_world_answer(judge->world)->kind) &&
         (got.allocs_published != sum->allocs ||
          got.frees_published != sum->frees))
@@ -171,8 +171,9 @@ judge_draws(struct props_judge *judge)
 }
 
 /*
- * Calls that must do nothing when made again at once (H5). Every second one: a
- * first call that did only half would otherwise be completed by its repetition.
+ * Repeat a call that must do nothing the second time (H5). Only every second
+ * call is repeated: otherwise the repetition could hide a first call that did
+ * only half of its work.
  */
 static void
 repeat_call(struct props_judge *judge, enum truth_kind last)
@@ -231,8 +232,8 @@ props_judge_event(struct props_judge *judge)
 
 /* ---- the end ---- */
 
-/* One for each processor that stands still, and one each for a thread, a system
- * call, a sweep. */
+/* One step for each stalled processor, and one each for a thread, a system call
+ * and a sweep. */
 enum { PLACES_MAX = SIM_PROCS_MAX + 3 };
 
 static bool
@@ -292,8 +293,8 @@ collect_three_times(struct props_judge *judge)
 }
 
 /*
- * Read everything once more: whatever the run did, three collections that keep
- * the rules end in a heap that both oracles know.
+ * Read everything once more. Whatever the run did, after three collections
+ * without faults both oracles know the heap.
  */
 static void
 judge_healed(struct props_judge *judge)

@@ -1,6 +1,6 @@
 /*
- * judge.h -- after every event of a world, compares what the library returns
- * with what the model says it must return.
+ * judge.h -- after every event of a world, compares the library's results with
+ * those of the model.
  */
 #ifndef PROPS_JUDGE_H
 #define PROPS_JUDGE_H
@@ -33,7 +33,7 @@ struct props_judge {
     uint32_t buckets_marked; /* buckets there were at the last look at them */
     int64_t last_ticks[SIM_PROCS_MAX];
     bool sampled;                  /* a heap rate was set */
-    bool is_ending;                /* what happens is in no event of the run */
+    bool is_ending;                /* the judge acts, not an event of the run */
     const struct truth_log *truth; /* of the world */
     struct prof_proc *procs[SIM_PROCS_MAX];
     uint32_t procs_count;

@@ -1,9 +1,9 @@
 /*
  * judge_answer.c -- compare a snapshot with the model's buckets.
  *
- * First every record is matched with a bucket of the model by identity; then
- * the numbers are compared, bucket by bucket, with both oracles; last the
- * order. So one wrong record is reported as what it is, not as a shifted list.
+ * First every record is matched with the model's bucket of the same identity;
+ * then the numbers of each bucket are compared with both oracles; last, the
+ * order. So one wrong record does not make all later ones look wrong.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -285,11 +285,12 @@ judge_numbers(struct props_judge *judge, const struct listing *listing,
 }
 
 /*
- * Find a bucket in the answer and judge its numbers. Without `search` every
- * bucket that must be listed is in its place, and no other.
+ * Find a bucket in the answer and judge its numbers. If listing->search is
+ * false, the answer is known to list the right buckets in the right order.
  *
- * in:      index, where it should be; out: *at, where it is
- * returns: is it listed?
+ * in:      index, where the bucket should be
+ * out:     *at, where it is
+ * returns: whether it is listed
  */
 static bool
 match(struct props_judge *judge, const struct listing *listing,

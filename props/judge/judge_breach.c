@@ -1,5 +1,5 @@
-/* judge_breach.c -- what every part of the judge needs: its verdict and the
- * current cycle.
+/* judge_breach.c -- what all parts of the judge share: noting a breach, and the
+ * number of the current cycle.
  */
 #include "judge_internal.h"
 

@@ -1,4 +1,5 @@
-/* judge_cover.c -- what an event has met, read off the truth log. */
+/* judge_cover.c -- which coverage goals an event has reached, by the truth log.
+ */
 #include "instrument_heap.h"
 #include "judge_internal.h"
 #include "locks.h"

@@ -14,7 +14,7 @@ void judge_breach(struct props_judge *judge, enum props_property property,
 /* Add a word of a result to the run's hash. */
 void judge_hash(struct props_judge *judge, uint64_t word);
 
-/* returns: the cycle number, if it did not wrap */
+/* returns: the cycle number as a count that never wraps */
 uint64_t judge_cycle(const struct props_judge *judge);
 
 /* returns: whether events that are pending may lie across the wrap */
@@ -23,10 +23,10 @@ bool judge_near_wrap(const struct props_judge *judge);
 /* Compare the answer of a reading event. */
 void judge_answer(struct props_judge *judge);
 
-/* L1: is everything published? If not, what waits for what? */
+/* L1: check that everything is published; else report what is pending. */
 void judge_pending(struct props_judge *judge);
 
-/* Note what the event has met. */
+/* Note the coverage goals that the event has reached. */
 void judge_cover(struct props_judge *judge);
 
 #endif

@@ -1,12 +1,12 @@
 /*
- * judge_pending.c -- L1: after the quiet end of a run everything is published;
- * if not, the report says what waits for what.
+ * judge_pending.c -- L1: at its end a run collects three times without faults;
+ * then everything must be published. If not, the report says which event is
+ * pending, and for which flush.
  *
- * Why three collections are enough. What dies is dropped before the first of
- * them, or was doomed by one that was under way; so the first one's marking
- * finds the last dead object, and its sweep reports the last free. An event of
- * cycle c is published by the flush of cycle c + 2 at the latest, and each
- * collection brings one.
+ * Why three collections are enough: the program drops no object after the first
+ * of them has begun. So its marking finds the last dead object, and its sweep
+ * reports the last free. An event of cycle c is published by the flush of cycle
+ * c + 2 at the latest, and each collection flushes once.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* recorded.c -- a recording, the collector, the library, and the judge. */
+/* recorded.c -- replay a recording in a world that the judge watches. */
 #include "recorded.h"
 
 #include <stdlib.h>

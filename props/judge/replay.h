@@ -1,7 +1,7 @@
 /*
  * replay.h -- runs a scenario: judges each event, and compares the results with
- * the file's `expect` lines. It does so in a process of its own, because a
- * saved scenario may be one that ends its process.
+ * the file's `expect` lines. The scenario runs in a process of its own, because
+ * it may crash.
  */
 #ifndef PROPS_REPLAY_H
 #define PROPS_REPLAY_H
@@ -21,8 +21,8 @@ struct props_replay {
 };
 
 /*
- * If the file expects a broken property and another one breaks first, the
- * expected one is judged alone.
+ * Replay a scenario. If its file expects a broken property and another one
+ * breaks first, only the expected one is judged.
  *
  * out:     *replay
  * returns: false if the system refused memory or a process
@@ -30,21 +30,21 @@ struct props_replay {
 bool props_replay_run(struct props_replay *replay,
                       const struct sim_scenario *scenario, props_set asked);
 
-/* returns: the property that the file expects to be broken, if it is broken
- * even when it alone is judged; else `asked` */
+/* returns: the property that the file expects to be broken, if it breaks when
+ * it alone is judged; else `asked` */
 props_set props_replay_asked(const struct sim_scenario *scenario,
                              props_set asked);
 
-/* How a replay may be looked into. */
+/* How to replay for debugging. */
 struct props_replay_way {
     bool in_process;       /* the caller's process, and no limit of time */
     uint32_t break_before; /* event to stop before, from 1; 0: none */
 };
 
 /*
- * The same in the caller's process: a run that crashes ends it, and one that
- * hangs never returns. Before event way->break_before it raises SIGTRAP, where
- * a debugger stops.
+ * The same in the caller's process: a run that crashes ends this process, and
+ * one that hangs never returns. Before event way->break_before the replay
+ * raises SIGTRAP, so that a debugger stops there.
  */
 bool props_replay_here(struct props_replay *replay,
                        const struct sim_scenario *scenario, props_set asked,

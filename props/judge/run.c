@@ -5,11 +5,11 @@
  *             \-> shadow world ---> compared with the world's answer (H9)
  *
  * The shadow world has the same configuration under the other accounting
- * scheme. It runs as long as the schemes are defined to agree: no post-sweep
- * (stages have none), no fault, no explicit free that only one of the two
- * drops, and no snapshot that uses up the first-snapshot rule in only one of
- * them. It lags behind the world, and catches up when there is a snapshot to
- * compare: what comes after the last one would show nothing.
+ * scheme. It runs as long as the two schemes must agree: until a post-sweep
+ * (stages have none), a fault, an explicit free that only one scheme drops, or
+ * a snapshot that only one scheme treats as the first. The shadow world lags
+ * behind, and catches up only when there is a snapshot to compare; what happens
+ * after the last snapshot cannot differ visibly.
  */
 #include "run.h"
 
@@ -133,8 +133,8 @@ begin_shadow(struct props_run *run)
     return sim_world_reset(run->shadow, &other) == NULL;
 }
 
-/* Let all that has happened happen to the shadow world. returns: false if it
- * cannot */
+/* Apply the events so far to the shadow world. returns: false if it refuses
+ * one */
 static bool
 shadow_follows(struct props_run *run)
 {

@@ -1,5 +1,5 @@
 /*
- * run.h -- one judged run of a world, out of choices or out of events.
+ * run.h -- one judged run of a world, made from choices or from events.
  */
 #ifndef PROPS_RUN_H
 #define PROPS_RUN_H
@@ -38,9 +38,9 @@ struct props_run {
     struct prof_rules shadow_rules;
     bool shadow_runs;       /* the two schemes still agree by definition */
     uint32_t shadow_events; /* that have happened to it, too */
-    struct cross cross;     /* what instruments say, compared (X1 to X5) */
-    bool crosses;           /* there is more than one to compare */
-    struct cross_without without; /* and without one of them (X6) */
+    struct cross cross;     /* compares the instruments (X1 to X5) */
+    bool crosses;           /* there is more than one instrument */
+    struct cross_without without; /* the run without one instrument (X6) */
     uint32_t left_out;            /* instruments to be left out, a bit each */
     struct props_coverage cover;
     uint64_t hash; /* of the run: truth and answers */
@@ -53,9 +53,10 @@ void props_run_delete(struct props_run *run);
 /*
  * Generate a world and its events from choices, and judge each.
  *
- * in:      choices, begun; worlds, of which one is drawn (generate.h); asked,
- *          the properties that count
- * returns: true if nothing was broken; else run->judge.breach says what
+ * in:      choices, begun
+ *          worlds, the kinds of world of which one is drawn (generate.h)
+ *          asked, the properties to judge
+ * returns: true if none of them was broken; else see run->judge.breach
  */
 bool props_run_choices(struct props_run *run, struct sim_choices *choices,
                        const struct prof_rules *rules, uint32_t worlds,

@@ -1,4 +1,4 @@
-/* subject_breach.c -- saying what is wrong with a subject. */
+/* subject_breach.c -- report what is wrong with a subject. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,7 +1,8 @@
 /*
- * subject_fork.c -- a real fork, of a subject that supports it. The child is
- * judged like the end of a run: it reads, frees all that lives, and reads
- * again. What it broke comes back through a pipe; then the parent goes on.
+ * subject_fork.c -- a real fork(), for subjects that support it. The child is
+ * judged as at the end of a run: it reads the subject, frees all live objects,
+ * and reads again. It reports its breach through a pipe; then the parent
+ * continues the run.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /*
- * subject_judge.c -- see subject_judge.h. At the end of a run, and of the child
- * of a real fork, the subject is read at rest, everything is freed, and it is
- * read again.
+ * subject_judge.c -- see subject_judge.h. At the end of a run, and in the child
+ * of a real fork, the judge reads the subject while nothing else happens, frees
+ * everything, and reads it again.
  */
 #include "subject_judge.h"
 

@@ -1,8 +1,9 @@
 /*
  * subject_judge.h -- compare what a subject shows with what happened.
  *
- * Estimates are judged here only for what no estimate may say; their means are
- * for U1 and U2.
+ * Of an estimate only the impossible is a breach here, such as a negative
+ * number. Whether estimates are right on average is the question of U1 and U2
+ * (props/sampling/).
  */
 #ifndef PROPS_SUBJECT_JUDGE_H
 #define PROPS_SUBJECT_JUDGE_H

@@ -1,10 +1,10 @@
 /*
  * subject_model.h -- what a subject must show: a model of a sampled live heap,
- * out of the truth log alone.
+ * derived from the truth log alone.
  *
  * Every object has a site, its bytes as the subject counts them, and whether it
- * must, may or must not be recorded. For each site the sums of those bound what
- * a snapshot shows:
+ * must, may or must not be recorded. For each site the sums over the objects
+ * that must, and that may, be recorded bound what a snapshot shows:
  *
  *      must <= shown <= must + may     in samples; objects and bytes if may = 0
  *      must <= shown                   in objects and bytes, as an estimate

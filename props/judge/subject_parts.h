@@ -1,6 +1,6 @@
 /*
- * subject_parts.h -- shared by the files of the subject's judge: snapshots,
- * readings in parts, waits and real forks have one each.
+ * subject_parts.h -- shared by the files that judge subjects, one each for
+ * snapshots, readings in parts, waits and real forks.
  */
 #ifndef PROPS_SUBJECT_PARTS_H
 #define PROPS_SUBJECT_PARTS_H
@@ -35,8 +35,8 @@ void subject_waits_judge(struct subject_judge *judge, bool is_mutex);
 void subject_fork(struct subject_judge *judge, const struct truth_entry *fact,
                   void (*judge_child)(struct subject_judge *judge));
 
-/* subject_snapshot.c: what was read at a snapshot; and are the two views the
- * same? property: the one that is broken if they are not. */
+/* subject_snapshot.c: judge a snapshot; and compare two views: if they differ,
+ * `property` is broken. */
 void subject_judge_snapshot(struct subject_judge *judge);
 void subject_judge_same(struct subject_judge *judge,
                         enum props_property property, const char *when);

@@ -1,11 +1,11 @@
 /*
- * subject_reading.c -- O3: a reading in parts shows the heap of one moment
- * between its begin and its end; or, if the subject promises no more, each site
- * as of some such moment.
+ * subject_reading.c -- O3: a reading in parts shows the heap as it was at one
+ * moment between its begin and its end. Some subjects promise less: each site
+ * as it was at some such moment, not all at the same one.
  *
- * The moments are gone when the reading ends, so the model replays them. At a
- * moment a site fits if what is shown of it is right then, and if everything
- * that has a record had been allocated.
+ * The model replays the moments when the reading ends. A site fits a moment if
+ * what is shown of the site is right for that moment, and every object that is
+ * shown had been allocated by then.
  */
 #include <inttypes.h>
 

@@ -1,7 +1,8 @@
 /*
- * subject_snapshot.c -- what a snapshot shows. A difference is named after what
- * has happened before it: A2 or A6 if nothing special has. The shrinker leaves
- * out what the difference does not need; then the name is right.
+ * subject_snapshot.c -- judge a snapshot. The property that names a difference
+ * depends on what happened before it (a fork, a realloc, ...); it is A2 or A6
+ * if nothing special did. At first that is a guess; shrinking removes the
+ * events that the difference does not need, and makes the name right.
  */
 #include <inttypes.h>
 #include <math.h>

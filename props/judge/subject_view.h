@@ -1,4 +1,4 @@
-/* subject_view.h -- sums and the hash of what a snapshot of a subject shows. */
+/* subject_view.h -- sums over a subject's snapshot, and its hash. */
 #ifndef PROPS_SUBJECT_VIEW_H
 #define PROPS_SUBJECT_VIEW_H
 
@@ -17,20 +17,20 @@ bool subject_view_same_site(const struct sim_subject_record *a,
                             const struct sim_subject_record *b);
 
 /*
- * A site may have several records, for example one of each processor: they are
- * added up. Those of objects (by_object) are kept apart.
+ * Add up the records of a site; it may have several, for example one from each
+ * processor. With by_object, records of different objects are not added up.
  *
- * out:     *sum, of the site of record `index`
+ * in:      index, of a record of the site
+ * out:     *sum
  * returns: false if an earlier record is of the same site
  */
 bool subject_view_sum(const struct sim_subject_view *view, size_t index,
                       bool by_object, struct sim_subject_record *sum);
 
-/* Are the numbers of two readings the same? If one is not a number, A3
- * reports it. */
+/* Are the numbers of two readings the same? Two NaNs are: A3 reports them. */
 bool subject_is_same(double a, double b);
 
-/* returns: the hash that goes on with all that the view shows */
+/* returns: `hash`, continued with all that the view shows */
 uint64_t subject_view_hash(uint64_t hash, const struct sim_subject_view *view);
 uint64_t subject_waits_hash(uint64_t hash,
                             const struct sim_subject_waits *waits);

@@ -1,9 +1,9 @@
 /*
  * subject_waits.c -- W1, W2 and W4: what a subject shows of waits. At a rate of
- * 1 each is counted once with its ticks, where its waiter waited (block waits),
- * or where the holder let go (mutex waits). At other rates a site shows at
- * least what was certainly recorded, and nothing if no wait of it can have
- * been.
+ * 1 each wait is counted once, with its ticks: at the stack that waited (block
+ * waits), or at the stack that released the lock (mutex waits). At other rates
+ * a site shows at least the waits that must have been recorded, and nothing if
+ * none of its waits can have been.
  */
 #include <inttypes.h>
 #include <math.h>

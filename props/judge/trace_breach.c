@@ -1,4 +1,4 @@
-/* trace_breach.c -- the verdict of what judges traces. */
+/* trace_breach.c -- note what is wrong with a trace. */
 #include "trace_judge.h"
 
 #include <inttypes.h>

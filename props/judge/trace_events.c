@@ -1,8 +1,8 @@
 /*
- * trace_events.c -- the decoded events against what the model wants.
+ * trace_events.c -- compare the decoded events of a trace with the model's.
  *
- * Both are put into the order in which things happened: ours by rank, theirs by
- * sequence number. The first position where they differ says what is wrong.
+ * Both lists are sorted by the order in which things happened: the model's by
+ * rank, the trace's by sequence number. The first difference is reported.
  */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,11 +1,11 @@
 /*
- * trace_faults.c -- which faults a traced run has met, and how it ends when
- * there are no more (L2).
+ * trace_faults.c -- which faults happened in a traced run, and how the run ends
+ * once faults stop (L2).
  *
- * The quiet end takes at most QUIET_EVENTS_MAX events: one for each stalled
- * processor and for the reader, then up to four until a task runs, one that
- * stops tracing, one that reads. The reader then needs no more parts than there
- * are buffers and pieces of stacks, a header and a footer.
+ * This quiet end takes at most QUIET_EVENTS_MAX events: one to wake each
+ * stalled processor and one to wake the reader, up to four until a task runs,
+ * one that stops tracing, one that reads. The reader then gets a header, a
+ * footer, and at most one part for each buffer and each piece of the stacks.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -105,9 +105,7 @@ trace_judge_faults(struct trace_judge *judge)
     }
 }
 
-/* ---------------------------------------------------------------- the quiet
- * end
- */
+/* ---- The quiet end ---- */
 
 /* Parts that all stacks may take: a piece has at least 11 frames. */
 static uint32_t

@@ -1,9 +1,9 @@
 /*
- * trace_judge.c -- a run of a traced world, judged at its end.
+ * trace_judge.c -- judge a run of a traced world at its end.
  *
- * Sessions are judged one by one, from the bytes up: records (trace_records.c),
- * events (trace_events.c), spoilt copies (trace_spoilt.c). The first difference
- * names the failure; its consequences are not reported.
+ * Each session is judged from the bytes up: records (trace_records.c), events
+ * (trace_events.c), spoilt copies (trace_spoilt.c). Only the first difference
+ * is reported, since later ones may be its consequences.
  */
 #include "trace_judge.h"
 

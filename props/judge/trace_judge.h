@@ -1,6 +1,6 @@
 /*
- * trace_judge.h -- compare the traces of a world with what the model says they
- * must hold: T1 to T14.
+ * trace_judge.h -- compare the traces of a world with those that the model
+ * derives (T1 to T14).
  */
 #ifndef PROPS_TRACE_JUDGE_H
 #define PROPS_TRACE_JUDGE_H
@@ -54,10 +54,10 @@ void trace_judge_release(struct trace_judge *judge);
 bool trace_judge_run(struct trace_judge *judge);
 
 /*
- * L2: let a run end without faults: what was stalled goes on, tracing stops,
- * the reader reads. Call it before trace_judge_run(); its text is kept.
+ * L2: end a run without faults: wake what was stalled, stop tracing, read to
+ * the end. Call this before trace_judge_run(), which then reports `pending`.
  *
- * out:     pending, "" or what waits for what
+ * out:     pending, "" or what is still waiting, and for what
  */
 void trace_judge_quiet(struct sim_world *world, char *pending,
                        size_t pending_bytes);

@@ -1,11 +1,11 @@
 /*
- * trace_readers.c -- a reader that sleeps, and another one.
+ * trace_readers.c -- a second reader comes while the first one sleeps.
  *
  *      first    reads the header, finds no more, sleeps ..... reads the end
  *      second                 tries until it is refused           ^
  *      main                                        stops, and wakes
  *
- * Every wait is bounded; a right reader needs none of the bounds.
+ * Every wait has a time limit, which only a faulty reader reaches.
  */
 #include "trace_readers.h"
 

@@ -1,6 +1,6 @@
 /*
- * trace_records.c -- a trace as records and chunks: what must hold whatever
- * the events are.
+ * trace_records.c -- check the records and chunks of a trace: rules that do not
+ * depend on the events.
  *
  *      chunk 1: header | chunks that begin with a batch: events |
  *      chunks: stacks 1, 2, 3 ... | Frequency, perhaps the timer task | end

@@ -1,9 +1,9 @@
 /*
- * trace_spoilt.c -- the reader and spoilt copies of a trace: cut anywhere
- * (T13), bytes changed anywhere (T14).
+ * trace_spoilt.c -- give the reader spoilt copies of a trace: cut anywhere
+ * (T13), or with bytes changed anywhere (T14).
  *
- * A cut file lacks its frequency, so only the whole file is accepted; but what
- * was read up to the cut must be what the whole file says.
+ * A cut file lacks its frequency, so the reader must refuse it; but the events
+ * before the cut must be read as from the whole file.
  */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,11 +1,11 @@
 /*
- * advance.c -- kernels of the running world: the cycle advances while others
- * record.
+ * advance.c -- kernels of the running world: one thread advances the cycle
+ * while others record.
  *
- * What can go wrong: a record call reads the cycle, is overtaken by advances,
- * and adds to a slot that is being published or by now belongs to a later
- * cycle. Two things show it: a free published before its allocation, and an
- * event that is still pending two cycles after it was recorded.
+ * What can go wrong: a record call reads the cycle; the cycle advances; the
+ * call adds to a slot that is being published, or that now belongs to a later
+ * cycle. That shows in two ways: a free is published before its allocation, or
+ * an event is still pending two cycles after it was recorded.
  */
 #include "instance.h"
 #include "kernels.h"
@@ -22,7 +22,7 @@ new_world(void *context)
     });
 }
 
-/* Turn and flush, as often as the library lets us. */
+/* Advance and flush, until the library refuses to advance. */
 static void
 advance(uint32_t cycles)
 {

@@ -1,6 +1,6 @@
 /*
- * carry.c -- kernels: counters of 32 bits pass their edge, on several
- * processors at once, while others add up and publish.
+ * carry.c -- kernels: counters of 32 bits overflow on several processors at
+ * once, while other threads add up and publish.
  */
 #include "core/instance.h"
 
@@ -9,7 +9,7 @@
 
 enum { EDGE_SLOT = 2 }; /* where the first cycle's allocations go */
 
-/* Both processors have counted as much as fits, but for one event. */
+/* One more event overflows the counter of either processor. */
 static void
 full_counters(void *context)
 {

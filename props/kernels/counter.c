@@ -1,18 +1,20 @@
 /*
- * counter.c -- what spin.h substitutes for the instructions that read the
- * counter of cycles, and that wait for loads.
+ * counter.c -- a model of the processor's cycle counter: spin.h calls these
+ * functions in the place of the instructions that read the counter (rdtsc) and
+ * that wait for earlier loads (lfence).
  *
- * One counter for all processors. A reading after a fence comes later than all
- * that were made before it, on any processor: the counter advances with each. A
- * reading without a fence may find it where the latest left it, or may have
- * been made as early as right after the one before it on the same processor:
- * processors read ahead. The explorer chooses which.
+ * All processors share one counter. A reading after a fence is larger than all
+ * readings made before it on any processor, because each reading advances the
+ * counter. A reading without a fence may equal the latest one; or it may be as
+ * old as the previous reading of the same processor, since processors execute
+ * loads ahead of time. The explorer chooses which.
  *
- * The counter orders nothing else: it is relaxed. Code that needs to see what
- * another processor wrote must establish its own order.
+ * The counter itself is relaxed. Code that needs to see what another processor
+ * wrote must establish that order by other means.
  *
- * A processor that takes a reading for one above its last has not overtaken the
- * counter: it moves on by more than the events of a kernel at once.
+ * The library may give an event the time "last reading + 1". Such times never
+ * overtake the counter, because each of its steps is larger than the number of
+ * events in a kernel.
  */
 #include "counter.h"
 
@@ -25,12 +27,12 @@
 
 enum { STEP = 8 };
 
-/* Far from 0: who counts from there is found out. */
+/* Far from 0, so that code that wrongly starts from 0 is noticed. */
 #define FIRST (UINT64_C(1) << 40)
 
 static _Atomic uint64_t counter;
 
-/* Its thread's only. */
+/* Each is accessed only by its own thread. */
 static struct processor {
     uint64_t early; /* the least that a reading may be */
     bool waited;    /* for its loads, since the last reading */

@@ -1,8 +1,8 @@
-/* counter.h -- the processor's counter of cycles, in an explored run. */
+/* counter.h -- the processor's cycle counter in an explored run. */
 #ifndef PROPS_KERNELS_COUNTER_H
 #define PROPS_KERNELS_COUNTER_H
 
-/* All processors are new, and nothing was read. */
+/* Begin a run: no processor has read the counter. */
 void counter_new(void);
 
 #endif

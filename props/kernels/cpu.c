@@ -1,9 +1,9 @@
 /*
- * cpu.c -- kernels: ticks of the CPU profile come from handlers, while others
- * tick, drain, stop and start.
+ * cpu.c -- kernels: signal handlers record ticks of the CPU profile, while
+ * other threads record, drain, stop and start.
  *
- * The race detector shows that a cell is handed over whole: the fields of a
- * tick are plain.
+ * The fields of a tick are plain variables. So if a cell is read before it is
+ * complete, the race detector reports it.
  */
 #include <stdalign.h>
 #include <string.h>

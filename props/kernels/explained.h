@@ -1,4 +1,4 @@
-/* explained.h -- the check of kernels that record a history of calls. */
+/* explained.h -- check that a history of calls is linearizable. */
 #ifndef EXPLAINED_H
 #define EXPLAINED_H
 

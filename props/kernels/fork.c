@@ -1,9 +1,11 @@
 /*
- * fork.c -- kernels of a fork before any access of a call on the heap: the
- * child, which has only this thread, must be able to go on with what is left.
+ * fork.c -- kernels of fork(): one thread is inside a call on the heap profile,
+ * before any one of its memory accesses, when another thread forks. The child
+ * has only the thread that forked, and must be able to use the instance in the
+ * state that the other thread left.
  *
- * A thread's signal function forks, so the interrupted thread is one of those
- * that the child does not have.
+ * Here a thread's signal function plays the child, so the interrupted thread is
+ * one that the child does not have.
  */
 #include "instance.h"
 #include "kernels.h"
@@ -28,7 +30,8 @@ frees_recorded(void)
     return totals.frees_published + totals.frees_pending;
 }
 
-/* out: *allocs, *frees, what the child has; not more than so much is right */
+/* Repair the instance in the child. in: *allocs, *frees, the most that is
+ * right. out: the same, what the child has */
 static void
 mend(uint64_t *allocs, uint64_t *frees)
 {
@@ -45,13 +48,13 @@ mend(uint64_t *allocs, uint64_t *frees)
                       "the child has lost events from before, or has too many");
 }
 
-/* Nobody is waited for, and what was recorded is published in its cycle. */
+/* The child waits for no thread, and events are published in their cycle. */
 static void
 mend_and_check(uint64_t allocs, uint64_t frees)
 {
     mend(&allocs, &frees);
     kernel_look(NULL, 0);
-    /* On the processor of the thread that is gone, stacks it may have left. */
+    /* On the gone thread's processor, with stacks that it may have inserted. */
     kernel_alloc(0, 0);
     kernel_alloc(0, 1);
     kernel_block(0, 2);

@@ -1,6 +1,6 @@
 /*
- * fork_others.c -- kernels of a fork that strikes before any access of a call
- * on a tracer, a CPU profile or a registry.
+ * fork_others.c -- kernels like those of fork.c, with a thread inside a call on
+ * a tracer, a CPU profile or a registry.
  */
 #include <stdalign.h>
 #include <string.h>

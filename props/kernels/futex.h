@@ -1,6 +1,6 @@
 /*
- * futex.h -- system calls on words that threads sleep on, handled by the
- * explorer. Include it before a source that is included whole.
+ * futex.h -- lets the explorer handle the futex calls of a source file that is
+ * included whole. Include this header before it.
  */
 #ifndef PROPS_KERNELS_FUTEX_H
 #define PROPS_KERNELS_FUTEX_H
@@ -14,7 +14,7 @@
 
 #define syscall(...) asked_of_the_system(__VA_ARGS__, 0)
 
-/* Only what a lock asks for. */
+/* Handles the calls that a lock makes, and no others. */
 static inline long
 asked_of_the_system(int number, ...)
 {

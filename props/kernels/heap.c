@@ -1,6 +1,6 @@
 /*
- * heap.c -- kernels: events are recorded while others publish and read, in a
- * stopped world (no change of cycle beside a record call).
+ * heap.c -- kernels: threads record while others publish and read. The cycle
+ * never advances during a record call, as if the world were stopped for it.
  */
 #include "instance.h"
 #include "kernels.h"

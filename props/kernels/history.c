@@ -1,11 +1,11 @@
 /*
- * history.c -- the bucket table as an indivisible object: some order of the
- * calls explains what they returned.
+ * history.c -- the bucket table is linearizable: some sequential order of the
+ * calls explains their results.
  *
- * One call is before another here if its caller could tell the other's caller:
- * both ends of a call pass a turnstile. Without it, one call might end and
- * another begin without any thread having learned of it, and C11 promises
- * nothing about such calls.
+ * A call precedes another one if it happens before it in the sense of C11. To
+ * establish that, each call takes and releases one lock (the turnstile) when it
+ * begins and again when it ends. Without it, a call could end before another
+ * one begins although no thread knows; C11 promises nothing about such calls.
  */
 #include "instance.h"
 #include "kernels.h"

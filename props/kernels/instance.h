@@ -1,4 +1,4 @@
-/* instance.h -- an instance of the core that is new in each run. */
+/* instance.h -- an instance of the core, new in each run, and checks on it. */
 #ifndef PROPS_KERNELS_INSTANCE_H
 #define PROPS_KERNELS_INSTANCE_H
 
@@ -23,30 +23,31 @@ prof_bucket kernel_alloc(uint32_t proc, uint32_t stack);
 /* Record a wait on a processor. */
 void kernel_block(uint32_t proc, uint32_t stack);
 
-/* Objects recorded, whether published or pending. */
+/* Check how many events were recorded, whether published or pending. */
 void kernel_check_totals(uint64_t allocs, uint64_t frees);
 
-/* So many waits of kernel_block(), all of one stack. */
+/* Check that `count` waits of kernel_block() were recorded, all on one stack */
 void kernel_check_blocks(uint64_t count);
 
-/* The instance holds its invariants, and lists so many buckets once each. */
+/* Check the instance's invariants, and that it lists `buckets` different ones.
+ */
 void kernel_check_listing(uint32_t buckets);
 
 /*
- * Take a snapshot, as threads do: no bucket in it may show more frees than
- * allocations. kernel_look() allows the library to be busy.
+ * Bodies of threads. Take a snapshot, in which no bucket may show more frees
+ * than allocations. kernel_look() accepts that the library is busy.
  */
 void kernel_look(void *context, uint32_t thread);
 void kernel_snapshot(void *context, uint32_t thread);
 
-/* Flush again and again, while the library says that somebody is late. */
+/* Flush until the library no longer says that a record call is late. */
 void kernel_flush(void);
 
-/* Turn and flush; nobody is busy. */
+/* Advance the cycle and flush, while no other call is in flight. */
 void kernel_advance_alone(void);
 
-/* After all threads have ended: two cycles, which publish whatever was
- * recorded. */
+/* After all threads have ended: make two cycles, which publish everything, and
+ * check the counts. */
 void kernel_drain_and_check(uint64_t allocs, uint64_t frees);
 
 #endif

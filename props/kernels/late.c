@@ -1,6 +1,6 @@
 /*
- * late.c -- kernels of the running world: frees whose call is overtaken, and
- * frees after a next_cycle that was refused.
+ * late.c -- kernels of the running world: the cycle advances in the middle of a
+ * free, and objects are freed after prof_heap_next_cycle() was refused.
  */
 #include "instance.h"
 #include "kernels.h"
@@ -175,8 +175,7 @@ not_the_first(void *context)
     born = kernel_alloc(0, 0);
 }
 
-/* A collection whose next_cycle is refused sweeps what it found dead all the
- * same. */
+/* A collection sweeps its dead objects even if next_cycle was refused. */
 static void
 collect(void *context, uint32_t thread)
 {

@@ -1,9 +1,10 @@
 /*
- * lock.c -- kernel: the lock of the Linux port itself.
+ * lock.c -- kernel: the lock of the Linux port.
  *
- * Its source is included under other names, and the explorer answers its system
- * calls. The explorer wakes all threads that sleep on a word, the system only
- * one: a failure that needs the wrong one to be woken is not found here.
+ * The lock's source is included under other names, and the explorer handles its
+ * system calls. The explorer wakes all threads that sleep on a word, the system
+ * wakes only one. So this kernel does not find failures that need a particular
+ * thread to stay asleep.
  */
 #include <unistd.h>
 

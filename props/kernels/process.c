@@ -1,8 +1,8 @@
 /*
- * process.c -- kernel: SIGPROF comes while its profile begins and ends.
+ * process.c -- kernel: SIGPROF arrives while the CPU profile begins and ends.
  *
- * The source of the port is included whole. The system's table of handlers is
- * left alone: the signal is a call of the handler, by another thread.
+ * The source of the port is included whole. No real signal is sent: another
+ * thread calls the handler.
  */
 #include <signal.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /*
- * rates.c -- kernels: the rates of the contention profiles change while events
- * are recorded.
+ * rates.c -- kernels: one thread changes the rates of the contention profiles
+ * while others record events.
  */
 #include "instance.h"
 #include "kernels.h"
@@ -35,7 +35,7 @@ wait_twice(void *context, uint32_t thread)
     prof_contention_event(proc, PROF_MUTEX, kernel_stacks[0], 2, WAIT_TICKS);
 }
 
-/* A nanosecond is a tick. */
+/* Here a tick is a nanosecond. */
 static void
 set_both(void *context, uint32_t thread)
 {

@@ -1,7 +1,7 @@
 /*
  * recorder_lock.c -- kernel: the lock of the recorder's log.
  *
- * Its source is included whole; as in lock.c the explorer wakes all who sleep.
+ * Its source is included whole. As in lock.c, the explorer wakes all sleepers.
  */
 #include "futex.h"
 

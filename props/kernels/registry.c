@@ -1,5 +1,5 @@
 /*
- * registry.c -- kernels: profiles by name are opened and closed by many.
+ * registry.c -- kernels: several threads open and close profiles by name.
  */
 #include "prof/registry.h"
 

@@ -1,4 +1,4 @@
-/* session.c -- a tracer that is new in each run, and what was read of it. */
+/* session.c -- see session.h. */
 #include "session.h"
 
 #include <stdalign.h>

@@ -1,4 +1,4 @@
-/* session.h -- a tracer that is new in each run, and what was read of it. */
+/* session.h -- a tracer, made anew in each run; its file, read and checked. */
 #ifndef PROPS_KERNELS_SESSION_H
 #define PROPS_KERNELS_SESSION_H
 
@@ -14,7 +14,7 @@ enum {
     SESSION_ARGS_MAX = 3
 };
 
-/* The bytes of one session, as one reader took them. */
+/* The bytes of one session, in the order in which they were read. */
 struct session_file {
     uint8_t bytes[SESSION_BYTES_MAX];
     size_t count;
@@ -37,30 +37,32 @@ struct session_events {
 extern struct prof_trace *session_trace;
 
 /*
- * A tracer of two processors and four small buffers, which is off. By stamps
- * its clock is session_tick(); by the clock, it is the processor's counter.
+ * Make a tracer of two processors and four small buffers; it is off. If it
+ * orders events by stamps, its clock is moved by session_tick(); if it orders
+ * them by the clock, its clock is the processor's counter (counter.h).
  */
 void session_make(enum prof_trace_order order);
 
-/* The same, and it is on. */
+/* The same, then start the tracer. */
 void session_new(enum prof_trace_order order);
 
-/* A world of one task, which is listed once. in: context, a bool: was it
- * listed? */
+/* Lists the tasks of a world that has one. in, out: context, a bool: was the
+ * task listed? */
 bool session_one_task(void *context, struct prof_trace_task *task);
 
 /* Begin a session: one task, the caller, on processor 0. */
 enum prof_status session_start(void);
 enum prof_status session_stop(void);
 
-/* The clock of the tracer goes on by one tick. */
+/* Advance the clock of the tracer by one tick. */
 void session_tick(void);
 
-/* An event of processor `proc`, which goes into the queue at once. */
+/* Emit an event on processor `proc`; _full: then queue its buffer, as if the
+ * buffer were full. */
 void session_emit_full(uint32_t proc);
 void session_emit(uint32_t proc);
 
-/* An event that follows from what other processors did. */
+/* Emit an event of a kind that depends on what other processors did. */
 void session_emit_crossing(uint32_t proc, uint64_t argument);
 
 /* Take the next bytes. returns: as prof_trace_read() */
@@ -70,16 +72,16 @@ enum prof_status session_read(struct session_file *file);
 void session_end(struct session_file *file);
 
 /*
- * The file must be whole: its parts in order, each processor's events in the
- * order of their numbers, no number twice, clock readings in the same order as
- * numbers.
+ * Check that the file is complete and in order: its parts; each processor's
+ * events by sequence number, without duplicates; clock readings in the same
+ * order as the numbers.
  *
  * out:     *events
  */
 void session_check(const struct session_file *file,
                    struct session_events *events);
 
-/* No number is missing: every stamp was that of an event. */
+/* Check that no number is missing: every stamp belongs to an event. */
 void session_check_gapless(const struct session_events *events);
 
 /* returns: how many events of that kind */

@@ -1,8 +1,9 @@
 /*
- * signal.c -- kernels of handlers: a signal strikes between any two accesses of
- * a record call, and its handler records the same on the same processor.
- * props/test/prof/test_signals.c does so between any two instructions of the
- * compiled library; here the order of memory is free as well.
+ * signal.c -- kernels of signal handlers: a signal arrives between any two
+ * memory accesses of a record call, and its handler records on the same
+ * processor. props/test/prof/test_signals.c does the same between any two
+ * instructions of the compiled library; here the explorer also tries every
+ * order of memory accesses that C11 allows.
  */
 #include "instance.h"
 #include "kernels.h"

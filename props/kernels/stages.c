@@ -1,6 +1,6 @@
 /*
- * stages.c -- kernels of other rules: the two stages of Go 1.5, counts that are
- * doubles, rates that change.
+ * stages.c -- kernels of older rule sets: the two stages of Go 1.5, counts that
+ * are doubles, rates that change.
  */
 #include "instance.h"
 #include "kernels.h"

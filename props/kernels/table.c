@@ -1,4 +1,5 @@
-/* table.c -- kernels: buckets are inserted while others insert and look. */
+/* table.c -- kernels: threads insert buckets while others insert and look up.
+ */
 #include "instance.h"
 #include "kernels.h"
 

@@ -1,12 +1,12 @@
 /*
  * trace_clock.c -- kernels: a tracer in the order of the processor's counter.
  *
- * Nothing is shared when an event is written. So two things can go wrong: how
- * the counter (counter.c) relates to what processors see of each other, and
- * where the trace is cut. The explorer judges the order: if the writing of one
- * event was over before that of another began, it is before it in the trace;
- * and if the other is in the trace, so is it. (Both of a kind that follows from
- * other processors'.)
+ * Writing an event touches no shared data. So two things can go wrong: the
+ * order by the counter (counter.c) may contradict the order in which processors
+ * see each other's writes, and the trace may be cut at a wrong place. The
+ * kernels check both. If the writing of event A ended before that of event B
+ * began, A must precede B in the trace; and if B is in the trace, A must be,
+ * too. (A and B are of a kind that depends on other processors' events.)
  */
 #include <stdatomic.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 
 enum { READS_MAX = 12, WRITERS = 2, EVENTS_MAX = 4, FIRST_NAME = 100 };
 
-/* One writing, in the order of all marks. */
+/* When one event was written: marks are numbered in their order. */
 struct writing {
     uint64_t begin;
     uint64_t end;

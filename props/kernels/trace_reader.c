@@ -1,5 +1,5 @@
-/* trace_reader.c -- kernels: a reader that comes to the end of a trace, and who
- * waits for that. */
+/* trace_reader.c -- kernels: a reader comes to the end of a trace, and another
+ * thread waits for that. */
 #include "kernels.h"
 #include "traced.h"
 
@@ -106,7 +106,7 @@ stop_wait_start(void *context, uint32_t thread)
     sim_explore_check(session_stop() == PROF_OK, "the session does not stop");
     sim_explore_check(prof_trace_stop_wait(session_trace) == PROF_OK,
                       "who waits for the reader is refused");
-    /* The reader wrote it: not to be seen without [pair: end]. */
+    /* The reader wrote the file: visible here only because of [pair: end]. */
     sim_explore_check(traced_file.count > 16, "the reader is not seen");
     sim_explore_check(session_start() == PROF_OK,
                       "the next session is refused after the wait");

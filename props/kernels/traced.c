@@ -1,4 +1,4 @@
-/* traced.c -- what the kernels of a tracer do in either order of events. */
+/* traced.c -- see traced.h. */
 #include "traced.h"
 
 #include "prof/port.h"

@@ -1,40 +1,41 @@
-/* traced.h -- what the kernels of a tracer do in either order of events. */
+/* traced.h -- parts of kernels that trace.c (events ordered by stamps) and
+ * trace_clock.c (ordered by the clock) share. */
 #ifndef PROPS_KERNELS_TRACED_H
 #define PROPS_KERNELS_TRACED_H
 
 #include "session.h"
 
-/* Of the run: what was read of its first session, and of its second. */
+/* What was read in this run: of its first session, and of its second. */
 extern struct session_file traced_file;
 extern struct session_file traced_second_file;
 extern struct session_events traced_events; /* of the file that was read last */
 
-/* A tracer that is on, and nothing read. */
+/* Begin a run: start a new tracer. */
 void traced_new(enum prof_trace_order order);
 
 /* End the first session: it must have so many events of session_emit(). */
 void traced_expect(uint32_t count);
 
-/* Look at a file. returns: its events of session_emit() */
+/* Check a file. returns: how many events of session_emit() it has */
 uint32_t traced_look(const struct session_file *file);
 
-/* ---- As threads do ---- */
+/* ---- Bodies of threads ---- */
 
 void traced_emit_twice(void *context, uint32_t thread);
 void traced_emit_without_processor(void *context, uint32_t thread);
 void traced_read_some(void *context, uint32_t thread);
 
-/* The next session begins when this one was read to its end. */
+/* Stop; start the next session once this one was read to its end. */
 void traced_stop_and_start(void *context, uint32_t thread);
 
-/* The same in a stopped world, during a return from a system call, and at
- * the end: the return is told once, in its own session. */
+/* The same in a stopped world, while another thread returns from a system call.
+ * At the end: the return is traced once, in the session where it happened. */
 void traced_stop_and_start_stopped(void *context, uint32_t thread);
 void traced_return(void *context, uint32_t thread);
 void traced_one_return(void *context);
 
-/* A return that has no processor, so no stopped world stops it: between two
- * sessions it is in neither. */
+/* A return on no processor, which a stopped world does not stop. If it happens
+ * between two sessions, it is in neither. */
 void traced_return_without_processor(void *context, uint32_t thread);
 void traced_return_or_none(void *context);
 

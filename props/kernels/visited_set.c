@@ -1,6 +1,6 @@
 /*
- * visited_set.c -- kernels: the explorer's own set of states, as several
- * processes share it.
+ * visited_set.c -- kernels: the explorer's own set of visited states, which
+ * several processes share.
  */
 #include <sched.h>
 #include <stdalign.h>
@@ -10,7 +10,7 @@
 /* Who waits for a table's lock. */
 #define sched_yield() sim_explore_spin_wait()
 
-/* Once more, instrumented; the explorer that runs this has another one. */
+/* A second, instrumented copy; the explorer that runs this uses its own. */
 #include "visited.c"
 
 enum { PAGE = 4096, COUNT_MAX = 16 };
@@ -22,7 +22,7 @@ static bool was_there[2];
 /* Of one table, and of one slot to begin with. */
 static const uint64_t keys[2][2] = {{7, 7}, {9, 7}};
 
-/* As sim_visited_init_shared(), at one place in each run. */
+/* Like sim_visited_init_shared(), at the same address in each run. */
 static void
 setup(void *context)
 {

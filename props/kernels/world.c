@@ -1,10 +1,9 @@
 /*
- * world.c -- kernels of a world that is stopped by a hand-shake, and of
- * everything at once.
+ * world.c -- kernels of a stopped world, and of everything at once.
  *
- * To the library a stopped world is a lock: a mutator holds it through a record
- * call, the collector through next_cycle. So no record call is in flight during
- * next_cycle, and all see what was before.
+ * A lock simulates stopping the world: a mutator holds it during a record call,
+ * the collector during next_cycle. So no record call is in flight during
+ * next_cycle, and each thread sees what happened before it.
  */
 #include "instance.h"
 #include "kernels.h"

@@ -1,23 +1,24 @@
 /*
- * mutant_trial.c -- which properties catch a library that is wrong.
+ * mutant_trial.c -- which properties catch a mutant.
  *
  * usage: mutant_trial matrix|named DIR RULES RUNS WORD...
  *
- * It is linked with a mutant in place of an object of the library or of the
- * harness, and says, one fact a line:
+ * This program is linked with a mutant in place of an object of the library or
+ * of the harness. It prints, one fact a line:
  *
  *      first SEED WHAT EVENTS    the first failing seed of a campaign with all
- *                                properties; what names it (a property, or
- *                                `crash`); the events of its scenario, shrunk
+ *                                properties; the property that names the
+ *                                failure, or `crash`; how many events the
+ *                                shrunk scenario has
  *      alone PROPERTY SEED       the first seed that this property catches when
- *                                it is the only one asked for
- *      missed GOAL               not met in RUNS runs
+ *                                only it is judged
+ *      missed GOAL               the coverage goal was not reached in RUNS runs
  *
- * A word is a property, cover:GOAL, or anything else that all properties decide
- * (`crash`, `nobody`). A named property is judged for RUNS runs. `matrix` also
- * judges each other one, for a twentieth as many runs; `named` judges only
- * those that a word names. The shrunk scenario is left in DIR. Seeds count from
- * 1, so a seed is the number of runs to detection.
+ * A WORD is a property, cover:GOAL, or a verdict of all properties together
+ * (`crash`, `nobody`). Each property that a WORD names is judged alone for RUNS
+ * runs. `matrix` also judges each of the others alone, for RUNS / 20 runs;
+ * `named` does not. The shrunk scenario is left in DIR. Seeds count from 1, so
+ * a failing seed is the number of runs to detection.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,18 +1,18 @@
 /*
- * go_gaps.c -- from one sampled allocation to the next, in bytes.
+ * go_gaps.c -- compare gaps: the bytes from one sample to the next.
  *
- * Under a rate R the runtime draws the number of bytes to the next sample, and
- * so do our go1.17 rules; from the same 26 random bits both must get the same
- * number. (Of a number of 32 bits Go's fastrandn takes the upper 26, our
- * sampler the lower: it is given them there.)
+ * At a rate R, Go's runtime and our go1.17 rules draw the next gap; from the
+ * same 26 random bits both must get the same number. (Of a 32-bit number Go's
+ * fastrandn uses the upper 26 bits and our sampler the lower ones, so our
+ * sampler gets a shifted number.)
  *
- * Rates from 2 on. At rate 1 the runtime leaves a gap of 0 behind, so the first
- * allocation after the rate was raised is always sampled; our sampler goes on
- * with the gap it had before, or draws its first.
+ * R is at least 2. At rate 1 the runtime leaves a gap of 0, so the first
+ * allocation after the rate is raised is always sampled; our sampler continues
+ * with its previous gap, or draws its first.
  *
- * The library does not report a gap, but it can be found: an allocation of S
- * bytes is sampled if S is at least the gap. So the gap is found by bisection,
- * and drawn anew from the same number for each try.
+ * The library does not report a gap, but an allocation of S bytes is sampled if
+ * S is at least the gap. So bisection over S finds the gap; for each try it is
+ * drawn again from the same random number.
  */
 #include "go_gaps.h"
 

@@ -5,9 +5,9 @@
 #include <stdint.h>
 
 /*
- * Write the questions and our answers to the tape's files.
+ * Write the schedule and our results to the tape's files.
  *
- * returns: gaps asked for; 0 if there was not enough memory
+ * returns: how many gaps are compared; 0 if there was not enough memory
  */
 uint64_t go_gaps_run(uint64_t first, uint64_t count);
 

@@ -8,10 +8,10 @@
  *          Go's table has no limit; explicit frees are dropped, since Go's
  *          profile has no such call.
  *   wild   the calls that a world makes, in any order at all.
- *   gaps   no calls: how far the heap sampler's next sample is (go_gaps.c).
+ *   gaps   no calls, but gaps of the heap sampler (go_gaps.c).
  *
- * A schedule ends with a reading of each profile. Prints one line of what was
- * met, as NAME=NUMBER.
+ * A schedule ends with a reading of each profile. The program prints one line
+ * of counts, as NAME=NUMBER.
  */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,9 +1,10 @@
 /*
- * go_tape.c -- the calls on their way into the library, and its results.
+ * go_tape.c -- see go_tape.h.
  *
- * A wait may take a random number. Go's generator is set to a state, ours to
- * the state from which it gives the same 32 bits. So both decide by one number,
- * which the tape chooses: every other one close to where the decision flips.
+ * Recording a wait may draw a random number. Go's generator is set to a state,
+ * and ours to a state from which it returns the same 32 bits. So both decide by
+ * the same number. The tape chooses it; every second one is close to the
+ * threshold of the decision.
  */
 #include "go_tape.h"
 

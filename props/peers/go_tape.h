@@ -1,6 +1,6 @@
 /*
- * go_tape.h -- records the calls that a world makes to the library, and the
- * library's results, so that the Go runtime can be asked the same.
+ * go_tape.h -- records the calls that a world makes to the library, and their
+ * results, so that the same calls can be made to the Go runtime.
  *
  * The linker puts the tape between the callers of prof/ and the library
  * (--wrap, go_tape.wrap). Both files are lines of words; those of the schedule

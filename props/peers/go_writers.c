@@ -2,7 +2,7 @@
  * go_writers.c -- the records of go_writers/cases.go, written by our writers.
  *
  * usage: go_writers DIR. Reads DIR/cases; writes DIR/NAME.our.pb and
- * DIR/NAME.our.txt for each. It ends at the first thing that is wrong.
+ * DIR/NAME.our.txt for each. It ends at the first error.
  */
 #include <inttypes.h>
 #include <stdalign.h>

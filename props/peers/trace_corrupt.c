@@ -4,10 +4,10 @@
  *
  * usage: trace_corrupt FOLDER COUNT SEED RECORDING
  *
- * In turn: a recording with bytes changed at random; one with single numbers
- * changed, so that the format survives; one with records deleted, repeated or
- * exchanged; a list of events that grows word by word and ends at the first
- * wrong turn.
+ * The traces are, in turn: a recording with bytes changed at random; one with
+ * single numbers changed, which keeps the format valid; one with records
+ * deleted, repeated or exchanged; a list of events that grows word by word and
+ * ends at the first event that breaks a rule.
  */
 #include <setjmp.h>
 #include <stdarg.h>

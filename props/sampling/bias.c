@@ -1,4 +1,4 @@
-/* bias.c -- the tables of bias.h. */
+/* bias.c -- see bias.h. */
 #include "bias.h"
 
 #include <inttypes.h>

@@ -1,6 +1,7 @@
 /*
- * bias.h -- how far the means of a block profile are off, as a table and a
- * plot. The numbers are the closed forms that S2 compares with the library.
+ * bias.h -- how far the estimates of a block profile are off on average, as a
+ * table and a plot. They are computed by the closed forms with which S2
+ * compares the library.
  */
 #ifndef PROPS_BIAS_H
 #define PROPS_BIAS_H
@@ -33,8 +34,8 @@ void props_bias_make(struct props_bias *bias, const struct prof_rules *rules,
 
 void props_bias_print(FILE *file, const struct props_bias *bias);
 
-/* All rule sets, at several rates, as comma-separated values; and the same as a
- * drawing. */
+/* Write all rule sets at several rates, as comma-separated values, and as a
+ * drawing (SVG). */
 void props_bias_csv(FILE *file);
 void props_bias_svg(FILE *file);
 

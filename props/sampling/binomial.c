@@ -1,11 +1,12 @@
 /*
  * binomial.c -- sums of binomial terms.
  *
- * The term at the mode is computed from log-gamma; the others follow by ratios,
- * outwards, until they are below 1e-40 of it: what is left out is then below
- * trials * 1e-40. Log-gamma of n <= 1e9 is below 2e10 and accurate to about
- * 1e-18 of that, so the terms have a relative error of 1e-7; the thresholds
- * move only if a sum lies that close to alpha / 2.
+ * The largest term, at the mode, is computed from log-gamma. Its neighbours
+ * follow by ratios, outwards, until a term is below 1e-40 of the largest; the
+ * terms left out add up to less than trials * 1e-40. Log-gamma of n <= 1e9 is
+ * below 2e10, with a relative error of about 1e-18, so the terms have a
+ * relative error of 1e-7. A threshold is wrong only if a sum is that close to
+ * alpha / 2.
  */
 #include "binomial.h"
 

@@ -16,8 +16,9 @@ struct props_interval {
 };
 
 /*
- * The counts to accept of `trials` events of chance p, 0 < p < 1: on each side
- * a count outside has a chance of at most alpha / 2, by the sum of the terms.
+ * The interval of counts to accept if each of `trials` independent events has
+ * the chance p, 0 < p < 1. A count below the interval has a chance of at most
+ * alpha / 2, and so has a count above it.
  */
 struct props_interval props_binomial_accept(uint64_t trials, long double p,
                                             long double alpha);

@@ -1,6 +1,6 @@
 /*
- * checker.h -- properties that are enumerated or measured, not tried by a
- * campaign's random worlds: S1 to S5, and U1, U2 and W3 of subjects.
+ * checker.h -- checks of the properties that random worlds cannot judge, by
+ * enumeration or measurement: S1 to S5, and U1, U2 and W3 of subjects.
  */
 #ifndef PROPS_CHECKER_H
 #define PROPS_CHECKER_H
@@ -10,7 +10,7 @@
 #include "prof/rules.h"
 #include "property.h"
 
-/* What a checker has to say. */
+/* What a checker has found. */
 struct props_finding {
     enum props_property property;
     uint64_t cells;   /* combinations that were tried */
@@ -39,13 +39,13 @@ bool props_checker_run(enum props_property property,
 /* Is there a checker for it? */
 bool props_checker_exists(enum props_property property);
 
-/* returns: whether a is graver than b: a broken rule is graver than a mean
- *          that is off, and of two means the one whose ratio is further from
- *          1 */
+/* returns: whether a is worse than b: a broken rule is worse than a mean that
+ *          is off, and of two means the one whose ratio is further from 1 is
+ *          worse */
 bool props_finding_is_worse(const struct props_finding *a,
                             const struct props_finding *b);
 
-/* Private to the checkers: note a failure, the first one's text is kept. */
+/* For the checkers only: note a failure; the text of the first one is kept. */
 void props_finding_fail(struct props_finding *finding, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -54,7 +54,7 @@ void props_finding_deviates(struct props_finding *finding, double deviation,
                             const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The checkers. out: *finding, to which they add */
+/* The checkers. in, out: *finding, to which they add their results */
 void props_check_heap_sampler(const struct props_question *question,
                               struct props_finding *finding);
 void props_check_block(const struct props_question *question,

@@ -1,12 +1,14 @@
 /*
- * enumerate.c -- S2, S3, S4, S5: every cell of (length, rate) is given every
- * remainder once, and sums are compared with the closed forms. No tolerance.
+ * enumerate.c -- S2, S3, S4, S5: for every pair of a length and a rate, offer
+ * one event for each remainder that a random number can have modulo the rate.
+ * The sums must equal the closed forms exactly.
  *
- * For rates too large for that, the kept numbers are counted by their borders.
- * In each block of `rate` numbers the first so many are kept; the border is
- * found by bisection, and the block's ends are checked. Exact rules have too
- * many numbers for that: there the test counts how many numbers lead to an
- * outcome, which must be the same for all, and which outcomes are kept.
+ * For large rates that is too much. There the random numbers are taken in
+ * blocks of `rate`: in each block the rules keep the first few numbers and no
+ * other. Bisection finds where these end, and the ends of the block are
+ * checked. Exact rules have too many blocks for that; for them the test counts
+ * how many numbers lead to each outcome, which must be equally many, and which
+ * outcomes are kept.
  */
 #include "checker.h"
 
@@ -27,8 +29,7 @@ sums_of(const struct props_fixture *fixture, enum prof_contention kind,
                : model_mutex_sums(fixture->era, draws, cycles, rate);
 }
 
-/* What a reader must multiply a mutex record by, under the rules of the time.
- */
+/* By what a reader must multiply a mutex record under these rules. */
 static uint64_t
 reader_factor(const struct prof_rules *rules, enum prof_contention kind,
               uint64_t rate)
@@ -38,7 +39,7 @@ reader_factor(const struct prof_rules *rules, enum prof_contention kind,
 
 /* ---- small rates, all ---- */
 
-/* The count that is shown of `kept` events of go1.17: a sum of doubles, cut. */
+/* The count that go1.17 shows of `kept` events: a sum of doubles, truncated. */
 static uint64_t
 count_in_doubles(const struct model_sums *sums, enum prof_contention kind)
 {
@@ -272,8 +273,8 @@ check_added(struct border *border, uint64_t u, uint64_t rate,
 }
 
 /*
- * Under exact rules: that the kept ones are the first so many outcomes is found
- * by halving; outcomes at every border, and some between, are checked.
+ * Under exact rules, bisection finds how many of the first outcomes are kept.
+ * Outcomes at every border, and some in between, are checked one by one.
  */
 static void
 check_exact_width(struct border *border, uint64_t rate,

@@ -1,4 +1,4 @@
-/* finding.c -- the worst that was found so far. */
+/* finding.c -- keep the worst of what a checker finds. */
 #include "checker.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /*
- * sample_change.c -- S4 and S5: what a change of rate leaves alone, and exactly
- * when a random number is taken.
+ * sample_change.c -- S4: a change of rate leaves recorded events alone. S5:
+ * random numbers are drawn exactly when the rules need them.
  */
 #include "checker.h"
 

@@ -1,15 +1,15 @@
 /*
  * sample_heap.c -- S1: the heap sampler, in four steps.
  *
- *   1. Decisions. Allocation by allocation the library and the model, which
- *      shares nothing with it but the definition, agree, and take the same
- *      random numbers.
- *   2. Go's exponential sampler draws from 2^26 numbers; how many of them lead
- *      past a size is counted by halving (the gap falls as the number grows),
- *      and compared with the formula.
- *   3. The exact sampler's chances are measured: 1 - e^(-S/R), thresholds by
- *      the binomial distribution at alpha 1e-9 over all cells.
- *   4. Unsampling is compared with the same in 64-bit mantissas.
+ *   1. Decisions. For each allocation, the library and the model must decide
+ *      alike and draw the same random numbers. They share only the definition.
+ *   2. Go's exponential sampler draws one of 2^26 numbers. Bisection counts how
+ *      many of them give a gap of at most a given size (the gap falls as the
+ *      number grows); the count is compared with the formula.
+ *   3. The exact sampler must sample an allocation of S bytes at a rate of R
+ *      with the chance 1 - e^(-S/R). That is measured; the thresholds come from
+ *      the binomial distribution, with alpha = 1e-9 for all cells together.
+ *   4. Unsampling is compared with a computation in 64-bit mantissas.
  */
 #include "checker.h"
 
@@ -129,8 +129,9 @@ check_go_cell(const struct props_question *question,
     const double chance = (double)count_samples(fixture, size) / all;
     const double factor = told.factor * chance / told.chance;
     /*
-     * A straight line over 1/32 is off by (1/32)^2 / 8 at most, the second
-     * derivative of ln(1 + t) being at most 1; and steps of 2^-26.
+     * The sampler takes logarithms from a table with 32 intervals, straight
+     * lines in between: off by (1/32)^2 / 8 at most, since the second
+     * derivative of ln(1 + t) is at most 1. Draws add steps of 2^-26.
      */
     const double resolution = (1 - told.chance) / 8192 + 2 / all;
 

@@ -1,7 +1,6 @@
 /*
- * sampling_fixture.h -- an instance of the library under test: one processor,
- * random numbers chosen by the test, profiles read back. It uses public
- * functions only.
+ * sampling_fixture.h -- an instance of the library with one processor, whose
+ * random numbers the test chooses. Only public functions are used.
  */
 #ifndef PROPS_SAMPLING_FIXTURE_H
 #define PROPS_SAMPLING_FIXTURE_H
@@ -16,7 +15,7 @@ struct props_fixture {
     struct prof *prof;
     struct prof_proc *proc;
     enum prof_random random;
-    enum model_era era; /* whose formulas are to hold */
+    enum model_era era; /* whose formulas must hold */
     void *block;
 };
 
@@ -36,8 +35,9 @@ void props_fixture_set_rate(struct props_fixture *fixture,
 uint64_t props_fixture_first(const struct props_fixture *fixture);
 
 /*
- * returns: the random number that leads to the u-th of `rate` equally likely
- *          outcomes. Under Go's rules it is the u-th number of a draw
+ * returns: a random number that leads to outcome number u of `rate` equally
+ *          likely ones. Under Go's rules it is the u-th number that a draw can
+ *          be
  */
 uint64_t props_fixture_number(const struct props_fixture *fixture, uint64_t u,
                               uint64_t rate);
@@ -45,13 +45,13 @@ uint64_t props_fixture_number(const struct props_fixture *fixture, uint64_t u,
 /*
  * Let the next number be `wanted`, then offer an event.
  *
- * returns: how many numbers the event took; 3 stands for more than 2
+ * returns: how many numbers the event drew; 3 means more than 2
  */
 uint32_t props_fixture_event(struct props_fixture *fixture,
                              enum prof_contention kind, uint64_t wanted,
                              int64_t cycles);
 
-/* The only stack's record; zeros if it has none. */
+/* returns: the record of the only stack; zeros if there is none */
 struct prof_contention_record
 props_fixture_read(const struct props_fixture *fixture,
                    enum prof_contention kind);

@@ -1,8 +1,9 @@
 /*
  * stream.c -- the generators, run backwards by one step.
  *
- * Each is a bijection, so the state before a number follows from it. Written
- * from the definitions in docs/sampling.md, not from the library's code.
+ * Each generator's step is a bijection, so a number determines the state before
+ * it. Written from the definitions in docs/sampling.md, not from the library's
+ * code.
  */
 #include "stream.h"
 

@@ -1,8 +1,8 @@
 /*
- * stream.h -- make a generator give a chosen number next.
+ * stream.h -- find the generator state from which a chosen number comes next.
  *
- * So a test can feed the library, as it ships, every number that a draw can be,
- * through its public functions: resume at this state, then offer an event.
+ * With it a test feeds any random number to the unchanged library, through
+ * public functions: set the generator to that state, then offer an event.
  */
 #ifndef PROPS_STREAM_H
 #define PROPS_STREAM_H

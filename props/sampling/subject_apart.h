@@ -2,8 +2,9 @@
  * subject_apart.h -- checkers that compare a subject's figures with the truth.
  * A subject may crash or hang, so they run it in a process of its own.
  *
- * A figure more than 7.5 standard errors off is no chance (1e-13 for one
- * figure); one that is really 11.5 off is missed once in 30,000.
+ * A figure fails if it is more than 7.5 standard errors off. A right figure
+ * fails with a chance of 1e-13; one that is really 11.5 standard errors off is
+ * missed once in 30,000 times.
  */
 #ifndef PROPS_SUBJECT_APART_H
 #define PROPS_SUBJECT_APART_H
@@ -27,7 +28,7 @@ struct subject_result {
     bool failed;
     uint64_t cells;
     double worst;   /* deviation */
-    double noticed; /* the least deviation that would be, of the worst cell */
+    double noticed; /* the least deviation that the worst cell would show */
     char text[400];
 };
 
@@ -35,23 +36,26 @@ struct subject_result {
 void props_subject_add(struct subject_figure *figure, double found);
 
 /*
- * Compare the mean of so many runs with the truth.
+ * Compare the mean of a figure over `runs` runs with the truth.
  *
- * out:     *mean and its standard error, as parts of the truth; *result, but
- * for its text returns: false if it is off
+ * out:     *mean and its standard error *error, both divided by the truth;
+ *          *result, except its text
+ * returns: false if the mean is off
  */
 bool props_subject_weigh(const struct subject_figure *figure, uint32_t runs,
                          struct subject_result *result, double *mean,
                          double *error);
 
 /*
- * Tries the cells that the context names. in: memory, as of subject_config
- * out: *result; done, unless begin() returned NULL
+ * Tries the cells that the context names.
+ *
+ * in:      memory, for subject_config
+ * out:     *result; result->done, unless begin() returned NULL
  */
 typedef void subject_try(const struct subject *subject, void *memory,
                          const void *context, struct subject_result *result);
 
-/* Let it try, in a process. in: runs of each cell. out: *finding */
+/* Call try_all in a child process. in: runs of each cell. out: *finding */
 void props_subject_apart(const struct subject *subject, subject_try *try_all,
                          const void *context, uint32_t runs,
                          struct props_finding *finding);

@@ -1,16 +1,15 @@
 /*
- * subject_bias.c -- U1 and U2: is what a subject estimates right on average?
+ * subject_bias.c -- U1 and U2: are a subject's estimates right on average?
  *
- * Each cell is a rate and a few sizes, each with a site of its own. A run of a
- * cell is a new instance; from run to run the random numbers differ and nothing
- * else. The mean estimate of each size over all runs, divided by the truth, is
- * held against 1: more than 7.5 standard errors off is no chance (1e-13 for one
- * figure), and what is 11.5 off is missed in one case of 30,000.
+ * A cell is a rate and a few sizes, each with a site of its own. Each run of a
+ * cell uses a new instance; only the random numbers differ from run to run. For
+ * each size, the mean estimate over all runs, divided by the truth, must be 1
+ * to within 7.5 standard errors (subject_apart.h).
  *
- * U2 tries a thread that allocates once, or ten times, and ends. Its first
- * random numbers are spread evenly over the range, one for each run, so a rule
- * with a draw for each gap is enumerated and not drawn; the bound is the same,
- * and then wider than necessary.
+ * U2 tries a thread that allocates once, or ten times, and ends. The first
+ * random numbers of the runs are spread evenly over the range of a draw. So for
+ * rule sets that draw each gap the runs enumerate the first gaps instead of
+ * drawing them, and the same bound is wider than necessary.
  */
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /*
- * subject_wait_bias.c -- W3: is what a subject estimates of waits right on
- * average? As subject_bias.c: each cell is a rate and one or two lengths of
- * waits in turn, each at a site of its own; each run is a new instance.
+ * subject_wait_bias.c -- W3: are a subject's estimates of waits right on
+ * average? Like subject_bias.c, but a cell is a rate and one or two lengths of
+ * waits, which take turns, each at a site of its own.
  */
 #include <stdio.h>
 #include <string.h>

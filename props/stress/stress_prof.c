@@ -1,6 +1,6 @@
 /*
- * stress_prof.c -- the core under real threads, as a witness beside the
- * explorer: what the machine really does, and what ThreadSanitizer sees.
+ * stress_prof.c -- the core under real threads, in addition to the explorer: on
+ * the real machine, and under ThreadSanitizer.
  *
  *      workers   record; meet at a barrier; the leader begins a cycle; go on
  *      reader    reads all the time, also while the world is stopped
@@ -9,7 +9,8 @@
  * all with the same stacks, so that the first event of a stack is a race. Each
  * counts for itself what it has recorded, and at the end the sums must agree.
  *
- * Bounded by rounds, not by time. Prints what failed, and a line of numbers.
+ * The number of rounds is fixed, not the time. The program prints what failed,
+ * and a line of numbers.
  */
 #include <inttypes.h>
 #include <pthread.h>
@@ -136,8 +137,8 @@ race_for_every_stack(struct worker *worker)
 }
 
 /*
- * What a collection of the last stop found dead is swept first, so the objects
- * were allocated before the stop; afterwards the program frees by itself.
+ * First sweep the objects that the collection at the last stop found dead,
+ * which were allocated before it; then free objects explicitly.
  */
 static void
 work_a_round(struct worker *worker)

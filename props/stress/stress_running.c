@@ -2,11 +2,11 @@
  * stress_running.c -- real threads record while another one begins cycles,
  * under the running-world contract (prof/core/grace.c).
  *
- * A free that is swept names an object of an earlier cycle, as a collector
- * would; an explicit one may name any. So in every snapshot, whatever the
- * timing, no bucket may show more frees than allocations, and at the end
- * nothing may be missing. Timing decides which situations are met, never what
- * is right.
+ * As in a collector, a swept object was allocated in an earlier cycle; an
+ * explicit free may free any object. So in every snapshot, whatever the timing,
+ * no bucket may show more frees than allocations, and at the end nothing may be
+ * missing. Timing decides which situations occur, but not which results are
+ * right.
  */
 #include <pthread.h>
 #include <sched.h>

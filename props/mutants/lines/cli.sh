@@ -1,10 +1,10 @@
 #!/bin/sh
-# Try mutants of what decides in cli/: all of it but for what cli-left-out.txt
-# names. Judges are the tests that link a part of it, and the scripts that run the
+# Try mutants of cli/, except of the code that decides nothing (cli-left-out.txt).
+# Judges are the tests that link a part of cli/, and the scripts that run the
 # command.
 #
-# usage: cli.sh [EVERY [PREFIX]]     one in so many (240), the same each time;
-#                                    of what begins so (cli/)
+# usage: cli.sh [EVERY [PREFIX]]     one mutant in EVERY (240), the same each time,
+#                                    of those whose name begins with PREFIX (cli/)
 # out: out/mutate-cli/results.tsv, survivors.txt; exit 1 if the score is below
 # 95 %
 set -eu

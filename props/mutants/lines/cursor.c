@@ -1,4 +1,4 @@
-/* cursor.c -- where in a text a cursor of libclang stands. */
+/* cursor.c -- the range of source text that a cursor of libclang covers. */
 #include <clang-c/Index.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,8 +30,8 @@ find_children_of(CXCursor cursor)
 }
 
 /*
- * Where a macro is given to a macro, the compiler may not see where a text
- * ends: it must be a whole one.
+ * Is the text a complete expression? If a macro is an argument of a macro,
+ * libclang may report a wrong end.
  */
 static bool
 is_whole(const char *text, size_t begin, size_t end)

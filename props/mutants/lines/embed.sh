@@ -1,8 +1,8 @@
 #!/bin/sh
-# Try mutants of every line of embed/, the recorder and the malloc profiler: what
-# judges them are tests in one process, and programs that are recorded.
+# Try mutants of every line of embed/, the recorder and the malloc profiler. Judges
+# are unit tests, and tests that record or profile other programs.
 #
-# usage: embed.sh [EVERY [alone]]     one in so many (15), the same each time;
+# usage: embed.sh [EVERY [alone]]     one mutant in EVERY (15), the same each time;
 #                                     alone: no program is recorded
 # out: out/mutate-embed/results.tsv, survivors.txt; exit 1 if the score is below
 # 95 %

@@ -1,8 +1,9 @@
 /*
  * expression.c -- the mutants of an expression.
  *
- * The compiler says where an operand is and of which type; what stands between
- * two of them is read from the text. A name that stands for a constant is one.
+ * libclang gives the range and the type of each operand; the operator between
+ * two operands is read from the text. A macro or an enumerator with a constant
+ * value is treated as a constant.
  */
 #include <clang-c/Index.h>
 #include <ctype.h>
@@ -295,8 +296,8 @@ visit_initialiser(struct walk *walk, CXCursor cursor,
 }
 
 /*
- * `a < b ? a : b`: with <= it is the same number. returns: true for such an
- * expression, whose comparison then has one mutant, the other way round
+ * `a < b ? a : b`: with <= the value is the same, so the only mutant of the
+ * comparison is the opposite one. returns: true for such an expression
  */
 static bool
 visit_extreme(struct walk *walk, const struct children *children)

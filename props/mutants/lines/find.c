@@ -1,11 +1,9 @@
 /*
- * find.c -- the mutants of a file: walk its functions, as the compiler sees
- * them.
+ * find.c -- find the mutants of a file by a walk through its syntax tree.
  *
- * What a macro expands to is left alone, except the arguments of its call,
- * which stand in the text. Nothing is changed where the compiler wants a
- * constant (cases, sizes, static tables), nor in assertions, hints and panics,
- * which do not do the work.
+ * Expansions of macros are not changed, but the arguments of their calls are.
+ * Nothing is changed where C requires a constant (cases, sizes, static tables),
+ * nor in assertions, compiler hints and panics.
  */
 #include "lines/find.h"
 

@@ -5,8 +5,8 @@
 #include "lines/site.h"
 
 /*
- * Add the spots of a source file, and of the functions in the headers of its
- * folder that it includes.
+ * Add the spots of a source file (site.h), and those of functions in headers
+ * of its folder that it includes.
  *
  * in:      arguments, for the compiler
  * returns: false if the file does not compile

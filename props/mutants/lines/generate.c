@@ -5,17 +5,18 @@
  *            [-- ARGUMENT... -- FILE.c...]...
  *        mutate_generate --alone OUT ARGUMENT... -- FILE.c... <NUMBERS
  *
- * OUT/prof/x.c and OUT/prof/x.h are such copies, and OUT/mutants.tsv names the
- * mutants. If EVERY is not 1 the copies have only those of a sample (name.h);
- * the numbers are the same. With --alone OUT/NUMBER.c is the source with that
- * mutant alone; its number and the file's path are printed.
+ * The copies are OUT/prof/x.c, OUT/prof/x.h and so on; OUT/mutants.tsv names
+ * the mutants. If EVERY is not 1, the copies have only the mutants of a sample
+ * (name.h), with the same numbers. With --alone, OUT/NUMBER.c is the source
+ * with that single mutant; its number and the file's path are printed.
  *
- * An expression e of the spot 17, 18 becomes
+ * An expression e with the mutants e17 and e18, numbers 17 and 18, becomes
  *     (MUTANT_MET(17), MUTANT_IS(17U) ? e17 : MUTANT_IS(18U) ? e18 : e)
- * where e may hold spots in turn and e17 is plain, so the text grows with the
- * depth and no faster; of two that are on in one text the outer one counts. A
- * statement is skipped when its mutant is on; one that changes places with the
- * next is preceded by that.
+ * The e at the end may contain further mutants; e17 and e18 contain none, so
+ * the text grows only linearly with the depth of nesting. If two mutants are on
+ * and one contains the other, the outer one counts. A statement is skipped when
+ * its mutant is on. If two statements change places, the second is copied in
+ * front of the first.
  */
 #include <errno.h>
 #include <stdio.h>

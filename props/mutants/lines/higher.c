@@ -1,6 +1,7 @@
 /*
- * higher.c -- mutants that change more than an operator: a load made again, an
- * integer cut, another field's limit. Statements that move are in find.c.
+ * higher.c -- mutants that change more than an operator: load a variable again,
+ * truncate an integer, use the limit of another field. Mutants that move
+ * statements are in find.c.
  */
 #include <clang-c/Index.h>
 #include <ctype.h>

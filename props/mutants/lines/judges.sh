@@ -1,5 +1,5 @@
-# judges.sh -- what judges the mutants of a room: the build's own tests, run on
-# what has mutants. To be included; $from is the build's folder, $to the mutants'.
+# judges.sh -- the judges of a room's mutants: the build's own tests, linked with
+# the mutants. To be included; $from is the build's folder, $to the mutants'.
 
 # Print a line for each run of a test program: the program and its arguments.
 judge_test() { # TEST

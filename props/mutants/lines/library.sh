@@ -1,8 +1,8 @@
 #!/bin/sh
-# The library with its mutants, and what judges it.
+# Build the library with its mutants, and the judges.
 #
 # usage: library.sh FROM TO EVERY     FROM: out/gcc, built; TO: has generate
-#                                     EVERY: one in so many, 1: all
+#                                     EVERY: one mutant in EVERY; 1: all
 # out: TO/mutants.tsv, libmutated.a, kernels.o, worlds, profsim, programs
 set -eu
 

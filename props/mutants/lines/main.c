@@ -4,15 +4,16 @@
  * usage: mutate_run [--jobs N] [--slow MS] [--costs FILE] [--every N]
  * [--higher N] [--pairs N] [--only PREFIX] [--memory GIB] FOLDER RESULTS
  *
- * FOLDER has mutants.tsv, programs and worlds. Judges that need more than
- * --slow by FILE, props/mutants/lines/costs.txt, are not asked. With --every
- * one of N mutants is tried, the same each time; of those that are more than an
- * operator (higher.c, and statements that move in find.c) one in N of --higher,
- * else none. --pairs puts about N pairs of two operators of one function
- * together, both of those that are tried alone.
- * A judge may have 8 GiB of address space, or what --memory says.
- * PREFIX is of names: a file, or a file and a function; or some, with commas.
- * RESULTS has a line for each mutant that was tried.
+ * FOLDER has mutants.tsv, programs and worlds. --slow leaves out the judges
+ * that need more than MS by FILE (props/mutants/lines/costs.txt). --every tries
+ * one of N mutants, the same each time. Mutants that change more than an
+ * operator (higher.c, and statements that move in find.c) are tried only with
+ * --higher, one of N. --pairs also tries about N pairs of two mutants at once,
+ * both operators of one function and both also tried alone.
+ * --memory limits the address space of a judge (8 GiB).
+ * --only tries the mutants whose names begin with PREFIX: a file, or a file and
+ * a function; or several of these, separated by commas.
+ * RESULTS gets a line for each mutant that was tried.
  */
 #include <errno.h>
 #include <inttypes.h>

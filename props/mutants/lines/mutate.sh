@@ -3,11 +3,11 @@
 #
 # usage: mutate.sh [full]
 #
-# One in 25, the same each time; the page and the table are then
-# out/mutate/mutation.md and .csv. Or all, and then those of reports/ are
-# written. Those that are more than an operator are reported apart: one in 100 and 40
-# pairs, or one in 2 and 600 pairs. Exit 1 if the score is below the bar, or an explanation
-# in equivalent.txt is wrong.
+# Without `full`: one mutant in 25, the same each time; of those that change more
+# than an operator, which are reported apart, one in 100, and 40 pairs. Writes
+# out/mutate/mutation.md and .csv. With `full`: all mutants; of the others one in
+# 2, and 600 pairs. Writes reports/mutation.md and .csv. Exit 1 if the score is
+# below the bar, or an explanation in equivalent.txt is wrong.
 set -eu
 
 bar=95

@@ -1,4 +1,4 @@
-/* name.h -- the name of a mutant, and which of them a sample has. */
+/* name.h -- the name of a mutant, and which mutants belong to a sample. */
 #ifndef MUTATE_NAME_H
 #define MUTATE_NAME_H
 
@@ -10,8 +10,7 @@
 char *name_of_mutant(const char *file, const char *function, const char *text,
                      const char *instead, uint32_t ordinal);
 
-/* Is it in the sample of one in `every`? The same mutants are, wherever and
- * whenever. */
+/* Is it in the sample of one in `every`? That depends on the name alone. */
 bool name_is_sampled(const char *name, uint64_t every);
 
 #endif

@@ -1,4 +1,4 @@
-/* process.c -- one judge, one mutant, one process. */
+/* process.c -- run one judge against one mutant, in a process of its own. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -64,8 +64,8 @@ set_number(const char *name, uint64_t value)
 }
 
 /*
- * Limits that the program inherits: time, after which SIGVTALRM ends it, and
- * memory.
+ * Set limits, which exec() preserves: processor time, after which SIGVTALRM
+ * ends the program, and memory.
  */
 static void
 set_limits(uint64_t milliseconds, uint64_t memory_gib)

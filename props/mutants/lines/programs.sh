@@ -1,5 +1,5 @@
-# programs.sh -- whole programs that judge mutants of the explorer: each of
-# fixtures/explore/user/, linked with the explorer that has them. To be included;
+# programs.sh -- whole programs that judge mutants of the explorer: those of
+# fixtures/explore/user/, linked with the mutated explorer. To be included;
 # $from is the build's folder, $to the mutants'.
 
 # What `profsim explore prog.c` links with, and the switch in it.

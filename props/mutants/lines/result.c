@@ -1,4 +1,4 @@
-/* result.c -- how a mutant is called, and the line of its result. */
+/* result.c -- the name of a mutant, and the line of its result. */
 #include "trial.h"
 
 #include <stdio.h>

@@ -1,10 +1,11 @@
 #!/bin/sh
-# Try mutants of every line of one room that is not the library: `model`, the
-# oracles, judged by worlds of the right library and the tests that name them;
+# Try mutants of every line of a room other than the library: `model`, the oracles,
+# judged by worlds of the correct library and by the tests that link them; or
 # `explore`, the explorer and its search, judged by their tests, by kernels and by
 # whole programs.
 #
-# usage: room.sh model|explore [EVERY]     one in so many (25), the same each time
+# usage: room.sh model|explore [EVERY]     one mutant in EVERY (25), the same each
+#                                          time
 # out: out/mutate-ROOM/results.tsv, survivors.txt; exit 1 if the score is below
 # 95 %
 set -eu

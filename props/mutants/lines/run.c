@@ -1,11 +1,10 @@
 /*
- * run.c -- try each mutant with one judge after the other, until one catches
- * it.
+ * run.c -- try each mutant with one judge after the other, until a judge
+ * catches it.
  *
- * A job tries one mutant. A process that takes more than ten times its usual
- * time, and some more, counts as one that never ends, and so has caught the
- * mutant. This does not hold for a kernel: a harmless mutant may give it more
- * orderings to try.
+ * A job tries one mutant. A judge that takes much longer than ten times its
+ * usual time counts as hanging, and so catches the mutant. Kernels are an
+ * exception: a harmless mutant may give them more orderings to try.
  */
 #include <signal.h>
 #include <stdio.h>

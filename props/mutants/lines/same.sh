@@ -1,9 +1,9 @@
 #!/bin/sh
-# Which mutants are the original to the compiler: their object code is equal.
+# Find the mutants that the compiler turns into the original's object code.
 #
 # usage: same.sh FOLDER <NUMBERS      FOLDER: has generate
 #        same.sh one FOLDER NUMBER PATH
-# out: the numbers of those that are
+# out: their numbers
 set -eu
 
 rooms="-Iprof/include -iquote prof/core -iquote prof/trace -iquote prof/pprof"

@@ -1,5 +1,6 @@
 #!/bin/sh
-# What came of the mutants of a room, beside those that are explained.
+# The score of a room's mutants; survivors that are explained as equivalent count
+# as no mistake.
 #
 # usage: score.sh ROOM TO BAR     TO: has results.part;
 #                                 equivalent-ROOM.txt: the explained ones

@@ -1,10 +1,11 @@
 /*
- * site.h -- where source files may be wrong, and how.
+ * site.h -- the places in source files where a mutant changes the text.
  *
- * A spot is a range of a file's text, an expression or a statement, with the
- * mutants that differ there. Spots nest; of two that overlap otherwise one is
- * dropped. A mutant is named by what stays when lines move: file, function, its
- * text, its replacement, and a number if several share all four.
+ * A spot is an expression or a statement, as a range of a file's text, with the
+ * mutants that replace it. Spots may be nested; of two that overlap in another
+ * way one is dropped. The name of a mutant does not depend on line numbers: it
+ * consists of the file, the function, the text, its replacement, and an ordinal
+ * if several mutants share these four.
  */
 #ifndef MUTATE_SITE_H
 #define MUTATE_SITE_H
@@ -30,8 +31,8 @@ struct source {
 struct change {
     uint32_t id;                /* from 1, in the order of files and places */
     const char *kind;           /* arithmetic, constant, ... */
-    char *code;                 /* in the place of the text; NULL: it goes */
-    char shown[SITE_SHOWN_MAX]; /* what stands there instead, in short */
+    char *code;                 /* replaces the text; NULL: it is deleted */
+    char shown[SITE_SHOWN_MAX]; /* the replacement, shortened */
     uint32_t ordinal;           /* among mutants of the same name, from 1 */
     bool left_out;              /* not in the sample: only named */
 };
@@ -42,7 +43,7 @@ struct spot {
     size_t end;
     bool is_statement;
     char function[64];
-    const struct spot *previous; /* a statement that may change places */
+    const struct spot *previous; /* the statement to exchange it with */
     struct change changes[SITE_CHANGES_MAX];
     uint32_t changes_count;
 };
@@ -54,17 +55,17 @@ struct sites {
     size_t spots_count;
 };
 
-/* returns: the file, read when it is new */
+/* returns: the file; it is read at the first call */
 const struct source *site_source(struct sites *sites, const char *path);
 
-/* returns: the spot of this range, made when it is new */
+/* returns: the spot of this range; it is made at the first call */
 struct spot *site_spot(struct sites *sites, const struct source *source,
                        const char *function, size_t begin, size_t end);
 
 /*
- * Add a mutant, unless the spot has one with this code or no room.
+ * Add a mutant, unless the spot has one with this code, or is full.
  *
- * in: code, malloc()ed, is the spot's from now on
+ * in: code, malloc()ed; the spot takes ownership
  */
 void site_change(struct spot *spot, const char *kind, char *code,
                  const char *shown);

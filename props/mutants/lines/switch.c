@@ -1,9 +1,10 @@
 /*
- * switch.c -- linked with a library that has all mutants, and with a judge.
+ * switch.c -- see switch.h. Linked with a library that has all mutants, and
+ * with a judge.
  *
- * A program of tests runs the one named $PROF_MUTANT_TEST; with no such name
- * and $PROF_MUTANT_TESTS it prints the names of all. For that it finds our
- * _cmocka_run_group_tests() before cmocka's own.
+ * A test program runs only the test named $PROF_MUTANT_TEST. If that is not set
+ * but $PROF_MUTANT_TESTS is, it prints the names of all its tests. For this,
+ * the _cmocka_run_group_tests() of this file replaces cmocka's.
  */
 #include "switch.h"
 

@@ -1,21 +1,21 @@
 /*
- * switch.h -- which mutant is on, in a library that has them all.
+ * switch.h -- which mutant is on, in a library that contains all mutants.
  *
  * props/mutants/lines/generate.c writes copies of the library's source that
- * include this file. One mutant, two or none are on for the life of a process:
- * numbers $PROF_MUTANT and $PROF_MUTANT_TOO. A process also notes which mutants
- * it reached, in the file $PROF_MUTANTS_MET.
+ * include this file. During a process none, one or two mutants are on, those
+ * numbered $PROF_MUTANT and $PROF_MUTANT_TOO. The process also notes which
+ * spots with mutants it reached, in the file $PROF_MUTANTS_MET.
  */
 #ifndef MUTATE_SWITCH_H
 #define MUTATE_SWITCH_H
 
 #include <stdint.h>
 
-/* The bytes of a file: which mutants were met, and at its end the runs. */
+/* The bytes of that file: which spots were reached, and at its end the runs. */
 enum { SWITCH_MUTANTS_MAX = 32768, SWITCH_BYTES = SWITCH_MUTANTS_MAX + 64 };
 
 extern unsigned mutant_on;         /* 0: none */
-extern unsigned mutant_too;        /* the same */
+extern unsigned mutant_too;        /* a second one; 0: none */
 extern unsigned char *mutants_met; /* by the first number of a spot */
 
 extern uint32_t *mutant_runs; /* worlds tried, the present one included */
@@ -24,9 +24,9 @@ void mutant_meet(unsigned first_id);
 int mutant_is(unsigned id);
 
 /*
- * In an expression: first_id, the lowest number of its spot. Code that the
- * explorer runs calls functions, because it would take these reads for accesses
- * of the program.
+ * For expressions; first_id is the lowest number of the spot. Code that the
+ * explorer runs calls functions instead, because the explorer would take the
+ * reads of these variables for accesses of the program.
  */
 #ifdef MUTANT_BY_CALL
 #define MUTANT_MET(first_id) mutant_meet(first_id)

@@ -1,8 +1,9 @@
 /*
- * trial.h -- mutants, what judges them, and what came of it.
+ * trial.h -- mutants, their judges, and the verdicts.
  *
- * A unit is a judge that runs as one process: so many random worlds, or one
- * test of a test program. A unit that never reaches a mutant cannot judge it.
+ * A unit is a judge that runs as one process: a number of random worlds, or one
+ * test of a test program. A unit that never reaches a mutant is not run with
+ * it.
  */
 #ifndef MUTATE_TRIAL_H
 #define MUTATE_TRIAL_H
@@ -36,7 +37,7 @@ struct unit {
 
 enum verdict {
     VERDICT_NONE,  /* not tried: not in the sample */
-    VERDICT_UNMET, /* no judge comes by it */
+    VERDICT_UNMET, /* no judge reaches it */
     VERDICT_SURVIVES,
     VERDICT_FAILED,
     VERDICT_CRASHED,
@@ -69,7 +70,7 @@ struct trial {
     size_t mutants_count;
     const char *folder; /* for scratch files */
     uint32_t jobs;
-    uint64_t slow_ms;    /* a judge that needs longer is not asked */
+    uint64_t slow_ms;    /* a judge that needs longer is left out */
     uint64_t memory_gib; /* address space of a judge */
     const char *costs;   /* a file: a line "MS JUDGE" for each that is slow */
     FILE *results;
@@ -79,13 +80,14 @@ struct trial {
 char *trial_name(const struct mutant *mutant);
 void trial_write(const struct trial *trial, const struct mutant *mutant);
 
-/* unit.c: find the judges, and what each comes by. returns: all passed */
+/* unit.c: find the judges, and the mutants that each reaches. returns: whether
+ * all pass without a mutant */
 bool trial_find_units(struct trial *trial, const char *programs);
 
 /* run.c: try the chosen mutants. */
 void trial_run(struct trial *trial);
 
-/* A judge that did not run must not count: end here. in: status */
+/* End this program if the judge could not be started. in: status, of wait() */
 void trial_must_have_started(const struct unit *unit, int status);
 
 /* A process of a unit. */
@@ -96,8 +98,8 @@ struct process {
 };
 
 /*
- * Start a unit with a mutant (NULL: none), output into the slot's file; met, a
- * shared file.
+ * Start a unit with a mutant (NULL: none). It writes its output into the slot's
+ * file, and the mutants that it reaches into the slot's page.
  */
 void trial_start(const struct trial *trial, struct process *process,
                  const struct unit *unit, const struct mutant *mutant,

@@ -1,8 +1,9 @@
 /*
- * unit.c -- the judges: random worlds first, then each test of each program.
+ * unit.c -- find the judges: random worlds, and each test of each program.
  *
- * Each is run once without a mutant. Cheap ones come first; costs are rounded
- * coarsely, so that nearly always the same judge catches a mutant.
+ * Each is run once without a mutant. Cheap ones are tried first. Their costs
+ * are rounded coarsely, so that small differences do not change their order,
+ * and nearly always the same judge is the first to catch a mutant.
  */
 #include <errno.h>
 #include <signal.h>
@@ -106,9 +107,9 @@ add_tests(struct trial *trial, char *line)
 }
 
 /*
- * Leave out what takes long where the list of costs was made: the same judges
- * are then asked on any machine, and the score is no matter of its speed. A
- * judge that the list does not name is cheap.
+ * Leave out judges that are slow by the list of costs, not by a measurement. So
+ * the same judges run on any machine, and its speed does not change the score.
+ * A judge that the list does not name is cheap.
  */
 static void
 leave_out_slow(struct trial *trial)

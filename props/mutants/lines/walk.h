@@ -1,6 +1,6 @@
 /*
- * walk.h -- the inside of find.c and its two helpers: cursors of libclang, and
- * the text that they stand for.
+ * walk.h -- shared by find.c, cursor.c, expression.c and higher.c: cursors of
+ * libclang, and the text that they cover.
  */
 #ifndef MUTATE_WALK_H
 #define MUTATE_WALK_H
@@ -44,7 +44,7 @@ struct children {
 /* returns: to be freed */
 struct children *find_children_of(CXCursor cursor);
 
-/* returns: where it stands, no source if nothing may be changed there */
+/* returns: the cursor's text; no source if nothing may be changed there */
 struct range find_range_of(struct walk *walk, CXCursor cursor);
 
 /* returns: malloc()ed */
@@ -63,7 +63,7 @@ struct spot *find_spot_of(struct walk *walk, const struct range *range);
 /* Add the mutants of an expression and of what is in it. */
 void find_visit(struct walk *walk, CXCursor cursor);
 
-/* A condition, or a result of true or false, negated. */
+/* Negate a condition, or a result of true or false. */
 void find_negate(struct walk *walk, CXCursor cursor, const char *kind);
 
 bool find_is_enumerator(CXCursor cursor);
@@ -73,13 +73,13 @@ bool find_is_enumerator(CXCursor cursor);
 /* in: value, of a variable's declaration */
 void find_note_load(struct walk *walk, CXCursor variable, CXCursor value);
 
-/* A variable that was loaded: load it again where it is read. */
+/* Where a variable that holds a loaded value is read, load the value again. */
 void find_load_again(struct walk *walk, CXCursor reference);
 
-/* A value of 64 bits, cut to 32. */
+/* Truncate a value of 64 bits to 32. */
 void find_narrow(struct walk *walk, CXCursor value);
 
-/* A limit, and another of the file in its place. in: range, text, its name */
+/* Replace a limit by another one of the file. in: range, text, of its name */
 void find_other_limit(struct walk *walk, const struct range *range,
                       const char *text);
 

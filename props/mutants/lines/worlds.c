@@ -1,11 +1,11 @@
 /*
- * worlds.c -- random worlds against a library that has one mutant.
+ * worlds.c -- judge a library with one mutant by random worlds.
  *
  * usage: mutate_worlds heaps|traces RUNS [RULES]
  *
- * Like a campaign of `profsim check`, in one process. If a run broke something
- * it prints the property that names it and the seed, and exits with 1. Seeds
- * count from 1, so a seed is the number of runs. If a run ends the process, the
+ * Like a campaign of `profsim check`, in one process. If a run breaks a
+ * property, the program prints the property and the seed, and exits with 1.
+ * Seeds count from 1, so a seed is the number of runs. If a run crashes, the
  * seed is in mutant_runs.
  */
 #include <inttypes.h>

@@ -1,8 +1,8 @@
 /*
  * spool_case.h -- a spool made by hand, and the recording that it becomes.
  *
- * Thread 0 is in it; ticks are counted from START. A function that appends
- * returns the offset of its record, if it returns something.
+ * The spool begins with thread 0; ticks count from START. Functions that append
+ * a record return its offset, unless they return nothing.
  */
 #ifndef SPOOL_CASE_H
 #define SPOOL_CASE_H

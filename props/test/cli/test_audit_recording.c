@@ -1,6 +1,6 @@
 /*
- * test_audit_recording.c -- `profsim audit --recording`: equal recordings give
- * equal results.
+ * test_audit_recording.c -- `profsim audit --recording` gives equal results for
+ * equal recordings.
  */
 #include <stdbool.h>
 #include <stdio.h>

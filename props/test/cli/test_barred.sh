@@ -1,7 +1,7 @@
 #!/bin/bash
-# test_barred.sh -- programs that the preloaded libraries do not reach, or that
-# forbid them system calls: each ends as it does alone, and what is not in the
-# recording or the profile is reported.
+# test_barred.sh -- programs that preloaded libraries do not reach, or that forbid
+# system calls: each ends as it does alone, and whatever the recording or the
+# profile lacks is reported.
 # usage: props/test/cli/test_barred.sh PROFSIM PROGRAM STATIC_PROGRAM
 set -u
 profsim=$(realpath "$1")

@@ -1,7 +1,7 @@
 #!/bin/sh
-# test_ci.sh -- the sample CI workflows of docs/ci/: each shell step is run as it
-# stands in the file, in one folder, one after the other; the files that the
-# workflow keeps are there, and the reports are in their formats.
+# test_ci.sh -- the sample CI workflows of docs/ci/: all shell steps of a file run
+# unchanged, one after the other, in one folder; then the files that the workflow
+# keeps must exist, and the reports must have the right formats.
 # usage: props/test/cli/test_ci.sh PROFSIM RECORDER
 set -u
 profsim=$(realpath "$1")

@@ -1,6 +1,6 @@
 #!/bin/sh
 # `profsim conform`: a producer that conforms passes every check, and each fault
-# of fault.def is noticed by the check that stands beside it.
+# of fault.def is noticed by the check that the same row names.
 # usage: test_conform.sh PROFSIM PRODUCER OUR_LIBRARY
 set -u
 . props/test/lib/count.sh

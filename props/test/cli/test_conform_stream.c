@@ -1,7 +1,7 @@
 /*
- * test_conform_stream.c -- what `profsim conform -- COMMAND` makes of the order
- * of events. The command is here: it finds the memory that it shares with
- * profsim, and writes into it.
+ * test_conform_stream.c -- how `profsim conform -- COMMAND` judges the order of
+ * events. This program plays COMMAND, too: it finds the memory that it shares
+ * with profsim, and writes events into it.
  */
 #include <dirent.h>
 #include <stdarg.h>

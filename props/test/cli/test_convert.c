@@ -1,6 +1,6 @@
 /*
- * test_convert.c -- from a spool to a recording: numbers for addresses, and no
- * trust in a log that a program in trouble may have written over.
+ * test_convert.c -- from a spool to a recording: addresses become numbers, and
+ * a log that a faulty program has overwritten is refused.
  */
 #include <stddef.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 #!/bin/sh
-# `profsim replay --break N` stops in gdb, and docs/profsim-gdb.py shows what is
-# there; numbers follow from docs/semantics.md.
+# `profsim replay --break N` stops in gdb, and docs/profsim-gdb.py shows the state
+# of the library; the expected numbers follow from docs/semantics.md.
 # usage: test_debugging.sh PROFSIM
 set -u
 profsim=$1

@@ -1,6 +1,6 @@
 /*
- * test_demangle.c -- names as their source has them, and names that expand to
- * gigabytes.
+ * test_demangle.c -- demangled names are as in the source; mangled names that
+ * would expand to gigabytes do no harm.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* test_exit.c -- exit codes and verdicts that no good library can cause. */
+/* test_exit.c -- exit codes and verdicts that only a faulty library causes. */
 #include <signal.h>
 #include <string.h>
 

@@ -3,9 +3,9 @@
  * its system calls fails (props/test/lib/syscall_injector.h): profiles, their
  * texts, traces and what traces are converted to.
  *
- * Each file has a forerunner, "old". After a fault it holds that, or all of the
- * new bytes; nothing else is left in the folder; and the exit code says whether
- * everything was written.
+ * Before each command the file exists with the contents "old". After a fault it
+ * has these, or all of the new bytes; nothing else is left in the folder; and
+ * the exit code says whether everything was written.
  */
 #include <dirent.h>
 #include <errno.h>

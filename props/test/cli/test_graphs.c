@@ -1,6 +1,6 @@
 /*
- * test_graphs.c -- heaps for the viewers of stacks: merged from the root, added
- * up, and with names that no viewer takes for its own syntax.
+ * test_graphs.c -- heaps written for viewers of stacks: stacks are merged from
+ * the root, values are added up, and names contain no syntax of the viewer.
  */
 #include <stdio.h>
 #include <stdlib.h>

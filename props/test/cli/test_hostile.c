@@ -1,6 +1,7 @@
 /*
- * test_hostile.c -- files made to do harm: what they say is printed as text,
- * what they claim takes no memory, and damaged ones are refused.
+ * test_hostile.c -- malicious files: their texts are escaped before they are
+ * printed, sizes that they only claim take no memory, and damaged files are
+ * refused.
  */
 #include <stdio.h>
 #include <stdlib.h>

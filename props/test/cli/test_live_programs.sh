@@ -1,7 +1,7 @@
 #!/bin/bash
 # The heap that `profsim run` shows of real programs, against a preload that
 # counts by itself (props/test/cli/heap/count_heap.c): peak, live at exit and totals, to the
-# byte and the object. Whatever the recorder says it lost fails the test, too.
+# byte and the object. If the recorder reports a loss, the test fails, too.
 #
 # A program that is not installed is an error; .ci/deps has them all.
 # usage: props/test/cli/test_live_programs.sh PROFSIM COUNT_HEAP.so base|all

@@ -1,5 +1,5 @@
-/* test_lost_files.c -- what processes lost is reported, and kept until it is
- * saved.
+/* test_lost_files.c -- the files in which processes report lost events are
+ * shown, and kept until they are saved.
  */
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /*
  * test_mutants_table.c -- `profsim mutants TABLE`: counts, scores and the exit
- * code; a table that is not whole is refused. The checksum is that of cksum(1).
+ * code; an incomplete table is refused. The checksum is that of cksum(1).
  */
 #include <stdio.h>
 #include <string.h>

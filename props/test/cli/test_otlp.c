@@ -1,8 +1,8 @@
 /*
- * test_otlp.c -- samples of an OpenTelemetry profile lead to their own stacks,
- * also behind stacks whose samples add up to nothing.
+ * test_otlp.c -- each sample of an OpenTelemetry profile has its own stack,
+ * also if it follows stacks whose samples add up to 0.
  *
- * The profile is made by hand, and what was written is read field by field.
+ * The profile is made by hand, and the output is read field by field.
  */
 #include <stdio.h>
 #include <stdlib.h>

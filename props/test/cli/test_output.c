@@ -1,6 +1,6 @@
 /*
- * test_output.c -- the command's files when a signal ends it, when they are
- * larger than the limit, and when they are what was read.
+ * test_output.c -- the files that a command writes: if a signal ends the
+ * command, if a file exceeds the limit of sizes, if it is the file being read.
  */
 #include <dirent.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Pages and their data (docs/pages.md): what --html and --data write, of runs
-# that fail in each way, and with names that would end a script.
+# Pages and their data (docs/pages.md): what --html and --data write about runs
+# that fail in each way, and about names that would end an HTML script.
 # usage: test_pages.sh PROFSIM
 set -u
 profsim=$1

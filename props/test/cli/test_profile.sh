@@ -3,10 +3,10 @@
 # counts what it does (props/test/embed/sampled_program.c).
 #
 # At rate 1 every number must be the program's own. At a real rate they are
-# estimates: the bounds below are 6.1 standard deviations wide, which a right
-# profiler leaves once in 1e9 runs; what they would miss is reported where they
-# stand. Profiles are read by install/read_profile.py, which knows the format
-# alone.
+# estimates: the bounds below are 6.1 standard deviations wide, which a correct
+# profiler exceeds once in 1e9 runs; comments at the bounds say which errors they
+# would miss. install/read_profile.py reads the profiles; it knows only the
+# format.
 # usage: props/test/cli/test_profile.sh PROFSIM LIBRARY PROGRAM ALONE
 set -u
 profsim=$(realpath "$1")

@@ -1,6 +1,6 @@
 /*
- * test_profile_top.c -- the stacks with most of a value, and how far the total
- * of a sampled heap may be off: of a profile that is made by hand.
+ * test_profile_top.c -- `profsim top` on a profile made by hand: the stacks
+ * with the largest values, and the error bounds of a sampled heap's total.
  */
 #include <inttypes.h>
 #include <math.h>

@@ -1,8 +1,8 @@
 #!/bin/sh
-# test_report.sh -- --json and --junit of every command that judges: both files
-# keep to their formats and agree (check_report.py), they say what the command
-# said and nothing that was not tried as passed, the same run writes the same
-# bytes, and the replay command that stands in them shows the failure again.
+# test_report.sh -- --json and --junit of every command with a verdict: both files
+# have the right format and agree (check_report.py); they say what the command
+# printed, and call nothing passed that was not tried; the same run writes the
+# same bytes; and their replay command shows the failure again.
 # usage: props/test/cli/test_report.sh PROFSIM
 set -u
 profsim=$(realpath "$1")

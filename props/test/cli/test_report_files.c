@@ -1,5 +1,5 @@
-/* test_report_files.c -- a report as the documents that docs/ci.md describes,
- * and the files that hold them. */
+/* test_report_files.c -- reports as JSON and JUnit (docs/ci.md), and the files
+ * to which they are written. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>

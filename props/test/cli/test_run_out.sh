@@ -1,7 +1,7 @@
 #!/bin/sh
 # `profsim run --out`: every file is there, whole, with the numbers of the
-# summary; what cannot be written is one line and an exit code of 1, and leaves
-# nothing half-done behind.
+# summary. If one cannot be written, the command prints one line, exits with 1,
+# and leaves nothing half-written.
 #
 # usage: props/test/cli/test_run_out.sh PROFSIM
 set -eu

@@ -1,7 +1,7 @@
 #!/bin/sh
-# What `profsim run` calls the functions of a recorded program: inlined ones
-# apart with the lines of their calls, C++ demangled; with the tables of address
-# ranges that gcc writes and without, as clang leaves them, and by DWARF 4 and 5.
+# The names that `profsim run` shows for functions of a recorded program: inlined
+# functions separately, with the lines of their calls; C++ names demangled; with
+# tables of address ranges (gcc) and without (clang), in DWARF 4 and 5.
 #
 # usage: props/test/cli/test_shown_names.sh PROFSIM
 set -eu

@@ -1,7 +1,7 @@
 #!/bin/sh
 # `profsim check --subject`: the example's mistake is found, shrunk, replayed and
-# explained; a subject without one passes; each fault of faults.txt is found by
-# the property that stands beside it, and what was saved fails again.
+# explained; a correct subject passes; each fault of faults.txt is found by the
+# property in its line, and the saved failure fails again.
 # usage: test_subject.sh PROFSIM FOLDER some|all
 set -u
 . props/test/lib/count.sh

@@ -1,6 +1,6 @@
 /*
- * test_symbol_cache.c -- names that are kept from one image to the next: never
- * those of another file or address.
+ * test_symbol_cache.c -- the cache of function names across images never
+ * returns the name of another file or address.
  */
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /*
  * test_trace_cli.c -- the `trace` command: what it prints, what it writes.
  *
- * The converted files are read by others: the JSON by json_check.c, the
- * protobuf by protoc with fixtures/trace/perfetto-subset.proto. Their counts
- * must follow from the counts of the events, type by type.
+ * Independent readers check the converted files: json_check.c the JSON, protoc
+ * with fixtures/trace/perfetto-subset.proto the protobuf. Their counts must
+ * follow from the counts of the events, type by type.
  */
 #include <fcntl.h>
 #include <stdio.h>

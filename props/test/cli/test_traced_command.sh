@@ -1,7 +1,7 @@
 #!/bin/sh
-# What `profsim run`, `replay` and `explain` do with traced scenarios: the traces they write are
-# accepted, an outcome that is not the one named is told, a wrong file gets its
-# line, and what cannot be written is not there at all.
+# What `profsim run`, `replay` and `explain` do with traced scenarios: the traces
+# that they write are accepted; an unexpected outcome is reported; an error in a
+# file is reported with its line; a file that cannot be written does not exist.
 #
 # usage: props/test/cli/test_traced_command.sh PROFSIM
 set -eu

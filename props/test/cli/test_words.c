@@ -1,4 +1,4 @@
-/* test_words.c -- the words after a command, and words for a shell. */
+/* test_words.c -- parsing a command's arguments, and quoting for a shell. */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>

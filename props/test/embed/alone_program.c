@@ -1,14 +1,14 @@
 /*
- * alone_program.c -- a program that is alone with its locks, until it has a
- * second thread: props/test/cli/test_profile.sh asks whether the profiler
- * notices.
+ * alone_program.c -- a program with one thread, then with a second one, which
+ * makes its first thread wait for a lock. props/test/cli/test_profile.sh tests
+ * that the profiler notices the wait.
  *
  * usage: alone_program pthread | c11 | timer | fork
  *   How the second thread begins: by pthread_create(), by thrd_create(), as the
  *   thread that libc begins for a timer, or in a forked child.
  *
- * It holds a lock that the first one waits for. Prints for how many ns at
- * least.
+ * The second thread holds a lock for which the first waits. The program prints
+ * for how many ns at least.
  */
 #include <inttypes.h>
 #include <pthread.h>

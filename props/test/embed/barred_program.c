@@ -1,23 +1,24 @@
 /*
- * barred_program.c -- a program that the preloaded libraries do not reach, or
- * that forbids them system calls: props/test/cli/test_barred.sh.
+ * barred_program.c -- a program that preloaded libraries do not reach, or whose
+ * seccomp filter forbids them system calls (props/test/cli/test_barred.sh).
  *
  * usage: barred_program allocate         100 blocks of 77 bytes; prints its ids
  *        barred_program execute PROG...  forks; the child executes PROG
- *        barred_program confine          forbids itself to open files, to make
- *                                        sockets and threads, on pain of death,
- *                                        and allocates; so does its child
- *        barred_program unconfined       fails to; a child of a vfork does not;
- *                                        forks a child, which allocates, and
- *                                        another, which confines itself
+ *        barred_program confine          confines itself: to open a file or to
+ *                                        make a socket or thread will kill it;
+ *                                        then allocates; so does its child
+ *        barred_program unconfined       fails to confine itself; a vfork()ed
+ *                                        child succeeds; forks a child, which
+ *                                        allocates, and another, which confines
+ *                                        itself
  *        barred_program rights CALL...   makes calls that change its rights;
  *                                        prints how many threads it then has
  *        barred_program cancelled        changes its rights in a thread that is
  *                                        to be cancelled
- *        barred_program asked            asks its profiler for files, has the
- *                                        agent end and begin again, and looks
- *                                        whether that one writes them, too
- *        barred_program take-timer       has SIGPROF and ITIMER_PROF to itself
+ *        barred_program asked            asks its profiler for files, makes the
+ *                                        agent end and begin again, and checks
+ *                                        that the new one writes them, too
+ *        barred_program take-timer       uses SIGPROF and ITIMER_PROF itself
  */
 #include <errno.h>
 #include <linux/audit.h>
@@ -151,8 +152,8 @@ count_threads(void)
 }
 
 /*
- * First as programs ask whether there are filters: the address is wrong. The
- * last child is as one that is about to execute a program.
+ * First call seccomp as programs do that only ask whether there are filters:
+ * the address is wrong. The last child does what precedes an exec.
  */
 static int
 run_unconfined(void)

@@ -1,8 +1,8 @@
 /*
- * log_model.h -- what a log must hold, byte by byte, written from spool.h
- * alone: the events are told to the model as they are told to the recorder.
+ * log_model.h -- a model of the recorder's log, byte by byte, written from
+ * spool.h alone. A test reports each event to the recorder and to the model.
  *
- * An image is a process between two forks. One has a log of its own.
+ * Here an image is a process between two forks; each has a log of its own.
  */
 #ifndef LOG_MODEL_H
 #define LOG_MODEL_H

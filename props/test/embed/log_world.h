@@ -1,10 +1,9 @@
 /*
- * log_world.h -- what surrounds the recorder's events and log in a test:
- * threads that enter, stacks, a disk, a clock; and beside them a model of the
- * log.
+ * log_world.h -- stubs of what the recorder's events and log call in a test:
+ * threads, stacks, a disk, a clock; and a model of the log.
  *
- * One stack is borrowed at a time; when it is given back it is overwritten. No
- * function leaves errno as it was.
+ * One stack can be borrowed at a time; it is overwritten when it is returned.
+ * Every stub changes errno.
  */
 #ifndef LOG_WORLD_H
 #define LOG_WORLD_H

@@ -1,6 +1,6 @@
 /*
- * probed_event.h -- what probed_program did, a record each, and what
- * test_probes.c saw of it.
+ * probed_event.h -- the record of one event: probed_program writes what it did,
+ * test_probes.c what its probes saw.
  */
 #ifndef PROPS_PROBED_EVENT_H
 #define PROPS_PROBED_EVENT_H

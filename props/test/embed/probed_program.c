@@ -1,7 +1,7 @@
 /*
- * probed_program.c -- allocates and frees, stops itself four times, and leaves
- * a record of it all on descriptor 9. Run by test_probes.c, which says at each
- * stop whether somebody watches. It exits with 1 if errno was changed.
+ * probed_program.c -- allocates and frees, stops itself four times, and writes
+ * a record of each event to descriptor 9. test_probes.c runs it; at each stop
+ * it turns the probes on or off. The program exits with 1 if errno was changed.
  */
 #include <errno.h>
 #include <signal.h>

@@ -1,7 +1,8 @@
 /*
- * recorded_calls.c -- a program that resizes, aligns, and waits with an end.
+ * recorded_calls.c -- a program that resizes blocks, allocates aligned ones,
+ * and waits with time limits.
  *
- * Run under the recorder by test_recorder_calls.c, which knows these sizes.
+ * test_recorder_calls.c, which knows these sizes, runs it under the recorder.
  */
 #include <errno.h>
 #include <malloc.h>

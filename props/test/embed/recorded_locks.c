@@ -1,4 +1,4 @@
-/* recorded_locks.c -- the waits of recorded_program.c. */
+/* recorded_locks.c -- see recorded_locks.h. */
 #include "recorded_locks.h"
 
 #include <errno.h>

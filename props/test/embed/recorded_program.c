@@ -1,8 +1,8 @@
 /*
  * recorded_program.c -- a program whose allocations and waits are known.
  *
- * Run under the recorder by test_recorder.c. Every function that allocates has
- * a name of its own and is not inlined; the numbers are those the test expects.
+ * test_recorder.c runs it under the recorder. Every function that allocates has
+ * a name of its own and is not inlined; the test expects these very numbers.
  * usage: recorded_program MODE
  */
 #include <dlfcn.h>

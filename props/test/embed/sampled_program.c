@@ -1,6 +1,6 @@
 /*
- * sampled_program.c -- a program that knows what it does, to be run under the
- * profiler: props/test/cli/test_profile.sh compares the two.
+ * sampled_program.c -- a program that counts what it does. It runs under the
+ * profiler, and props/test/cli/test_profile.sh compares the counts.
  *
  * usage: sampled_program heap [FREE]   each site's truth, a line each
  *        sampled_program threads       the same, of 300 threads that live at
@@ -18,9 +18,9 @@
  *                                      for a line of its input
  *        sampled_program busy          the same; 8 threads allocate meanwhile
  *        sampled_program deep N        allocates below N frames
- *        sampled_program status N      exits so, having done nothing
+ *        sampled_program status N      only exits, with status N
  *
- * Truth is printed as props/test/embed/sampled_sites.h says.
+ * The truth is printed in the form that sampled_sites.h describes.
  */
 #include <inttypes.h>
 #include <pthread.h>
@@ -245,8 +245,8 @@ seen_asleep_ns(int thread)
 }
 
 /*
- * What Go charges for n waiters, of whom the first waits `head` and the last
- * `tail`: the first, and the mean of both for each other one.
+ * What Go charges for n waiters, if the first waits `head` and the last `tail`:
+ * `head` for the first, and the mean of the two for each other one.
  */
 static uint64_t
 charge(uint64_t head, uint64_t tail, uint64_t n)
@@ -325,9 +325,7 @@ run_cpu(void)
     return 0;
 }
 
-/* ------------------------------------------------- a program that is waited
- * for
- */
+/* ---- A program that waits for its end ---- */
 
 static volatile sig_atomic_t signals;
 static _Atomic bool is_over;
@@ -397,9 +395,9 @@ run_until_told(int threads_count)
 void prof_malloc_rate_set(int64_t rate_bytes) __attribute__((weak));
 
 /*
- * A thread that was told to look again after so many bytes must not wait for
- * them once everything is sampled, and must not take their end for a sample. At
- * the last rate none is to be expected: one in a million of such tests has one.
+ * A thread has drawn a gap. Once the rate says to sample everything, it must
+ * not wait for the end of that gap; nor may the end of an old gap count as a
+ * sample. At the last rate no sample is expected: one run in a million has one.
  */
 static int
 run_rates(void)

@@ -1,7 +1,7 @@
 /*
  * sampled_sites.h -- functions that allocate, and count what they do.
  *
- * Each is never inlined, so a profile has it as the leaf of a stack.
+ * None is inlined, so in a profile it is the leaf of a stack.
  */
 #ifndef PROPS_SAMPLED_SITES_H
 #define PROPS_SAMPLED_SITES_H

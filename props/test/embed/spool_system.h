@@ -1,7 +1,7 @@
 /*
- * spool_system.h -- the system as a test of spools needs it: calls are noted,
- * and fail as often as the test says. Folders and files are real; space on the
- * disk is granted without asking. Link with --wrap for each call.
+ * spool_system.h -- replaces the system calls of spools (link with --wrap for
+ * each): notes them, and lets them fail as often as the test says. Folders and
+ * files are real; fallocate() only pretends to reserve space.
  */
 #ifndef SPOOL_SYSTEM_H
 #define SPOOL_SYSTEM_H

@@ -1,7 +1,7 @@
 /*
- * test_exec_hooks.c -- what is noted of a program that is executed or spawned,
- * and in which order with the call, without a recorder: n a note, X the call, c
- * a note that is taken back.
+ * test_exec_hooks.c -- what the hooks of exec and posix_spawn note, before or
+ * after the call itself; without a recorder. Letters: n a note, X the call, c a
+ * note that is cancelled.
  */
 #include <errno.h>
 #include <spawn.h>

@@ -1,6 +1,6 @@
 /*
- * test_fork_log.c -- what a child of a fork does with its parent's log, without
- * the recorder around it.
+ * test_fork_log.c -- what a forked child does with the log of its parent. Only
+ * the log is tested, without the recorder.
  */
 #include <errno.h>
 #include <string.h>

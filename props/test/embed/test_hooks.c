@@ -1,10 +1,10 @@
 /*
- * test_hooks.c -- the order in which the hooks of malloc tell of a call and
- * make it, without a recorder.
+ * test_hooks.c -- whether the hooks of malloc report a call before or after
+ * they make it; without a recorder.
  *
- * A block that is given away is another thread's at once, so its free or its
- * resize is reported before the call. Malloc and its kin are the hooks in this
- * program, too.
+ * Another thread may get a freed block at once, so frees and resizes must be
+ * reported before the call. The hooks also serve this program's own malloc(),
+ * realloc() and so on.
  */
 #include <errno.h>
 #include <malloc.h>

@@ -1,9 +1,10 @@
 /*
- * test_lock_hooks.c -- what the hooks of locks tell of a call, in which order
- * with the call itself, and what they return; without a recorder.
+ * test_lock_hooks.c -- what the hooks of locks report, whether before or after
+ * the call, and what they return; without a recorder.
  *
- * A wait is told before and after. A release is told before it happens: behind
- * it the lock is another thread's. An unload is told when the code is gone.
+ * A wait must be reported before and after the call. A release must be reported
+ * before, since afterwards another thread may own the lock; an unload must be
+ * reported afterwards, when the code is gone.
  */
 #include <dlfcn.h>
 #include <errno.h>

@@ -1,11 +1,9 @@
 /*
- * test_log.c -- the recorder's log without a recorder: where it ends, whatever
- * the limit.
+ * test_log.c -- the recorder's log at its limit of size; without the recorder.
  *
- * The same calls are logged once with room for all, then once for every limit
- * from nothing to all, in steps of a word: each log is a prefix of the first
- * one, as many whole records as there is room for, and what is missing is
- * counted.
+ * The same calls are logged first with room for all, then with every smaller
+ * limit, in steps of a word. Each log must be a prefix of the first one, with
+ * as many whole records as fit, and must count those that are missing.
  */
 #include <linux/futex.h>
 #include <stdarg.h>

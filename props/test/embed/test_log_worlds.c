@@ -1,12 +1,12 @@
 /*
- * test_log_worlds.c -- random calls of threads, told to the recorder's events
- * and log and to a model of the log (log_model.h): what is in the log
- * afterwards is the model's, byte for byte, and so is what is counted as lost.
+ * test_log_worlds.c -- random calls, reported to the recorder and to a model of
+ * its log (log_model.h). Afterwards the log must equal the model's byte for
+ * byte, and so must the counts of lost events.
  *
- * There is one thread; who it is changes from call to call. What the recorder
- * knows of threads, stacks, the disk and the clock is the test's. A world has
- * limits, resizes and waits that overlap, locks that share a slot, unloads, and
- * forks in between.
+ * One real thread plays all threads: its identity changes from call to call.
+ * Threads, stacks, the disk and the clock are stubs. A world has limits,
+ * resizes and waits that overlap, locks that share a slot, unloads, and forks
+ * in between.
  */
 #include "log_world.h"
 

@@ -1,9 +1,9 @@
 /*
- * test_modules.c -- what the recorder logs of the modules of a stack: modules
- * made by hand, found by a stub of _dl_find_object().
+ * test_modules.c -- what the recorder logs about the modules of a stack. A stub
+ * of _dl_find_object() finds modules made by hand.
  *
- * What could take a lock must not be called under the recorder's. A module's
- * notes end where readable memory does.
+ * While the recorder holds its lock, it must call nothing that could take
+ * another. It must not read a module's notes beyond readable memory.
  */
 #include <dlfcn.h>
 #include <elf.h>

@@ -1,6 +1,7 @@
 /*
- * test_probes.c -- the probes of libprof-malloc.so, seen as an outsider sees
- * them: by the notes of the file, a breakpoint at each nop, and the registers.
+ * test_probes.c -- the probes (USDT) of libprof-malloc.so, used as a tracing
+ * tool uses them: by the notes of the file, a breakpoint at each nop, and
+ * registers.
  *
  * usage: test_probes LIBRARY PROGRAM
  */
@@ -117,7 +118,7 @@ event_of(enum probed_kind kind, const struct user_regs_struct *registers)
 }
 
 /*
- * Run the program to its end, and let it be watched as is_watched says.
+ * Run the program to its end, with the probes on or off as is_watched says.
  *
  * returns: events seen, with stops among them
  */
@@ -198,8 +199,9 @@ judge_alloc(struct verdict *verdict, const struct probed_event *event)
 }
 
 /*
- * Walk along what happened. An allocation may be seen, if it is watched; a free
- * must be seen if its allocation was and it is watched, and else must not.
+ * Compare what was seen with what happened. While probes are on, an allocation
+ * may be seen, and a free must be seen if and only if its allocation was. While
+ * they are off, nothing may be seen.
  */
 static void
 judge(struct verdict *verdict, size_t happened, size_t observed)

@@ -1,9 +1,9 @@
 /*
  * test_recorder.c -- the recorder on real programs: exactly what happened.
  *
- * recorded_program does known numbers of allocations in functions of known
- * names; whatever else libc allocates is not counted here. Then three programs
- * that know nothing of us: git, python3, sqlite3.
+ * recorded_program makes known numbers of allocations in functions of known
+ * names; what libc allocates besides is not counted. Then three unmodified
+ * programs run: git, python3, sqlite3.
  * usage: test_recorder RECORDER PROGRAM
  */
 #include <fcntl.h>
@@ -27,8 +27,8 @@
 static const char *program;
 
 /*
- * Of the objects allocated with `leaf` on top of the stack. A resize frees an
- * object where it was and allocates it where it is resized.
+ * Counts of the objects allocated with `leaf` on top of the stack. A resize
+ * counts as a free at the old stack and an allocation at the resizing one.
  */
 struct tally {
     uint64_t allocs;
@@ -47,8 +47,7 @@ path_of(const char *name)
 }
 
 /*
- * Record into x.rec, away with what the command prints. In a process of its
- * own, which ends as the command does.
+ * Record a command into x.rec, in a child process; discard its output.
  *
  * returns: the exit code, or the signal, negative
  */

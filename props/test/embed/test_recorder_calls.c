@@ -1,6 +1,6 @@
 /*
- * test_recorder_calls.c -- what version 2 of recordings has: objects that are
- * resized, how they were asked for, waits with an end, names, forks.
+ * test_recorder_calls.c -- what version 2 of recordings adds: resized objects,
+ * how an object was requested (zeroed, aligned), timed waits, names, forks.
  *
  * usage: test_recorder_calls PROFSIM RECORDER FOLDER-OF-PROGRAMS
  */

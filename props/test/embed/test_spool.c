@@ -1,9 +1,8 @@
 /*
- * test_spool.c -- the file that a process logs into: which it is, how large,
- * and what comes of it when the system refuses something.
+ * test_spool.c -- the file into which a process logs: its name, its size, and
+ * what happens to it if a system call fails.
  *
- * The folder and the file are real. Calls are noted, and fail as often as a
- * test says; space on the disk is granted without asking.
+ * The system calls are those of spool_system.h.
  */
 #include <errno.h>
 #include <fcntl.h>

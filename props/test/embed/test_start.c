@@ -1,8 +1,9 @@
 /*
- * test_start.c -- how the log of a process begins, without the log.
+ * test_start.c -- how the recorder begins in a process, with a stub of the log.
  *
- * A process reads its settings once, so each case is a child's. Until then the
- * constructor of start.c finds this program inside the recorder.
+ * A process reads its settings once, so each case runs in a child. In the test
+ * program itself, the constructor of start.c finds that it is inside the
+ * recorder, and does nothing.
  */
 #include <errno.h>
 #include <sched.h>

@@ -1,6 +1,6 @@
 /*
- * test_thread_names.c -- what the recorder notes of names and rights, without a
- * log.
+ * test_thread_names.c -- what the recorder notes when names and rights of
+ * threads change; with a stub of the log.
  */
 #include <errno.h>
 #include <pthread.h>

@@ -1,6 +1,6 @@
 /*
- * unloading_program.c -- libraries that come and go at one address, and one
- * that is there twice.
+ * unloading_program.c -- loads and unloads two libraries at the same address,
+ * and loads one twice.
  *
  * usage: unloading_program FIRST.so SECOND.so
  * Ends with 0 if the second one was where the first had been.

@@ -1,11 +1,10 @@
 /*
- * explore_all.c -- `profsim explore` alone, so that the check of the kernels is
- * made anew only when something that is explored has changed.
+ * explore_all.c -- `profsim explore` as a program of its own, so that the build
+ * repeats the check of the kernels only when something explored has changed.
  *
  * usage: explore_all [WORD...]   as `profsim explore`
- *        explore_all some        every ordering of each kernel; but of those
- *                                that have a bound (kernel.def), the ones with
- *                                one preemption
+ *        explore_all some        every ordering of each kernel; for kernels
+ * with a bound (kernel.def), those with at most one preemption
  */
 #include "explore.h"
 

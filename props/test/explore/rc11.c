@@ -1,5 +1,5 @@
 /*
- * rc11.c -- see rc11.h. Relations are bit matrices; at most eleven events.
+ * rc11.c -- see rc11.h. Relations are bit matrices of at most eleven events.
  */
 #include "rc11.h"
 

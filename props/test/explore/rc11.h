@@ -1,10 +1,9 @@
 /*
  * rc11.h -- which outcomes C11 allows to a small program of atomics.
  *
- * It enumerates which load reads from which store and in which order each
- * location is written, and keeps what the axioms of repaired C11 allow (RC11;
- * release sequences as in C++20). It is written from the axioms and runs no
- * threads.
+ * The checker enumerates all execution graphs of the program, and keeps those
+ * that the axioms of repaired C11 allow (RC11, with the release sequences of
+ * C++20). It is written from the axioms and runs no threads.
  */
 #ifndef PROPS_RC11_H
 #define PROPS_RC11_H

@@ -2,10 +2,11 @@
  * test_explore.c -- the explorer against counts and outcomes known from
  * elsewhere.
  *
- * Graph counts are those of an independent model checker (RC11) for the same
- * textbook programs; run counts are those of the same algorithm written
- * earlier and apart. Both compilers must give the same (see explore.ninja:
- * this program is built twice, over gcc's and over clang's fixtures).
+ * The expected counts of graphs come from an independent model checker (RC11)
+ * on the same textbook programs; the counts of runs come from an earlier,
+ * separate implementation of the algorithm. Both compilers must give the same
+ * counts: explore.ninja builds this program with gcc's and with clang's
+ * fixtures.
  */
 #include "textbook.h"
 

@@ -1,6 +1,6 @@
 /*
- * test_explore_cases.c -- what the explorer must notice, case by case, and
- * what its reports say.
+ * test_explore_cases.c -- the faults that the explorer must notice, case by
+ * case, and its reports.
  */
 #include "cases.h"
 #include "history.h"

@@ -1,6 +1,6 @@
 /*
- * test_explore_checkpoint.c -- what a search's file is for: this program's code
- * alone; what it needs to know first: its wait loops.
+ * test_explore_checkpoint.c -- the checkpoint of a search: it is valid only for
+ * the same code, and lists the wait loops that the search has found.
  */
 #include "cases.h"
 #include "textbook.h"

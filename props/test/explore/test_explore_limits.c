@@ -1,8 +1,8 @@
 /*
- * test_explore_limits.c -- what a run may use: as much passes, one more is
- * refused and says so.
+ * test_explore_limits.c -- the limits of an explored run: a run that just
+ * reaches one passes; one that exceeds it is refused with a message.
  *
- * Calls the compiler's entry points itself.
+ * The tests call the __tsan_* entry points themselves.
  */
 #include "explore.h"
 #include "tsan.h"

@@ -1,13 +1,12 @@
 /*
- * test_explore_model.c -- random programs, explored and reasoned about.
+ * test_explore_model.c -- the explorer against a model, on random programs.
  *
- * The explorer runs the same small program under every ordering. A checker
- * enumerates which load reads from which store and in which order each location
- * is written, and keeps what the axioms of repaired C11 (RC11, with the release
- * sequences of C++20) allow. The explorer must show exactly these outcomes.
+ * The explorer runs a small program under every ordering. The model (rc11.h)
+ * enumerates the program's execution graphs and keeps those that the axioms of
+ * repaired C11 allow. The explorer must find exactly their outcomes.
  *
  *      test_explore_model            600 programs of each class
- *      test_explore_model 5000       so many
+ *      test_explore_model 5000       5000 of each
  */
 #include "explore.h"
 #include "rc11.h"

@@ -1,5 +1,5 @@
 /*
- * test_explore_parts.c -- the parts of a search, each alone: questions, the
+ * test_explore_parts.c -- unit tests of the parts of a search: questions, the
  * frontier and the estimate.
  */
 #include "estimate.h"

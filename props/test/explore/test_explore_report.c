@@ -1,9 +1,11 @@
 /*
  * test_explore_report.c -- reports to the byte: fixtures/explore/reported/ has
- * what a hand wrote for the executions of reported.c, as text and as JSON.
+ * the reports of the executions of reported.c, written by hand as text and
+ * JSON.
  *
- * How often a run fails once the first choices are given is measured, so
- * curves are checked against chances; how many runs shrinking took is a cost.
+ * Two figures of a report are not compared exactly: how often runs with given
+ * first choices fail is measured, so the curve is compared with the true
+ * chances; how many runs shrinking took is not compared.
  */
 #include "reported.h"
 
@@ -113,8 +115,8 @@ struct chances {
 };
 
 /*
- * The points of the text, each with a mark for every 2.5 percent, and the same
- * in the JSON.
+ * Check the curve's points: in the text, each has a mark for every 2.5 percent;
+ * the JSON must have the same points.
  */
 static void
 check_curve(const char *text, const char *data, uint32_t count,

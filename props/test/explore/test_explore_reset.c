@@ -1,8 +1,8 @@
 /*
- * test_explore_reset.c -- nothing of one run is in the next one, and runs are
- * as many as theory says.
+ * test_explore_reset.c -- a run leaves nothing behind for the next one, and
+ * there are as many runs as theory says.
  *
- * Calls the compiler's entry points itself.
+ * The tests call the __tsan_* entry points themselves.
  */
 #include "explore.h"
 #include "tsan.h"

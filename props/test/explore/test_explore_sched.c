@@ -1,9 +1,10 @@
 /*
- * test_explore_sched.c -- samplers against what theory promises.
+ * test_explore_sched.c -- random schedulers against the chances that theory
+ * promises.
  *
- * Seeds are fixed, so the outcome changes only with the code. Limits are chosen
- * so that a right sampler would miss them with a chance below 1e-9, and a wrong
- * one is shown to miss them.
+ * Seeds are fixed, so the outcome changes only with the code. A correct
+ * scheduler misses a limit with a chance below 1e-9; the tests also show that a
+ * wrong one misses it.
  */
 #include "cases.h"
 #include "textbook.h"

@@ -1,7 +1,7 @@
 /*
- * test_explore_search.c -- a search in several processes, one that goes on from
- * a file, and one with random runs in between come to what a plain one comes
- * to.
+ * test_explore_search.c -- a search in several processes, one that is resumed
+ * from a checkpoint, and one with random runs in between have the same result
+ * as a plain search.
  */
 #include "cases.h"
 #include "estimate.h"

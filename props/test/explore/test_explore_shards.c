@@ -1,6 +1,6 @@
 /*
- * test_explore_shards.c -- a search in shards that know nothing of each other
- * finds each graph once, and all of them.
+ * test_explore_shards.c -- independent shards of a search together find all
+ * graphs, each once.
  */
 #include "textbook.h"
 

@@ -1,10 +1,10 @@
 /*
- * test_explore_sleep.c -- random programs that sleep, wake, lock, try and call
- * barriers, and one with a signal handler, graph by graph and schedule by
- * schedule: the same graphs, the same verdict.
+ * test_explore_sleep.c -- random programs that sleep, wake, lock, try to lock
+ * and call barriers, and one with a signal handler. Explored graph by graph and
+ * schedule by schedule, each has the same graphs and the same verdict.
  *
  *      test_explore_sleep            800 programs
- *      test_explore_sleep 20000      so many
+ *      test_explore_sleep 20000      20000 programs
  */
 #include "explore.h"
 #include "tsan.h"

@@ -1,7 +1,7 @@
 /*
- * test_explore_slow.c -- the larger counts, and soundness of pruning at size.
+ * test_explore_slow.c -- larger programs: counts, and soundness of pruning.
  *
- * Not part of the default tests: half a minute.
+ * Not one of the default tests, because it takes half a minute.
  */
 #include "textbook.h"
 

@@ -1,6 +1,6 @@
 /*
- * test_explore_time.c -- a search by a clock that this test sets: when it tells
- * how far it is, is late, and writes its file.
+ * test_explore_time.c -- a search whose clock this test sets: when it reports
+ * progress, when its time is over, and when it writes its checkpoint.
  */
 #include "control.h"
 

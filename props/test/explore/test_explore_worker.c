@@ -1,6 +1,6 @@
 /*
- * test_explore_worker.c -- one process of a search in several, and what it says
- * to the one that hands out its parts: here, this test.
+ * test_explore_worker.c -- a worker process of a search, and its messages to
+ * the process that hands out the parts; this test plays that process.
  */
 #include "textbook.h"
 #include "worker.h"

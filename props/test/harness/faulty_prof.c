@@ -2,8 +2,8 @@
  * faulty_prof.c -- the faults of faulty_prof.def, between the library and its
  * callers.
  *
- * The linker sends every call of prof_f() from outside the library to
- * __wrap_prof_f(), and __real_prof_f() is the library's own.
+ * The linker redirects every call of prof_f() from outside the library to
+ * __wrap_prof_f(); __real_prof_f() is the library's function.
  */
 #include "faulty_prof.h"
 

@@ -2,9 +2,9 @@
  * faulty_prof.h -- a library with a fault that the test chooses, to test the
  * judges.
  *
- * A program that links faulty_prof.o with the words of faulty_prof.wrap calls
- * the library through it. Each fault spoils one result that one property
- * watches.
+ * A program that links faulty_prof.o with the options in faulty_prof.wrap calls
+ * the library through it. Each fault changes one result, which one property
+ * checks.
  */
 #ifndef PROPS_FAULTY_PROF_H
 #define PROPS_FAULTY_PROF_H

@@ -1,6 +1,6 @@
 #!/bin/sh
-# test_determinism.sh -- D1 across processes: the same seeds, the same results,
-# whatever compiler, optimisation, locale, time zone, clock, address layout,
+# test_determinism.sh -- D1 across processes: the same seeds give the same results,
+# whatever the compiler, optimisation, locale, time zone, clock, address layout,
 # environment and number of jobs.
 #
 # The log hash of a campaign sums up every event and answer of every run.

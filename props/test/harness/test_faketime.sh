@@ -1,13 +1,12 @@
 #!/bin/bash
 # D1 against the clocks of the machine: real programs under libfaketime, whose
-# clocks stand still, go on by a fixed step at each look, go backwards, or run
-# 100 times as fast.
+# clocks stand still, advance by a fixed step at each reading, go backwards, or
+# run 100 times as fast.
 #
-#   profile_program  under clocks that are the same each time: files equal to
-#                    the byte; under all others: it ends, and nothing but the
-#                    times differs
-#   profsim run      looks at no clock: the same files under all of them, in any
-#                    time zone and language
+#   profile_program  with reproducible clocks: files equal to the byte; with all
+#                    others: it ends, and only the times differ
+#   profsim run      reads no clock: the same files with all clocks, in any time
+#                    zone and language
 #
 # usage: props/test/harness/test_faketime.sh PROFILE_PROGRAM PROFSIM
 set -eu -o pipefail

@@ -1,7 +1,7 @@
 /*
- * test_fuzz_worlds.c -- a fuzz target that swallowed its findings would fuzz
- * for ever: under wrong rules it must end its process, whether it was asked to
- * tell or not.
+ * test_fuzz_worlds.c -- the fuzz target of worlds must crash when a run breaks
+ * a property; otherwise fuzzing would find nothing. With wrong rules it must
+ * end its process, whether or not it was asked to print its finding.
  */
 #include <signal.h>
 #include <stdlib.h>

@@ -1,11 +1,10 @@
 /*
- * test_harness.c -- tests the judges: a fault of the library is noticed by the
- * property meant for it; a campaign reports every failure; every choice is
- * asked and every outcome occurs; a shrunk failure fails as before.
+ * test_harness.c -- tests the judges: the right property notices each fault of
+ * the library; a campaign reports every failure; each choice is made and each
+ * outcome occurs; a shrunk failure is the same failure.
  *
- * So there is a test that fails for a checker that is off, a choice that is
- * constant, a campaign that loses a failure, and a shrinker that slips to
- * another one.
+ * So some test fails if a check is disabled, if a choice is constant, if a
+ * campaign loses a failure, or if shrinking ends in a different failure.
  */
 #include <glob.h>
 #include <signal.h>

@@ -1,7 +1,7 @@
 #!/bin/sh
-# test_mutate.sh -- mutate_run with a judge that is written here, which does to
-# each mutant what its number says: what catches it, what does not, and that
-# nothing which has not run may judge.
+# test_mutate.sh -- tests mutate_run with a judge that is written here: the number
+# of a mutant says how the judge treats it. Tested are mutants that are caught,
+# mutants that survive, and that a judge which could not run gives no verdict.
 # usage: props/test/harness/test_mutate.sh RUN
 set -u
 . props/test/lib/count.sh

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The same sources give the same bytes, in whatever folder: built twice, in two,
-# and compared. And what is built is hardened.
+# The same sources give the same bytes in any folder: the targets are built in two
+# folders and compared. The programs are also checked to be hardened.
 # usage: props/test/harness/test_reproducible.sh TARGET...    (ninja's, files in out/)
 set -u
 . props/test/lib/count.sh

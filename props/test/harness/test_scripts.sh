@@ -1,7 +1,7 @@
 #!/bin/sh
-# test_scripts.sh -- who judges the scripts: each is run against programs that
-# fail, and must say so and exit as it promises. A script that swallows an exit
-# code, counts a survivor as caught or does not compare has a test that fails.
+# test_scripts.sh -- tests the scripts: each runs against programs that fail, and
+# must report that and exit as it promises. A test fails if a script swallows an
+# exit code, counts a survivor as caught, or does not compare.
 # usage: props/test/harness/test_scripts.sh [FOLDER]   where they are; props
 set -u
 scripts=$(cd "${1:-props}" && pwd) || exit 1

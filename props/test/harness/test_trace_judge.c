@@ -1,6 +1,6 @@
 /*
- * test_trace_judge.c -- tests the judge of traced worlds: one byte changed in a
- * trace after the run is noticed, by the property meant for it.
+ * test_trace_judge.c -- tests the judge of traced worlds: if one byte of a
+ * trace is changed after the run, the right property notices it.
  */
 #include <stdlib.h>
 

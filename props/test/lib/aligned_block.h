@@ -1,4 +1,5 @@
-/* aligned_block.h -- memory for an instance, as its contracts ask. */
+/* aligned_block.h -- memory for an instance, aligned as init functions require.
+ */
 #ifndef PROPS_ALIGNED_BLOCK_H
 #define PROPS_ALIGNED_BLOCK_H
 
@@ -9,7 +10,7 @@
 #include "unit_test.h"
 
 /*
- * Fails the test if there is not enough memory.
+ * Allocate a block. Without enough memory the test fails.
  *
  * in:      byte, what the block is filled with
  * returns: at least `bytes`, aligned to PROF_BLOCK_ALIGN; free() it

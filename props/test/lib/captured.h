@@ -19,8 +19,8 @@ struct captured {
 };
 
 /*
- * Run a command with words, the last one NULL. A run of more than `seconds` is
- * ended. Input is the descriptor `input`, /dev/null if below 0.
+ * Run a command; its argument list ends in NULL. After `seconds` it is killed.
+ * Its standard input is the descriptor `input`; /dev/null if that is negative.
  *
  * out:     *captured, to be freed with captured_free()
  * returns: false if no process can be made

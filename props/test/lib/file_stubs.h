@@ -1,7 +1,6 @@
 /*
- * file_stubs.h -- the system as the tests of prof/file.h need it: calls are
- * replaced at link time (--wrap for each), one is made to fail, and their
- * arguments are noted.
+ * file_stubs.h -- replaces the system calls of prof/file.h at link time (--wrap
+ * for each): notes their arguments, and lets a chosen one fail.
  */
 #ifndef PROPS_FILE_STUBS_H
 #define PROPS_FILE_STUBS_H

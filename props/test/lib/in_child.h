@@ -1,9 +1,9 @@
 /*
- * in_child.h -- a test's body in a process of its own: for what a process does
- * once, or must not do to the test.
+ * in_child.h -- run a test's body in a process of its own: for code that a
+ * process can run only once, or that would damage the test program.
  *
- * CHECK() takes the place of assertions there: it says what does not hold, and
- * ends the process.
+ * There, use CHECK() instead of assertions: it prints the condition that does
+ * not hold, and ends the process.
  */
 #ifndef IN_CHILD_H
 #define IN_CHILD_H

@@ -1,6 +1,6 @@
 /*
- * json_check.h -- is this text JSON? A reader of its own for tests, so that no
- * writer is judged by itself.
+ * json_check.h -- is this text JSON? A reader for tests, written apart from the
+ * writers that it judges.
  */
 #ifndef PROPS_JSON_CHECK_H
 #define PROPS_JSON_CHECK_H

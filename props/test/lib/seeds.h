@@ -1,4 +1,4 @@
-/* seeds.h -- random worlds by seeds from 1 on; a failure names its seed. */
+/* seeds.h -- run random worlds, seeds 1, 2, ...; a failure names its seed. */
 #ifndef PROPS_SEEDS_H
 #define PROPS_SEEDS_H
 

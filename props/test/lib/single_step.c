@@ -1,10 +1,10 @@
 /*
- * single_step.c -- the trap flag of single_step.h.
+ * single_step.c -- sets and clears the processor's trap flag.
  *
- * A function that follows the ABI may use 128 bytes below its stack pointer, so
- * they are left alone before flags are pushed. The kernel clears the flag while
- * a handler runs, and returning from the handler sets it again, unless the
- * handler has cleared it in what it returns to.
+ * By the ABI a function may use 128 bytes below its stack pointer (the red
+ * zone), so the flags are pushed below these. The kernel clears the trap flag
+ * while a handler runs. The return from the handler sets it again, unless the
+ * handler has cleared it in the saved flags.
  */
 #include "single_step.h"
 

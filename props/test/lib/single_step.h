@@ -1,8 +1,8 @@
 /*
  * single_step.h -- a signal after each instruction of a piece of code, by the
- * processor's own trap flag. Each instruction between props_step_begin() and
- * props_step_end() is followed by a SIGTRAP, whose handler is not stepped
- * itself. It is deterministic, and no other code has to know of it.
+ * processor's trap flag. After each instruction between props_step_begin() and
+ * props_step_end() a SIGTRAP arrives; its handler is not stepped itself. This
+ * is deterministic, and the stepped code needs no preparation.
  */
 #ifndef PROPS_SINGLE_STEP_H
 #define PROPS_SINGLE_STEP_H
@@ -19,10 +19,10 @@
 #endif
 
 /*
- * Call `strike` after instructions of what follows.
+ * From now on, call `strike` after one instruction, or after each.
  *
- * in:      strike, NULL to count only; what is safe in a signal handler
- *          at, the instruction, from 1; 0: after each
+ * in:      strike, async-signal-safe; NULL to count instructions only
+ *          at, the number of the instruction, from 1; 0: after each
  */
 void props_step_begin(void (*strike)(void), uint32_t at);
 

@@ -1,10 +1,10 @@
 /*
- * syscall_injector.c -- the supervisor of syscall_injector.h, by ptrace.
+ * syscall_injector.c -- makes system calls of another process fail, by ptrace.
  *
- * The command stops at the beginning and at the end of each system call. A call
- * that shall fail is turned into one that does not exist, and its result is
- * replaced. A close is made all the same, as Linux does; a short write is asked
- * to write less.
+ * The command stops at the beginning and at the end of each system call. To let
+ * a call fail, the injector changes its number to one that does not exist, and
+ * then replaces its result. A close() that fails is still made, because Linux
+ * closes the descriptor even then. For a short write the count is reduced.
  */
 #include "syscall_injector.h"
 

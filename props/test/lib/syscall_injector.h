@@ -1,7 +1,7 @@
 /*
  * syscall_injector.h -- run a command and let one of its system calls fail: the
- * k-th write, fsync, close, rename or open of a file that it makes. The command
- * needs no preparation, so this tells how the real one fails.
+ * k-th write, fsync, close, rename or open of a file that it creates. It works
+ * with the command as shipped.
  */
 #ifndef PROPS_SYSCALL_INJECTOR_H
 #define PROPS_SYSCALL_INJECTOR_H
@@ -42,7 +42,7 @@ struct props_injectd {
 };
 
 /*
- * Run a command to its end; its output goes nowhere.
+ * Run a command to its end; its output is discarded.
  *
  * in:      argv, ends in NULL; argv[0] is a path
  */

@@ -1,4 +1,4 @@
-/* syscall_stubs.c -- calls of the system, replaced at link time. */
+/* syscall_stubs.c -- see syscall_stubs.h. */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /*
- * syscall_stubs.h -- the system as the tests of the port need it: calls fail,
- * read few bytes or end a sleep at once, and their arguments are noted. Link
- * with --wrap for each of them.
+ * syscall_stubs.h -- replaces system calls of the port at link time (--wrap for
+ * each): notes their arguments, and lets them fail, read few bytes, or end a
+ * sleep at once.
  */
 #ifndef PROPS_SYSCALL_STUBS_H
 #define PROPS_SYSCALL_STUBS_H

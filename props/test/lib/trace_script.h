@@ -1,21 +1,21 @@
 /*
- * trace_script.h -- "go 1.5 trace" files from a line of text, for tests.
+ * trace_script.h -- makes "go 1.5 trace" files from a line of text, for tests.
  *
  *      "p0 create:1 start:1 heap:4096 end"
  *
  * Words are separated by spaces. `pN` begins a batch of processor N; any other
- * word is an event with an optional argument. Sequence numbers count from 1
- * in the order of the text; a word may end in @N to take number N instead, and
- * in +N to happen N ticks after the word before it (else 0). A SysExit carries
- * that number and tick as its real ones, and is written at number 0.
+ * word is an event with an optional argument. Sequence numbers count from 1 in
+ * the order of the text; a word that ends in @N has number N instead. A word
+ * that ends in +N happens N ticks after the word before it (else 0). A SysExit
+ * is written at number 0, with this number and tick as its real ones.
  *
  *      freq:N     the frequency; without it the script ends in freq:1000000
  *      timer:G    goroutine G runs timers
  *      raw:N      the byte N
  *
- * The table of words is written from the format's description: byte0 and the
- * number of numbers, which are the sequence and tick differences, the argument
- * and, to fill up, 7s.
+ * The table of words is written from the description of the format: the event's
+ * first byte, and how many numbers follow it. These are the differences of the
+ * sequence number and of the tick, the argument, and 7 for each further one.
  */
 #ifndef PROPS_TRACE_SCRIPT_H
 #define PROPS_TRACE_SCRIPT_H

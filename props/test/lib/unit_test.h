@@ -1,5 +1,6 @@
 /*
- * unit_test.h -- a test program: its tests, named as sentences, and its main.
+ * unit_test.h -- the frame of a test program: tests named as sentences, and a
+ * main() that runs them.
  *
  *      TEST(a_free_counts_once)
  *      {
@@ -63,7 +64,7 @@ tests_add(struct CMUnitTest test, int line)
     static void name(__attribute__((unused)) void **state)
 
 /*
- * in:      what prepares all tests and clears up behind them, or NULL
+ * in:      setup before the first test and teardown after the last, or NULL
  * returns: how many failed
  */
 static inline int

@@ -1,5 +1,5 @@
 /*
- * log_builder.c -- write a truth log by hand and read what the model says.
+ * log_builder.c -- see log_builder.h.
  */
 #include "log_builder.h"
 

@@ -1,6 +1,6 @@
 /*
- * log_builder.h -- write a truth log by hand and read what the model says as
- * text. Stacks have the names A, B, C, ...
+ * log_builder.h -- write a truth log by hand, and read the model's results as
+ * text. Stacks are named A, B, C, ...
  */
 #ifndef PROPS_LOG_BUILDER_H
 #define PROPS_LOG_BUILDER_H
@@ -55,8 +55,8 @@ struct model_answer props_log_snapshot(struct log_builder *builder, bool all,
 void props_log_gc(struct log_builder *builder);
 
 /*
- * returns: what is published of each heap bucket that has anything published,
- *          oldest first, as "A 2/1 B 1/0"; valid until the next text
+ * returns: the published allocations and frees of each heap bucket that has
+ *          any, oldest first: "A 2/1 B 1/0"; valid until the next text
  */
 const char *props_log_published(struct log_builder *builder);
 

@@ -1,6 +1,6 @@
 /*
- * test_model_bucket.c -- the oracle's buckets: identity, order, what is
- * dropped, what a reading lists, and the contention profiles.
+ * test_model_bucket.c -- the oracle's buckets: identity, order, dropped events,
+ * what a snapshot lists, and the contention profiles.
  */
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /*
  * test_model_fault.c -- the oracle on logs of collectors that break a rule, and
- * on schemes known to be wrong: when the heap is unknown, when it heals, and
- * that the two oracles contradict each other where they should.
+ * on accounting schemes known to be wrong: when the heap is unknown, when it is
+ * known again, and where the two oracles must contradict each other.
  */
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /*
- * test_model_heap.c -- the oracle on logs written by hand; the expected results
- * follow from the rules, see "Which events a snapshot shows".
+ * test_model_heap.c -- the oracle on logs written by hand. The expected results
+ * follow from the rules in docs/semantics.md, "Which events a snapshot shows".
  */
 #include <stdarg.h>
 #include <stddef.h>

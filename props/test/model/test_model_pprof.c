@@ -1,6 +1,6 @@
 /*
- * test_model_pprof.c -- what the reader of profiles, an oracle, refuses: a part
- * that is broken inside, and numbers that 64 bits do not hold.
+ * test_model_pprof.c -- the model's reader of profiles refuses a message that
+ * is damaged inside, and numbers that do not fit 64 bits.
  */
 #include "unit_test.h"
 

@@ -1,10 +1,10 @@
 /*
- * test_model_random.c -- the two oracles against each other.
+ * test_model_random.c -- the two oracles must agree on random logs.
  *
- * They are derived differently, one from the life of events, one from the life
- * of objects. On logs of a correct collector they must always agree. On logs of
- * a faulty one they must agree exactly when the heap oracle claims to know:
- * its exemptions are neither too short nor too long.
+ * One oracle follows the events, the other the objects. On logs of a correct
+ * collector they must always agree. On logs of a faulty collector they must
+ * agree exactly while the heap oracle claims to know the heap: so the periods
+ * in which it does not are neither too short nor too long.
  */
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* cpu_file_case.c -- the fixtures of cpu_file_case.h. */
+/* cpu_file_case.c -- see cpu_file_case.h. */
 #include "cpu_file_case.h"
 
 #include <stdio.h>

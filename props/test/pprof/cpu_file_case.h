@@ -1,6 +1,6 @@
 /*
- * cpu_file_case.h -- what the tests of a CPU profile's file share: a folder, a
- * profile that is not running, and what is in the file.
+ * cpu_file_case.h -- shared by the tests that write a CPU profile to a file: a
+ * folder, a stopped profile, and a reader of the file.
  */
 #ifndef PROPS_CPU_FILE_CASE_H
 #define PROPS_CPU_FILE_CASE_H

@@ -1,6 +1,6 @@
 /*
- * heap_counters.h -- an initialiser for the embedder's counters of a heap text,
- * each with a number of its own.
+ * heap_counters.h -- an initialiser for the counters that an embedder adds to a
+ * heap profile as text; each has a different value.
  */
 #ifndef HEAP_COUNTERS_H
 #define HEAP_COUNTERS_H

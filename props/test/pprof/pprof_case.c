@@ -1,4 +1,4 @@
-/* pprof_case.c -- what the tests of the profile writers share. */
+/* pprof_case.c -- see pprof_case.h. */
 #include <string.h>
 
 #include <sys/mman.h>

@@ -1,6 +1,6 @@
 /*
- * pprof_case.h -- what the tests of the profile writers share: names for a few
- * addresses, memory, and a way to write and read back.
+ * pprof_case.h -- shared by the tests of the profile writers: names for a few
+ * addresses, memory, and functions that write a profile and read it back.
  */
 #ifndef PROPS_PPROF_CASE_H
 #define PROPS_PPROF_CASE_H
@@ -61,9 +61,9 @@ void case_begin(struct case_run *run);
 void case_read(struct case_run *run, enum prof_status status);
 void case_end(struct case_run *run);
 
-/* returns: a copy that ends where its page ends, or begins where it begins,
- *          beside a page that ends the process when it is touched; valid
- *          until the next call. At most a page. */
+/* in:      bytes_count, at most a page
+ * returns: a copy of the bytes that begins right behind an inaccessible page
+ *          (behind), or ends right before one; valid until the next call */
 void *case_beside_a_wall(const void *bytes, size_t bytes_count, bool behind);
 
 /* Write a heap profile as of Go 1.17, every record at one rate; read it back.

@@ -1,7 +1,7 @@
 /*
  * profile_program.c -- a program that profiles itself through the real port and
- * writes its profiles with the times that its clocks say. Run under libfaketime
- * by test_faketime.sh.
+ * writes its profiles, with the times of its clocks. test_faketime.sh runs it
+ * under libfaketime.
  *
  * usage: profile_program DIR
  */

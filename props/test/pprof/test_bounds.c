@@ -1,7 +1,8 @@
 /*
- * test_bounds.c -- how large a thing may be, to the byte: blocks are as long as
- * their contents, limits are reached and not passed, and nothing beyond the end
- * of an argument is read. White box: sizes are those of the core's structs.
+ * test_bounds.c -- sizes and limits to the byte: a block is as long as its
+ * contents, every limit can be reached and not exceeded, and nothing is read
+ * beyond the end of an argument. White box: uses the sizes of the core's
+ * structs.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /*
- * test_builder.c -- numbers of addresses and texts while their tables grow,
- * collide and fill up: each gets one number and is looked up once, and the
- * first that does not fit ends the profile. White box: tables and their sizes
- * are the builder's.
+ * test_builder.c -- the builder numbers addresses and texts, while its tables
+ * grow, collide and fill up: each gets one number and is looked up once, and
+ * the first that does not fit ends the profile. White box: reads the builder's
+ * tables.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -104,8 +104,8 @@ TEST(room_for_addresses_doubles_up_to_2_28_slots)
 }
 
 /*
- * What is asked for takes so many addresses, each with two texts of its own,
- * and besides them 4096 mappings; and not one address or mapping more.
+ * The size that the library asks for has room for exactly that many addresses,
+ * each with two texts of its own, and for 4096 mappings.
  */
 TEST(what_is_asked_for_is_what_is_needed)
 {
@@ -204,8 +204,8 @@ TEST(addresses_that_meet_in_the_last_slot_keep_apart)
     free(block);
 }
 
-/* Anything that stands where a frame of the runtime would, and as often as it
- * comes.
+/* A frame of the runtime is hidden at the leaf of every stack, even if another
+ * address has its home slot in the table.
  */
 TEST(the_runtime_at_the_leaf_is_hidden_each_time)
 {

@@ -1,7 +1,7 @@
 /*
- * test_builder_ends.c -- numbers of addresses and texts where a walk, a table
- * or the buffer ends, and that nothing beyond an end is read or written. White
- * box: tables are the builder's.
+ * test_builder_ends.c -- the builder where a walk, a table or the buffer ends:
+ * it must neither read nor write beyond the end. White box: reads the builder's
+ * tables.
  */
 #include <stdalign.h>
 #include <stdio.h>
@@ -57,9 +57,7 @@ number(const uintptr_t *stack, uint32_t depth)
         &builder, &(struct sample){.stack = stack, .depth = depth}, &end);
 }
 
-/* --------------------------------------------------------------------
- * addresses
- */
+/* ---- Addresses ---- */
 
 static uintptr_t
 next_at(size_t home, uintptr_t pc, uint32_t log2)
@@ -107,9 +105,7 @@ TEST(a_table_that_doubles_takes_each_address_once)
     assert_int_equal(slots_taken(), builder.locations_count);
 }
 
-/* ------------------------------------------------------------------------
- * texts
- */
+/* ---- Texts ---- */
 
 static size_t
 texts_indexed(void)
@@ -239,9 +235,7 @@ TEST(messages_at_the_end_of_the_buffer_stay_in_it)
     }
 }
 
-/* --------------------------------------------------------------- what is
- * fetched
- */
+/* ---- What is fetched ---- */
 
 TEST(a_stack_is_not_fetched_beyond_its_end)
 {

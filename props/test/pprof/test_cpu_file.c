@@ -1,7 +1,8 @@
 /*
- * test_cpu_file.c -- a CPU profile that a thread drains and writes (P5): what
- * is in the file, wrong order of calls, files that cannot be written, signals
- * of the program. With processes: test_cpu_file_fork.c.
+ * test_cpu_file.c -- a CPU profile that a thread drains and writes to a file
+ * (P5): its contents, calls in the wrong order, files that cannot be written,
+ * the program's own signals. test_cpu_file_fork.c tests it with child
+ * processes.
  */
 #include <errno.h>
 #include <signal.h>
@@ -137,9 +138,7 @@ TEST_WITH(case_folder_begin, case_folder_end, a_packed_file_is_one_of_gzip)
     free(config.packing);
 }
 
-/* ------------------------------------------------------------- wrong calls,
- * ends
- */
+/* ---- Wrong calls, ends ---- */
 
 TEST_WITH(case_folder_begin, case_folder_end,
           starts_and_stops_out_of_order_change_nothing)

@@ -1,6 +1,6 @@
 /*
- * test_cpu_file_fork.c -- a CPU profile's file and processes: a program that
- * ends without a stop, and the child of a fork.
+ * test_cpu_file_fork.c -- the file of a CPU profile if the program ends without
+ * stopping the profile, and in the child of a fork.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /*
- * test_cpu_limits.c -- the CPU profile where something ends: sizes, words of
- * Go's runtime, labels, memory, the sink.
+ * test_cpu_limits.c -- the CPU profile at its limits: sizes, the words of Go's
+ * format, labels, memory, the sink.
  */
 #include <stdlib.h>
 #include <string.h>

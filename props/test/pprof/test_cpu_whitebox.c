@@ -1,7 +1,7 @@
 /*
- * test_cpu_whitebox.c -- the CPU profile from within: handlers that lose every
- * race, that come too late, and how stacks are kept. White box: the ring's
- * words are those of cpu.h.
+ * test_cpu_whitebox.c -- the CPU profile from inside: handlers that lose every
+ * race or come too late, and how stacks are stored. White box: accesses the
+ * words of the ring (cpu.h).
  */
 #include <stdalign.h>
 #include <string.h>
@@ -146,8 +146,8 @@ TEST(a_cell_goes_from_sequence_to_sequence)
 }
 
 /*
- * As many stacks as chains: by chance 63 % of the chains are used, and all but
- * never less than half of 1024.
+ * As many stacks as chains: random hashes use 63 % of the chains on average,
+ * and practically never less than half of 1024.
  */
 TEST(stacks_are_spread_over_their_chains)
 {

@@ -1,7 +1,7 @@
 /*
- * test_gzip.c -- the compressing sink: gzip(1) unpacks its output to its input,
- * given in pieces of any size; the sink behind it may fail at any call, and its
- * memory may be too small.
+ * test_gzip.c -- the compressing sink: gzip(1) must decompress its output to
+ * the input, whatever the sizes of the pieces in which it was written. Also:
+ * the next sink fails at any call; the memory is too small.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -208,8 +208,8 @@ TEST(the_same_pieces_give_the_same_bytes_again)
 }
 
 /*
- * igzip hashes its own address (gzip.c), which changed the bytes at about one
- * address in 80. The input has few values, so that it repeats itself often.
+ * igzip hashes its own address (gzip.c); that once changed the output at about
+ * one address in 80. The input has few values, so it has many repetitions.
  */
 TEST(no_address_changes_the_bytes)
 {

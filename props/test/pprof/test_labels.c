@@ -1,6 +1,6 @@
 /*
- * test_labels.c -- a label set as text (P2): the corners of UTF-8 and of what
- * is shown as it is, texts that are cut, and the order of pairs and of sets.
+ * test_labels.c -- a label set as text (P2): corner cases of UTF-8 and of
+ * escaping, truncated texts, and the order of pairs and of sets.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /*
- * test_names.c -- a process that profiles itself: its own stacks, its mappings
- * as the kernel tells them, and names and lines as its debug information does.
+ * test_names.c -- a process that profiles itself: its stacks, its mappings as
+ * the kernel lists them, and names and lines as in its debug information.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /*
- * test_out.c -- the buffer in front of a sink, to the byte: what is placed at
- * its end stays in it; it is flushed when the next item might not fit, and
- * never without need. White box: the buffer is out.h's.
+ * test_out.c -- the buffer in front of a sink, to the byte: an item that just
+ * fits stays in the buffer; the buffer is flushed when the next item might not
+ * fit, and never otherwise. White box: reads the buffer (out.h).
  */
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /*
- * test_pprof.c -- profile.proto against an independent reader: values, names,
- * numbering, order (P1). Vectors are those of Go's own tests.
+ * test_pprof.c -- profile.proto as an independent reader sees it: values,
+ * names, numbering, order (P1). The test vectors come from Go's own tests.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /*
- * test_pprof_contention.c -- a contention file means, on average, the time that
- * was waited (P1): each rule set that promises it, each form of the file, read
- * as its readers read it. The library's own period is not used: the file is
- * compared with the waits.
+ * test_pprof_contention.c -- a contention profile shows, on average, the time
+ * that was really waited (P1). Tested for each rule set that promises this and
+ * for each form of the file, which is read as its usual readers do. The file is
+ * compared with the waits themselves, not with the library's own period.
  */
 #include <inttypes.h>
 #include <stdio.h>

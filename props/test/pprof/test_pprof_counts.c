@@ -191,9 +191,7 @@ TEST(frames_of_the_runtime_are_hidden_unless_there_is_nothing_else)
                         "#\t0x903f\n\n");
 }
 
-/* ----------------------------------------------------------- dumps, debug
- * lines
- */
+/* ---- Dumps, debug lines ---- */
 
 struct dumper {
     size_t bytes;

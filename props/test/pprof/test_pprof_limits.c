@@ -1,7 +1,7 @@
 /*
- * test_pprof_limits.c -- the writers of profiles where something ends: too
- * little scratch, more different texts and addresses than there is room for,
- * numbers of three bytes, deep stacks, addresses without a name, broken texts.
+ * test_pprof_limits.c -- the profile writers at their limits: too little
+ * scratch, more texts and addresses than there is room for, numbers of three
+ * bytes, deep stacks, addresses without a name, invalid texts.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,9 +29,9 @@ is_filled(const unsigned char *from, const unsigned char *limit)
 }
 
 /*
- * From no scratch at all, in steps of the smallest thing that is taken: refused
- * until it suffices, nothing behind it touched, and what suffices writes what
- * the largest does.
+ * Every size of scratch from 0, in steps of the smallest allocation: too little
+ * is refused, nothing behind the scratch is touched, and enough gives the same
+ * output as the largest size.
  */
 TEST(scratch_that_is_too_small_is_refused_at_any_size)
 {
@@ -199,9 +199,9 @@ name_oddly(void *context, uintptr_t pc, struct prof_symbol *symbol)
 }
 
 /*
- * An address 0 and the entry of a function are where they are, not one before;
- * an entry behind the address gives no distance; what would end a cell is shown
- * as a question mark.
+ * The address 0 and the entry of a function are looked up as they are, not one
+ * byte before; if the entry lies behind the address, no offset is shown; a
+ * character that would end a cell is shown as a question mark.
  */
 TEST(odd_addresses_and_names_are_shown_as_they_are)
 {
@@ -313,9 +313,7 @@ TEST(labels_are_compared_by_their_texts)
     assert_true(three != NULL && two > three && last > two);
 }
 
-/* ------------------------------------------------------------------------
- * sinks
- */
+/* ---- Sinks ---- */
 
 /* Takes `limit` calls, then refuses. */
 static enum prof_status

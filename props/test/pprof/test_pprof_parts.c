@@ -1,6 +1,6 @@
 /*
- * test_pprof_parts.c -- profile.proto against an independent reader: mappings,
- * contention, counts and labels, and the bounds of a writer (P1).
+ * test_pprof_parts.c -- profile.proto as an independent reader sees it:
+ * mappings, contention, counts and labels, and the limits of a writer (P1).
  */
 #include <stdlib.h>
 #include <string.h>

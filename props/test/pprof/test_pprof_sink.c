@@ -1,7 +1,7 @@
 /*
- * test_pprof_sink.c -- an output that fails is reported, at whatever byte it
- * does, and nothing is written after it (P4): golang/go#73107 loses it. Files
- * that stay whole: test_file.c.
+ * test_pprof_sink.c -- if the output fails, at whatever byte, the writer
+ * reports it and writes nothing more (P4); golang/go#73107 loses such an error.
+ * test_file.c tests that files stay whole.
  */
 #include <fcntl.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /*
- * test_pprof_tasks.c -- tasks with their stacks, and debug lines: the form of
- * Go 1.5's goroutineheader() and traceback(), line by line.
+ * test_pprof_tasks.c -- tasks with their stacks, and debug lines: line by line
+ * in the form of Go 1.5's goroutineheader() and traceback().
  */
 #include <stdio.h>
 #include <string.h>

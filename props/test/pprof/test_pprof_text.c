@@ -1,6 +1,6 @@
 /*
- * test_pprof_text.c -- the text forms byte for byte (P2): columns against a
- * model of them, lines against what Go prints, and what readers accept.
+ * test_pprof_text.c -- the text forms byte for byte (P2): columns are compared
+ * with a model, lines with those that Go prints; and readers must accept them.
  */
 #include <stdio.h>
 #include <stdlib.h>

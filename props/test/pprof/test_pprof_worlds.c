@@ -1,10 +1,10 @@
 /*
- * test_pprof_worlds.c -- what is read back from a profile is the snapshot it
- * was written from (P1), over the worlds of the generator.
+ * test_pprof_worlds.c -- in random worlds, a profile that is read back equals
+ * the snapshot from which it was written (P1).
  *
- * The snapshot itself is judged elsewhere. Here: no record is missing, none is
- * there twice, and every frame, size and value is what the library returned,
- * scaled by plain floating point from the mathematics library.
+ * The snapshot itself is judged elsewhere. Here no record may be missing or
+ * listed twice, and every frame, size and value must be the one that the
+ * library returned; sampled values are scaled independently, by libm.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -24,9 +24,7 @@ static struct prof_contention_record waits[RECORDS_MAX];
 static size_t records_seen;
 static size_t sampled_seen;
 
-/* --------------------------------------------------------------------
- * comparing
- */
+/* ---- Comparing ---- */
 
 static void
 assert_stack(const struct model_pprof_sample *sample, const uintptr_t *stack,
@@ -150,9 +148,7 @@ compare_contention(struct prof *prof, enum prof_contention kind)
     case_end(&run);
 }
 
-/* -----------------------------------------------------------------------
- * worlds
- */
+/* ---- Worlds ---- */
 
 static void
 compare_worlds(const struct prof_rules *rules)

@@ -1,6 +1,6 @@
 /*
- * test_registry.c -- profiles by name (P3): what is built in, what can be
- * added, and that wrong use returns an error and changes nothing.
+ * test_registry.c -- profiles by name (P3): the built-in ones, those that can
+ * be added, and wrong use, which returns an error and changes nothing.
  */
 #include <stdio.h>
 #include <stdlib.h>

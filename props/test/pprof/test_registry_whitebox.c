@@ -1,6 +1,6 @@
 /*
- * test_registry_whitebox.c -- how a registry keeps names and entries, and what
- * it reads of its arguments. White box: its arrays are those of registry.h.
+ * test_registry_whitebox.c -- how a registry stores names and entries, and how
+ * much it reads of its arguments. White box: reads the arrays of registry.h.
  */
 #include <stdalign.h>
 #include <string.h>
@@ -50,8 +50,8 @@ text_of(const char *name)
 }
 
 /*
- * As many entries as chains: by chance 63 % of the chains are used, and all but
- * never less than half of 1024.
+ * As many entries as chains: random hashes use 63 % of the chains on average,
+ * and practically never less than half of 1024.
  */
 TEST_WITH(a_registry, NULL, entries_are_spread_over_their_chains)
 {

@@ -1,7 +1,8 @@
 /*
- * test_scratch.c -- the scratch of the writers: the size they ask for suffices,
- * to the byte where that can be checked, and less is refused before anything is
- * written. White box: sizes are those of the writers' own memory.
+ * test_scratch.c -- the scratch of the writers: the size for which they ask is
+ * enough, and no more than necessary where that can be checked; less is refused
+ * before anything is written. White box: uses the sizes of the writers'
+ * structs.
  */
 #include <string.h>
 
@@ -12,9 +13,7 @@
 
 static struct case_run run;
 
-/* -------------------------------------------------------------- texts of
- * stacks
- */
+/* ---- Texts of stacks ---- */
 
 static uintptr_t deep[PROF_DEPTH_LIMIT + 2];
 static size_t asked;
@@ -86,9 +85,7 @@ TEST(a_stack_of_the_runtime_alone_is_shown_whole)
         "#\t0x113f\truntime.newobject+0x3f\tmalloc.go:200\n\n");
 }
 
-/* --------------------------------------------------------------- counted
- * stacks
- */
+/* ---- Counted stacks ---- */
 
 enum { RECORDS = 20000, ADDRESSES = 384, MAPPINGS = 4096 };
 

@@ -1,6 +1,6 @@
 /*
- * test_tick_address.c -- a tick of the process's own unwinder stands at the
- * instruction that the signal has interrupted.
+ * test_tick_address.c -- a tick whose stack comes from the process's own
+ * unwinder has the address of the interrupted instruction.
  */
 #include <errno.h>
 #include <signal.h>

@@ -1,4 +1,4 @@
-/* interrupted.c -- the calls of interrupted.h, and their account. */
+/* interrupted.c -- see interrupted.h. */
 #include "interrupted.h"
 
 #include <inttypes.h>

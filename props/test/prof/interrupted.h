@@ -1,6 +1,6 @@
 /*
- * interrupted.h -- an instance, a CPU profile and a trace, the calls that may
- * be interrupted by a signal, and an account of everything that was recorded.
+ * interrupted.h -- an instance, a CPU profile and a trace; the calls on them
+ * that a signal may interrupt; and counts of everything that was recorded.
  */
 #ifndef PROPS_INTERRUPTED_H
 #define PROPS_INTERRUPTED_H
@@ -26,7 +26,8 @@ int interrupted_close(void **state);
 const char *interrupted_begin(void);
 
 /*
- * Record two lives, two waits and a tick on the same processor.
+ * Record two allocations with their frees, two waits and a tick, all on the
+ * same processor.
  *
  * context: signal handlers, too
  */

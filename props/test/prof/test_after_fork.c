@@ -1,9 +1,9 @@
 /*
  * test_after_fork.c -- a thread forks while others are inside calls of the
- * library: the child goes on with everything, at once.
+ * library: the child can use the whole library at once.
  *
- * Real threads and forks meet only what timing lets them; props/kernels/fork.c
- * tries a fork at every point.
+ * Here timing decides where the fork hits; props/kernels/fork.c tries a fork at
+ * every point.
  */
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,7 +1,7 @@
 /*
- * test_after_fork_whitebox.c -- what a child of a fork finds and puts right,
- * made by hand (white box): counts that no run reaches, a stack larger than a
- * buffer, an entry on no list.
+ * test_after_fork_whitebox.c -- how a child repairs the instance after a fork,
+ * from states made by hand (white box): counts that no run reaches, a stack
+ * larger than a buffer, an entry on no list.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /*
- * test_contention.c -- the block and mutex profiles by themselves: what calls
- * do, what threads add up to, and that waits in random worlds are all there.
+ * test_contention.c -- the block and mutex profiles: each call, several threads
+ * at once, and random worlds, whose waits must all be in the profile.
  */
 #include <stdlib.h>
 #include <pthread.h>
@@ -157,9 +157,10 @@ TEST(those_who_go_on_waiting_are_charged_as_the_mean)
 }
 
 /*
- * Nanoseconds become ticks, rounded down, at least 1; the largest number stands
- * for what does not fit: too many whole seconds, or the part of one that goes
- * over, or a number that only unsigned has. Go 1.5 let them become the least.
+ * Nanoseconds become ticks, rounded down, at least 1. What does not fit becomes
+ * the largest number: too many whole seconds, or an overflow by the rest of a
+ * second, or a number that is too large only as a signed one. In Go 1.5 these
+ * became the least number.
  */
 TEST(a_rate_becomes_ticks_and_never_overflows)
 {
@@ -204,8 +205,8 @@ TEST(a_rate_becomes_ticks_and_never_overflows)
 }
 
 /*
- * Eras that scale by a quotient keep a double: one of 2^63 events and more is
- * shown as 2^63, as the conversion gives it there.
+ * Rule sets that scale by a quotient keep the count as a double: from 2^63
+ * events on it is shown as 2^63, the result of the conversion.
  */
 TEST(more_events_than_can_be_shown_are_shown_as_2_to_the_63)
 {
@@ -298,8 +299,9 @@ change_rates(void *context)
 }
 
 /*
- * A wait of 5 ticks counts 2 events and 10 ticks, or 200 and 1000: always 5
- * ticks an event, if the rate that decides is also the one that scales.
+ * By its rate, a wait of 5 ticks counts as 2 events and 10 ticks, or as 200 and
+ * 1000. Either is 5 ticks an event; a mixture would show that one rate decided
+ * and another one scaled.
  */
 TEST(a_rate_that_changes_meanwhile_is_one_rate_per_event)
 {

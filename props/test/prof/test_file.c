@@ -1,7 +1,7 @@
 /*
- * test_file.c -- files that appear whole or not at all, when the system behaves
- * oddly: it writes few bytes, is interrupted, has no room, or cannot sync,
- * close or rename. And the mode that a file has, before and after.
+ * test_file.c -- files appear whole or not at all, even if a system call writes
+ * few bytes, is interrupted, finds no space, or cannot sync, close or rename.
+ * Also the mode of a file, before and after.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /*
- * test_file_place.c -- where a file is written: what the name stands for, links
- * on the way, pipes and devices, and the caller's own descriptors.
+ * test_file_place.c -- where a file is written if its name is a link, has links
+ * on its path, or is a pipe, a device, or a descriptor of the caller.
  */
 #include <errno.h>
 #include <fcntl.h>

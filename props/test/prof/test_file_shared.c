@@ -1,7 +1,7 @@
 /*
- * test_file_shared.c -- files in folders where others may have put what leads
- * elsewhere: their links, second names of ours, pipes. No file is written
- * there.
+ * test_file_shared.c -- files in folders where other users may have put
+ * symbolic links, hard links to our files, or pipes. The library writes to none
+ * of these.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,11 +1,11 @@
 /*
- * test_forks.c -- fork in the middle: a process forks after an instruction of a
- * record or control call, from a signal handler. The child goes on with a copy:
- * it finishes the call, records more, publishes everything and finds its own
- * events; the parent finds its own and no others.
+ * test_forks.c -- fork in the middle of a call: a signal handler forks after
+ * any one instruction of a record or control call. The child finishes the call
+ * in its copy of memory, records more, publishes everything, and must find its
+ * own events; the parent must find its own and no others.
  *
- * Timers are not inherited. Both processes may write the same file, which is
- * then one of the two, whole.
+ * A child does not inherit timers. If both processes write the same file, it is
+ * one of their two profiles, complete.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -1,8 +1,9 @@
 /*
- * test_locks.c -- what a lock guards is read only while it is held. The linker
- * sends takes and releases here, where a call of "another thread" runs to its
- * end just before the lock is granted, or just after it was released: code that
- * reads too early, or goes on too long, finds the world changed.
+ * test_locks.c -- what a lock guards is read only while the lock is held. The
+ * linker redirects taking and releasing a lock to this file. Just before the
+ * lock is granted, or just after it was released, a whole call of "another
+ * thread" is made here. So code that reads the data before it has the lock, or
+ * after it has released it, finds the data changed.
  */
 #include <stdalign.h>
 #include <string.h>

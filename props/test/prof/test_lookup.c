@@ -1,6 +1,6 @@
 /*
- * test_lookup.c -- the two steps of a lookup that work on several words at
- * once: finding tags in a line of slots, and comparing frames.
+ * test_lookup.c -- the two steps of a lookup that handle several words at once:
+ * finding tags in a cache line of slots, and comparing frames.
  */
 #include <stdalign.h>
 
@@ -79,8 +79,9 @@ TEST(each_frame_counts_at_each_depth)
 }
 
 /*
- * Two frames moved so that p d = q e: the stacks have one hash, so that tag and
- * home do not tell them apart. In a whole block they are in its middle.
+ * Two frames with the factors p and q are changed by d and -e with p d = q e,
+ * so the stacks have the same hash, tag and home slot. In a whole block the
+ * frames are in its middle.
  */
 TEST(stacks_with_one_hash_keep_apart)
 {

@@ -1,6 +1,6 @@
 /*
- * test_port.c -- what the port asks of the system, to the argument: clocks,
- * words to sleep on, barriers. The calls are replaced at link time.
+ * test_port.c -- the port's system calls with their arguments: clocks, futexes,
+ * barriers. The calls are replaced at link time.
  */
 #include <errno.h>
 #include <linux/futex.h>
@@ -45,9 +45,9 @@ assert_futex(size_t index, const uint32_t *word, int operation, int value)
 }
 
 /*
- * The word of a lock: 0 free, 1 taken, 2 taken and wanted. Who finds it taken
- * leaves a 2, sleeps while it is one, and looks again; here the holder lets go
- * as soon as somebody sleeps.
+ * The word of a lock: 0 free, 1 taken, 2 taken and wanted. A thread that finds
+ * it taken writes 2, sleeps while the word is 2, and tries again. Here the
+ * holder releases the lock as soon as a thread sleeps.
  */
 TEST_WITH(NULL, syscall_stubs_end,
           a_taken_lock_is_slept_on_and_a_wanted_one_wakes_one)
@@ -105,9 +105,7 @@ TEST_WITH(NULL, syscall_stubs_end, a_clock_is_read_and_one_that_fails_says_0)
     assert_int_equal(prof_process_monotonic_ns(), 0);
 }
 
-/* --------------------------------------------------------------------
- * syscall_stubs.barriers
- */
+/* ---- Barriers ---- */
 
 /* A running world needs the system's barrier, and is refused without. */
 TEST_WITH(NULL, syscall_stubs_end, a_running_world_without_barriers_is_refused)

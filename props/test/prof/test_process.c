@@ -1,7 +1,7 @@
 /*
- * test_process.c -- the process around a profile when the system refuses: no
- * /proc, no timers, no signals. The calls are replaced at link time, one is
- * made to fail, and what was begun must be undone.
+ * test_process.c -- profiling a process when the system refuses something:
+ * /proc, timers, signals. System calls are replaced at link time, and one is
+ * made to fail; then the library must undo what it has begun.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -133,9 +133,7 @@ TEST_WITH(NULL, syscall_stubs_end,
     assert_int_equal(count, 0);
 }
 
-/* ----------------------------------------------------------------------
- * syscall_stubs.timers
- */
+/* ---- Timers ---- */
 
 TEST_WITH(NULL, syscall_stubs_end, a_timer_that_cannot_be_made_leaves_nothing)
 {

@@ -1,6 +1,6 @@
 /*
- * test_prof_check.c -- prof_check() against damage: one test breaks one thing
- * in the memory of a sound instance, and the check must name what is broken.
+ * test_prof_check.c -- prof_check() finds damage: each test damages one thing
+ * in the memory of a sound instance, and the check must name it.
  */
 #include <stdlib.h>
 #include <string.h>

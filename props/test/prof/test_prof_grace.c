@@ -1,8 +1,9 @@
 /*
- * test_prof_grace.c -- the waiting of a running world from inside: which record
- * calls are waited for, and which are not.
+ * test_prof_grace.c -- grace periods of the running world (white box): for
+ * which record calls a control call waits, and for which it does not.
  *
- * A call in flight is a section that the test has entered and not yet left.
+ * The test simulates a record call in flight: it enters a section and does not
+ * leave it.
  */
 #include "instance.h"
 #include "test_prof_make.h"

@@ -3,8 +3,9 @@
  *
  * The vectors of Go's hash were checked against the buckets of a running Go
  * program (docs/semantics.md, "Hash"). The multilinear hash is compared with a
- * second implementation of its definition there: one frame after the other,
- * products computed by hand. How well it spreads: test_prof_hash_quality.c.
+ * second implementation of its definition there, which takes one frame after
+ * the other and multiplies by hand. Quality is tested in
+ * test_prof_hash_quality.c.
  */
 #include <string.h>
 

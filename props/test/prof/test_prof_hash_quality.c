@@ -2,13 +2,14 @@
  * test_prof_hash_quality.c -- how the default hash spreads keys that are as
  * regular as a program's: 2^20 of each family, all different.
  *
- * No two of a family may agree in all 64 bits: with random hashes that would
- * happen once in 2^25 families. The bits that a table uses, 16 at a time, are
- * counted into 2^16 cells of 16 keys each. For random keys, chi-square of those
- * counts is nearly normal, with 65535 degrees of freedom. It may be Z
- * deviations too large; by chance that happens once in 3.5 million (alpha =
- * 2.9e-7), and once in 60000 for all that is counted here. Counts that are too
- * even are welcome.
+ * No two keys of a family may have the same 64-bit hash; with random hashes
+ * that would happen once in 2^25 families. Then the bits that a table uses are
+ * tested 16 at a time: they put the keys into 2^16 cells, 16 keys in each on
+ * average. For random hashes the chi-square of these counts is nearly normal,
+ * with 65535 degrees of freedom. The test fails if it is more than Z standard
+ * deviations above its mean; by chance one test does so in 3.5 million (alpha
+ * = 2.9e-7), and one run of this whole program in 60000. Counts that are more
+ * even than random are accepted.
  */
 #include <math.h>
 #include <stdbool.h>
@@ -201,10 +202,10 @@ TEST(each_end_of_a_word_spreads)
 }
 
 /*
- * Each bit of a key turns each bit of the hash in half of all keys. Of 4096
- * keys that is 2048, with a deviation of 32; 6 deviations off are allowed,
- * which at random one of 500 million counts is (alpha = 2e-9), and there are
- * 70000.
+ * Changing one bit of a key must change each bit of the hash for half of all
+ * keys: for 2048 of 4096, with a standard deviation of 32. Up to 6 deviations
+ * are accepted. By chance one count in 500 million is further off (alpha =
+ * 2e-9), and there are 70000 counts.
  */
 TEST(each_bit_of_a_key_turns_each_bit_of_the_hash_half_the_time)
 {

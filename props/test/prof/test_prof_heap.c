@@ -1,9 +1,9 @@
 /*
- * test_prof_heap.c -- the heap profile phase by phase, by hand.
+ * test_prof_heap.c -- the heap profile phase by phase, with results by hand.
  *
- * A case is a line of steps, each a letter and what is published after it.
- * What must be published follows from docs/semantics.md: an allocation of cycle
- * n is published by the flush of n + 2, a free swept in n by that of n + 1.
+ * A case is a line of steps. A step is a letter, and what is published after
+ * it. That follows from docs/semantics.md: the flush of cycle n + 2 publishes
+ * the allocations of cycle n, the flush of n + 1 the frees swept in n.
  */
 #include <string.h>
 

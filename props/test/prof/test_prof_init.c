@@ -1,6 +1,7 @@
 /*
- * test_prof_init.c -- configurations and memory: what is refused and why, that
- * a refusal touches nothing, and that the length asked for is enough and exact.
+ * test_prof_init.c -- configurations and memory: which are refused and why,
+ * that a refusal changes nothing, and that an instance needs exactly as many
+ * bytes as the library says.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -298,8 +299,9 @@ TEST(every_rule_set_is_found_by_its_name_and_no_other)
 }
 
 /*
- * The eras, row by row as docs/semantics.md has them ("Rule sets"). The model
- * is told its rules by the preset, so a wrong preset would be followed by both.
+ * The rule sets, row by row as in docs/semantics.md ("Rule sets"). Both the
+ * library and the model follow the preset, so no comparison of the two would
+ * notice a wrong one.
  */
 static const struct {
     const struct prof_rules *rules;

@@ -368,8 +368,8 @@ TEST(an_event_that_is_dropped_is_counted_in_no_column)
 }
 
 /*
- * Eras that scale by a quotient keep a double. A bucket that is linked, but in
- * which nothing has been counted yet, shows one block event, as in Go.
+ * Rule sets that scale by a quotient keep the count as a double. A bucket that
+ * is listed before anything is counted in it shows one block event, as in Go.
  */
 TEST(a_count_that_is_a_double_is_cut_and_a_block_event_is_at_least_one)
 {

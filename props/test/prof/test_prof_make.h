@@ -12,8 +12,8 @@ struct prof *props_prof_make(const struct prof_config *config);
 void props_prof_drop(struct prof *prof);
 
 /*
- * Make a stack whose GO_64 hash of the frames equals that of `other`, whatever
- * the size: frame 0 is another, and frame 1 makes up for it.
+ * Make a stack with the same GO_64 hash as `other`, for every size: frame 0
+ * differs, and frame 1 compensates for the difference.
  */
 void props_prof_collide(uintptr_t frames[2], const uintptr_t other[2]);
 

@@ -1,10 +1,10 @@
 /*
- * test_prof_race.c -- what other threads may do in the middle of a reading,
- * done by one thread at a chosen point.
+ * test_prof_race.c -- what other threads may do in the middle of a snapshot,
+ * done by the same thread at a chosen point.
  *
  * counters.c, heap.c and contention.c are compiled into this file with two of
- * their calls redirected to a hook, which acts as the other thread. So an
- * interleaving is a line of the test and not a matter of luck.
+ * their calls redirected to a hook, which plays the other thread. So the test
+ * chooses the interleaving; nothing depends on timing.
  */
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /*
- * test_prof_signal.c -- a signal handler that counts in the very word that the
- * record call it interrupts is about to count in, at any instruction
- * (props/test/lib/single_step.h), also where the count passes 2^32.
+ * test_prof_signal.c -- a signal handler counts in the same word as the record
+ * call that it interrupts, at any instruction (props/test/lib/single_step.h);
+ * also when the count passes 2^32.
  */
 #include "instance.h"
 #include "single_step.h"
@@ -101,7 +101,7 @@ static const struct {
 enum { CASES = sizeof cases / sizeof *cases, FREES_IN_FREES = 2 };
 
 /*
- * Call, interrupted after the instruction `at`, or after each.
+ * Make call number i, interrupted after instruction `at`, or after each (0).
  *
  * returns: instructions that were stepped
  */

@@ -1,6 +1,6 @@
 /*
- * test_prof_snapshot.c -- what the readings of a profile promise: the short
- * buffer, the first snapshot, the filter, busy, totals.
+ * test_prof_snapshot.c -- contracts of the functions that read a profile: short
+ * buffers, the first snapshot, the filter, PROF_ERR_BUSY, totals.
  */
 #include <string.h>
 

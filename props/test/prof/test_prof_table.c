@@ -1,6 +1,6 @@
 /*
- * test_prof_table.c -- the bucket table from inside: who shares a bucket, what
- * runs out and when, equal hashes, the end of the slots.
+ * test_prof_table.c -- the bucket table (white box): which events share a
+ * bucket, which resource runs out and when, equal hashes, the last slots.
  */
 #include <string.h>
 

@@ -1,12 +1,12 @@
 /*
- * test_prof_wrap.c -- the heap profile through every cycle number there is
- * (H6), and a little further.
+ * test_prof_wrap.c -- the heap profile through all cycle numbers and beyond the
+ * wrap (H6).
  *
- * What must be published after the flush of cycle n is computed from sums, with
- * n a count of 64 bits that never wraps: the allocations of cycles up to n - 2
- * and the frees of cycles up to n - 1. No remainder is taken anywhere.
+ * The test counts cycles in 64 bits, so its n never wraps. After the flush of
+ * cycle n, the allocations of cycles up to n - 2 and the frees of cycles up to
+ * n - 1 must be published; the test computes them as sums, without a modulo.
  *
- * Under a sanitizer the drive begins ten cycles below the wrap.
+ * Under a sanitizer the test begins ten cycles before the wrap.
  */
 #include "prof/prof.h"
 #include "test_prof_make.h"
@@ -37,8 +37,8 @@ struct drive {
 };
 
 /*
- * A wrong wrap, or a cycle kept in too few bits, would show at a power of two
- * from 2^23 on, or at the wrap: all multiples of 2^23.
+ * A wrong wrap, or a cycle stored in too few bits, would show at the wrap, or
+ * at a power of two from 2^23 on; all these are multiples of 2^23.
  */
 static bool
 is_near_an_edge(uint64_t n)

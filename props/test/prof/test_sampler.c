@@ -1,6 +1,6 @@
 /*
- * test_sampler.c -- the heap sampler beside the model of it, from chosen states
- * of the random numbers on: how far it is to the next mark, to the byte.
+ * test_sampler.c -- the heap sampler against its model, from chosen states of
+ * the random number generator: the gap to the next sample, to the byte.
  */
 #include <math.h>
 
@@ -113,9 +113,11 @@ TEST(a_rate_too_many_is_drawn_for_once)
     props_fixture_end(&fixture);
 }
 
-/* ---------------------------------------------------- the way to the next mark
+/*
+ * ---- The gap to the next sample ----
  *
- * Library and model from one state on, an allocation at a time.
+ * The library and the model start from the same state and see the same
+ * allocations, one at a time.
  */
 
 struct both {
@@ -288,10 +290,11 @@ model_samples(const struct props_fixture *fixture, uint64_t drawn,
 }
 
 /*
- * The library and the model have one table of logarithms, so they would agree
- * on a wrong digit. What a number draws from is mean * -ln(q / 2^26) bytes; at
- * the corners of the table, q = (32 + i) 2^20, libm says how much that is. One
- * byte more or less is 1.3e-8 of a binary logarithm.
+ * The library and the model use the same table of logarithms, so they would
+ * agree on a wrong digit. A random number q draws a gap of
+ * mean * -ln(q / 2^26) bytes. At the entries of the table, q = (32 + i) 2^20,
+ * the gap is compared with libm's logarithm. A byte is 1.3e-8 of a binary
+ * logarithm.
  */
 TEST(each_corner_of_the_table_is_a_logarithm)
 {
@@ -320,9 +323,7 @@ TEST(each_corner_of_the_table_is_a_logarithm)
     }
 }
 
-/* ------------------------------------------------- counted down by the
- * embedder
- */
+/* ---- Counted down by the embedder ---- */
 
 /* What is sampled of a row of sizes, asked for each, or for those only that the
  * number taken does not let pass. */
@@ -392,9 +393,9 @@ TEST(no_number_is_taken_before_the_first_nor_after_a_change)
     props_fixture_end(&fixture);
 }
 
-/* Who counts down by itself sees a new rate late: only when its number is used
- * up. What it comes to is a sample of the old rate; all bytes before it were
- * judged by that. */
+/* An embedder that counts down itself notices a new rate only when its gap is
+ * used up. The allocation there is a sample of the old rate, by which all bytes
+ * before it were judged. */
 TEST(the_mark_of_an_old_rate_is_still_a_sample_of_it)
 {
     const uintptr_t stack[] = {1};

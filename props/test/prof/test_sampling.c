@@ -1,6 +1,6 @@
 /*
- * test_sampling.c -- sampling under every rule set: enumerations, the figures
- * that were seen on a live Go runtime, and the generators.
+ * test_sampling.c -- sampling under every rule set: enumerations, figures
+ * measured on a real Go runtime, and the random number generators.
  */
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /*
- * test_sampling_power.c -- sampling, measured: exact thresholds, and that they
- * notice small errors.
+ * test_sampling_power.c -- statistical tests of sampling: their thresholds are
+ * exact, and they notice small errors.
  */
 #include <math.h>
 

@@ -1,12 +1,11 @@
 /*
- * test_signals.c -- a signal at any instruction: each record call, and each
- * control call that handlers may come into, is interrupted after each of its
- * instructions by a handler that records, on the same processor. Nothing is
- * lost, doubled or negative, and nobody waits for ever
- * (props/test/lib/single_step.h).
+ * test_signals.c -- a signal at any instruction: a handler that records on the
+ * same processor interrupts each record call, and each control call during
+ * which handlers may record, after each of its instructions (single_step.h).
+ * Nothing may be lost, counted twice or negative, and no call may wait for
+ * ever.
  *
- * prof_trace_emit() must not be called by a handler, so it is interrupted and
- * does not interrupt.
+ * Handlers must not call prof_trace_emit(), so here it is only interrupted.
  */
 #include "interrupted.h"
 #include "single_step.h"

@@ -1,6 +1,6 @@
 /*
- * cross_fixture.h -- a small world that everything watches, for tests of what
- * its instruments say.
+ * cross_fixture.h -- a small world with all instruments, for tests that compare
+ * their results.
  */
 #ifndef PROPS_CROSS_FIXTURE_H
 #define PROPS_CROSS_FIXTURE_H

@@ -1,7 +1,7 @@
 /*
- * test_cores.c -- the machine of cores.h against what queueing theory knows
- * exactly: one line for all, by rounds and as a birth-death process; and many
- * lines against the bound that the hottest sets.
+ * test_cores.c -- the machine of cores.h agrees with exact results of queueing
+ * theory: all cores share one cache line, in rounds and as a birth-death
+ * process; with many lines, the most used one sets the bound.
  */
 #include <math.h>
 #include "cores.h"
@@ -81,10 +81,11 @@ TEST(a_line_costs_more_from_another_die)
 }
 
 /*
- * Exponential times: q of n processors ask. With q = 0 the line is with one of
- * those at work, so only n - 1 can make it 1, and the addition of that one is
- * free; with q > 0 it is with the last in the queue. Births (n - q) / w, but
- * for (n - 1) / w from 0, and deaths 1 / h: the shares are products.
+ * All times are exponential: w the mean time of work, h that of handing over
+ * the line. The state q says how many of the n processors are waiting for the
+ * line. At q = 0 one of those at work owns it, and its own additions are free,
+ * so only n - 1 can raise q to 1. Births have the rate (n - q) / w, from 0 the
+ * rate (n - 1) / w; deaths 1 / h. So the share of each state is a product.
  */
 static void
 repairman(uint32_t n, double w, double h, double *rate, double *handovers)

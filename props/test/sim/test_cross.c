@@ -1,7 +1,6 @@
 /*
- * test_cross.c -- what instruments say of one world agrees, and each check
- * notices when one of them says something else (X1, X3, X5; the
- * heap in test_cross_heap.c).
+ * test_cross.c -- the instruments of one world agree, and each check notices if
+ * the result of one is changed (X1, X3, X5; test_cross_heap.c tests the heap).
  */
 #include "cross_fixture.h"
 

@@ -1,6 +1,6 @@
 /*
- * test_cross_heap.c -- each check of heap profiles against lines of allocations
- * and a trace notices when one of them says something else (X2, X4).
+ * test_cross_heap.c -- the checks that compare heap profiles, debug lines of
+ * allocations and a trace notice if one of them is changed (X2, X4).
  */
 #include "cross_fixture.h"
 

@@ -1,6 +1,6 @@
 /*
- * test_cross_without.c -- what instruments say is the same without one of them,
- * and with one that was stopped and started again (X6).
+ * test_cross_without.c -- the results of the other instruments do not change if
+ * one instrument is left out, or stopped and started again (X6).
  */
 #include "cross_fixture.h"
 

@@ -1,6 +1,6 @@
 /*
- * test_escape.c -- foreign bytes are printed as text: escape.h. The C library,
- * which shares no code with ours, decides what is valid UTF-8.
+ * test_escape.c -- escape.h prints any bytes as harmless text. The C library
+ * decides independently what is valid UTF-8.
  */
 #include <limits.h>
 #include <locale.h>

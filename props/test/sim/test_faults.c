@@ -1,6 +1,7 @@
 /*
- * test_faults.c -- faults of worlds: each strikes; it is removed from a failure
- * that does not need it and stays in one that does; and it ends with the run.
+ * test_faults.c -- faults of worlds: each one happens; shrinking removes it
+ * from a failure that does not need it, and keeps it in one that does; and it
+ * is over at the end of the run.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 /*
- * test_live_heap.c -- the heap of a recording against brute force: small random
- * recordings, whose every prefix is counted anew from a plain list of objects.
+ * test_live_heap.c -- the heap of a recording against brute force: for each
+ * prefix of small random recordings, the objects in a plain list are counted
+ * again.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /*
- * test_pairs.c -- pairs of coverage goals: what a run has met, and that
+ * test_pairs.c -- pairs of coverage goals: those that a run has reached; and
  * pairs.def names each pair at most once.
  */
 #include "unit_test.h"

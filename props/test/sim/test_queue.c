@@ -1,6 +1,7 @@
 /*
- * test_queue.c -- the event queue against a list that is searched: who is
- * first, and who wins a tie, for every number of actors up to a few lines.
+ * test_queue.c -- the event queue against a linear search: which actor is
+ * first, and which wins a tie, for every number of actors up to a few cache
+ * lines.
  */
 #include "queue.h"
 #include "rng.h"

@@ -1,7 +1,8 @@
 /*
- * test_recording.c -- recordings: what is written is read, and nothing else is.
+ * test_recording.c -- what is written to a recording is read back, and any
+ * other file is refused.
  *
- * Writer (cli/recfile) and reader (sim/recording) share no code.
+ * The writer (cli/recfile) and the reader (sim/recording) share no code.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,8 @@
 /*
  * test_recording_forged.c -- recordings put together by hand.
  *
- * A third opinion beside writer and reader: bytes and checksums written down
- * from docs/recording.md alone; and files whose checksums are good but whose
- * records are not.
+ * Independent of the writer and the reader: bytes and checksums follow from
+ * docs/recording.md alone. Some files have right checksums but wrong records.
  */
 #include <stdio.h>
 #include <stdlib.h>

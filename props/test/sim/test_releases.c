@@ -1,5 +1,6 @@
 /*
- * test_releases.c -- recorded releases against waits drawn by hand.
+ * test_releases.c -- pairing of recorded releases with waits, on examples drawn
+ * by hand.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /*
- * test_scenario.c -- the language of scenario files: what it means, what it
- * refuses and in which words.
+ * test_scenario.c -- the language of scenario files: the meaning of each line,
+ * and the errors of wrong ones, word for word.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /*
  * test_scenario_answer.c -- comparing results with `expect` lines, and the
- * words for the first difference.
+ * message for the first difference.
  */
 #include <stdlib.h>
 #include <string.h>

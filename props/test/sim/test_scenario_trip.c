@@ -1,9 +1,10 @@
 /*
- * test_scenario_trip.c -- scenarios survive every round trip through text:
- * those of fixtures/ and their results, cut and mutated ones, and built ones.
+ * test_scenario_trip.c -- scenarios survive a round trip through text: those of
+ * fixtures/ with their results, truncated and mutated ones, and ones built by
+ * code.
  *
  * usage: test_scenario_trip [full] FILE.sim...
- *        full: every cut and mutation; without it one in 8
+ *        full: every truncation and mutation; without it one in 8
  */
 #include "scenario.h"
 

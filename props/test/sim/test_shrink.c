@@ -1,10 +1,10 @@
 /*
  * test_shrink.c -- the shrinker reaches minima that are known beforehand.
  *
- * The system under test is a list of operations: "one more?", which of 8, an
- * argument. It fails if somewhere a 3, later a 5 with an argument above 1000,
- * and later still a 1 occur. No list shorter than three operations can fail,
- * so the minimum is known: (3,0) (5,1001) (1,0).
+ * The system under test draws a list of operations. Its choices are: "one more
+ * operation?", which of 8, an argument. A list fails if it has an operation 3,
+ * later a 5 with an argument above 1000, and later still a 1. So the smallest
+ * failing list is (3,0) (5,1001) (1,0).
  */
 #include "shrink.h"
 

@@ -1,7 +1,7 @@
 /*
- * test_traced_scenarios.c -- traced worlds as text: what is printed reads back
- * as the same world, the fixtures end as they say, and wrong text gets its
- * line.
+ * test_traced_scenarios.c -- traced worlds as text: a printed world is read
+ * back unchanged, the fixtures have the outcomes that they name, and an error
+ * in a text is reported with its line.
  */
 #include <stdio.h>
 #include <stdlib.h>

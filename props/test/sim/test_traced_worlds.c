@@ -1,6 +1,6 @@
 /*
- * test_traced_worlds.c -- random worlds that are traced, with a heap and
- * without, judged by all properties.
+ * test_traced_worlds.c -- random traced worlds, with and without a heap, judged
+ * by all properties.
  */
 #include <stdio.h>
 #include <stdlib.h>

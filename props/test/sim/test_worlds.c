@@ -2,9 +2,9 @@
  * test_worlds.c -- every small world: all orders of up to six events with two
  * objects, from four beginnings, judged as a campaign judges its random worlds.
  *
- * The generator keeps a collector that mostly behaves; here anything comes at
- * any time that the world does not refuse: a flush in the middle of marking, a
- * post-sweep twice, a snapshot that only asks for the size.
+ * The generator makes collectors that mostly follow the rules. Here every event
+ * that the world does not refuse may come at any time: a flush in the middle of
+ * marking, two post-sweeps, a snapshot that only asks for the size.
  */
 #include "choice.h"
 #include "run.h"

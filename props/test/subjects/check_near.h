@@ -1,4 +1,4 @@
-/* check_near.h -- two figures that are alike, and which they were if not. */
+/* check_near.h -- assert that two figures are nearly equal; else print both. */
 #ifndef PROPS_CHECK_NEAR_H
 #define PROPS_CHECK_NEAR_H
 

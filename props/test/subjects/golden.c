@@ -1,4 +1,4 @@
-/* golden.c -- the rows of fixtures/audit/golden.csv, and their figures. */
+/* golden.c -- see golden.h. */
 #include "golden.h"
 
 #include <inttypes.h>

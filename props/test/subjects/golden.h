@@ -1,5 +1,6 @@
 /*
- * golden.h -- fixtures/audit/golden.csv, figures that others have computed.
+ * golden.h -- reads fixtures/audit/golden.csv: figures that were computed
+ * elsewhere.
  */
 #ifndef PROPS_GOLDEN_H
 #define PROPS_GOLDEN_H

@@ -1,6 +1,6 @@
 /*
- * test_live_variance.c -- the variance of live bytes, compared with all
- * outcomes of a small history and with figures worked out by hand.
+ * test_live_variance.c -- the variance of live bytes, compared with an
+ * enumeration of all outcomes of a small history, and with figures by hand.
  */
 #include <math.h>
 

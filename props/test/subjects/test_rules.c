@@ -1,6 +1,7 @@
 /*
- * test_rules.c -- sampling rules of other profilers: their stated laws against
- * their own draws, and the enumerations against brute force and random runs.
+ * test_rules.c -- sampling rules of other profilers: their stated distributions
+ * against their own draws, and our enumerations against brute force and random
+ * runs.
  */
 #include <math.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 /*
- * test_rules_changed.c -- each golden figure is changed by a mistake in the
- * rule set whose figure it is.
+ * test_rules_changed.c -- for each golden figure, some mistake in its rule set
+ * changes it.
  *
- * A figure that no mistake changes could be reached by a wrong rule set, too.
- * Below are the mistakes. They are made in each rule set one after the other,
- * until the figure is no longer the golden one, to the digits given.
+ * A figure that no mistake changes would not prove a rule set right. The test
+ * makes the mistakes below in each rule set, one after the other, until the
+ * figure differs from the golden one in the digits given.
  */
 #include <math.h>
 #include <string.h>

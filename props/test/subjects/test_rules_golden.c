@@ -1,6 +1,6 @@
 /*
- * test_rules_golden.c -- every figure of fixtures/audit/golden.csv, which
- * others have computed, is reproduced.
+ * test_rules_golden.c -- our computation reproduces every figure of
+ * fixtures/audit/golden.csv (golden.h).
  */
 #include "golden.h"
 #include "unit_test.h"

@@ -1,7 +1,7 @@
 /*
- * test_rules_verdict.c -- the verdict on a rule set: right ones hold, and each
- * mistake of the past is named, with its figure computed independently and the
- * smallest period that shows it.
+ * test_rules_verdict.c -- verdicts on rule sets: correct ones hold; for each
+ * known mistake the verdict names it, with a figure that is computed
+ * independently here, and with the smallest period that shows it.
  */
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /*
- * test_flight.c -- the flight recorder: what generations are kept, each a file
- * that opens by itself; in both orders of events.
+ * test_flight.c -- the flight recorder, in both orders of events: which
+ * generations it keeps; each must be a complete trace file.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,14 +1,14 @@
 /*
- * test_trace_fuzz.c -- any bytes get a verdict.
+ * test_trace_fuzz.c -- the trace reader returns a verdict for any bytes.
  *
- * Truncations of every fixture, one in five of the two that were recorded, and
- * corruptions of a few bytes from a fixed seed. Without sanitizers the address
- * space of the test is limited to 64 MiB: what asks for more is told "out of
- * memory", and a verdict with that reason fails the test.
+ * The inputs are truncations of every fixture (of the two recorded ones, one
+ * truncation in five), and copies with a few bytes changed, by a fixed seed.
+ * Without sanitizers the address space is limited to 64 MiB; a verdict "out of
+ * memory" fails the test.
  *
- * usage: test_trace_fuzz [full]     every truncation, and 50 times the
- *                                   corruptions: a million, or 50,000 under a
- *                                   sanitizer
+ * usage: test_trace_fuzz [full]
+ *   full: every truncation, and 50 times as many changed copies: a million, or
+ *   50,000 under a sanitizer
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 /*
  * test_trace_reader.c -- the reader's verdicts.
  *
- * The recorded files and the vectors have verdicts from elsewhere
- * (fixtures/trace/README.md). Everything else is a script whose verdict follows
- * from docs/trace-format.md. The rules of goroutines and processors have a file
- * of their own, test_trace_rules.c.
+ * For the recorded files and the vectors, the expected verdicts come from
+ * elsewhere (fixtures/trace/README.md); for scripts, they follow from
+ * docs/trace-format.md. test_trace_rules.c tests the rules of goroutines and
+ * processors.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /*
  * test_trace_rules.c -- what goroutines and processors may do in a trace.
  *
- * Each rule of docs/trace-format.md that can fail has a script that breaks it
- * and no other; and each has one that keeps it.
+ * For each rule of docs/trace-format.md that a trace can break there is a
+ * script that breaks this rule only, and a script that keeps it.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /*
- * test_tracer.c -- sessions of the tracer, one thread: what is emitted is what
- * the reader of model/ finds in the file.
+ * test_tracer.c -- sessions of the tracer with one thread: model/'s reader
+ * finds in the file exactly the events that were emitted.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /*
- * test_tracer_bounds.c -- the defaults of a tracer, what it refuses, and where
- * its buffers are when nobody writes. White box.
+ * test_tracer_bounds.c -- the defaults of a tracer, the arguments it refuses,
+ * and where its buffers are while no thread writes. White box.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -79,8 +79,9 @@ TEST(stacks_that_no_table_holds_are_refused)
 }
 
 /*
- * Numbers of the clock's order have room for the processors, the events of
- * none, and what belongs to no event: 4 places with 2 processors, 5 with 3.
+ * In the order of the clock, some bits of a sequence number tell the lane:
+ * one for each processor, one for events on no processor, and one for what is
+ * no event: 4 lanes with 2 processors, 5 with 3.
  */
 TEST(places_have_as_many_bits_as_they_need)
 {
@@ -232,9 +233,7 @@ TEST(a_reader_sleeps_only_if_there_is_nothing_to_read)
     free(trace);
 }
 
-/* ---------------------------------------------------------------------
- * sessions
- */
+/* ---- Sessions ---- */
 
 static uint64_t
 next_number(void *context)

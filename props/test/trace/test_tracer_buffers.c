@@ -1,6 +1,6 @@
 /*
- * test_tracer_buffers.c -- buffers of the tracer: any size, too few of them,
- * the room for stacks, and configurations that cannot be.
+ * test_tracer_buffers.c -- the tracer's buffers: any size, too few of them,
+ * room for stacks, and impossible configurations.
  */
 #include <stdlib.h>
 #include <string.h>

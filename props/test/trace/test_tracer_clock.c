@@ -1,7 +1,6 @@
 /*
- * test_tracer_clock.c -- clocks at their ends: the first session may begin at
- * any reading, a moment may be tick 0, and a frequency may be the largest
- * number there is.
+ * test_tracer_clock.c -- extreme clocks: a first session that begins at any
+ * reading, an event at tick 0, and the largest possible frequency.
  */
 #include <stdlib.h>
 #include <string.h>

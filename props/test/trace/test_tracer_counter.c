@@ -1,9 +1,9 @@
 /*
- * test_tracer_counter.c -- events in the order of the processor's own counter,
- * where most are written by a short way that calls nothing: numbers of every
- * length, events without any, long pauses, and sessions that cannot go that way
- * (a divisor that is no power of two). What is read back is what was emitted,
- * when it was.
+ * test_tracer_counter.c -- events in the order of the processor's counter. Most
+ * of these are written by a fast path that calls no function. The tests cover
+ * arguments of every length, events without arguments, long pauses, and
+ * sessions that cannot take the fast path (their tick divisor is no power of
+ * two). Each event must be read back as it was emitted, with its time.
  */
 #include <stdlib.h>
 #include <time.h>

@@ -1,6 +1,6 @@
 /*
- * test_tracer_stop.c -- waiting until the reader has taken the last part of a
- * trace, with real threads: a slow reader, signals, one that died.
+ * test_tracer_stop.c -- prof_trace_stop_wait() waits until the reader has taken
+ * the last part of a trace; with real threads, slow and dead readers, signals.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /*
- * test_tracer_threads.c -- the tracer with real threads: processors that emit,
- * a thread of no processor that never stops, a reader that sleeps.
+ * test_tracer_threads.c -- the tracer with real threads: some emit on
+ * processors, one emits on no processor without end, and a reader sleeps.
  *
- * The clock is a counter that every reading moves on: the ticks in the file say
- * in which order it was read, and must rise with the sequence numbers.
+ * The clock is a counter that advances with every reading. So the ticks in the
+ * file show in which order it was read; they must rise with sequence numbers.
  */
 #include <stdio.h>
 #include <stdlib.h>

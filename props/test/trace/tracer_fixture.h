@@ -1,6 +1,6 @@
 /*
- * tracer_fixture.h -- a tracer whose clock the test sets, and all that was read
- * of it.
+ * tracer_fixture.h -- a tracer whose clock the test sets, and all bytes that
+ * were read from it.
  */
 #ifndef PROPS_TRACER_FIXTURE_H
 #define PROPS_TRACER_FIXTURE_H
@@ -41,8 +41,8 @@ extern enum prof_trace_order tracer_fixture_order;
 extern bool tracer_fixture_has_counter;
 
 /*
- * A tracer that is off, whose clock ticks 64 times between two readings and
- * once a nanosecond.
+ * Make a tracer that is off. Its clock has one tick per nanosecond, and
+ * advances by 64 ticks with each reading.
  *
  * in:      config, its clock and its order are replaced
  */

@@ -1,6 +1,6 @@
 #!/bin/sh
-# `profsim explore` with programs that know nothing of it: the verdict that each
-# of fixtures/explore/user/ names in its first line, and what is refused.
+# `profsim explore` on unmodified programs: those of fixtures/explore/user/, with
+# the verdict that the first line of each names, and those that are refused.
 # usage: test_explore.sh PROFSIM [all]
 #   all: also those that take longer
 set -u

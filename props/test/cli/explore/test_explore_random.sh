@@ -1,6 +1,7 @@
 #!/bin/sh
-# Random programs of threads that are created, locks, condition variables and so on:
-# the same graphs, graph by graph and by schedules. Of those that fail, that they do.
+# Random programs with threads, locks, condition variables and so on: exploring
+# them graph by graph and by schedules finds the same graphs. If a program fails,
+# both ways must find that.
 # usage: test_explore_random.sh PROFSIM COUNT
 set -u
 library=$(dirname "$(realpath "$1")")

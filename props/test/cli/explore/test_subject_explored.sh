@@ -1,6 +1,6 @@
 #!/bin/sh
-# A subject under the explorer: one that locks holds in each order of its
-# threads; a lock left out, and two steps where one is due, are found.
+# Subjects under the explorer: a subject with locks passes in each order of its
+# threads; a missing lock and a non-atomic update are found.
 # usage: test_subject_explored.sh PROFSIM SUBJECTS FIXTURES
 set -u
 . props/test/lib/count.sh

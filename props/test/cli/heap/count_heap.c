@@ -1,19 +1,19 @@
 /*
- * count_heap.c -- a preload that counts the heap of a program, apart from the
- * recorder: its own table of sizes, its own order, no stacks, no times.
+ * count_heap.c -- a preloaded library that counts the heap of a program,
+ * independently of the recorder: a table of sizes, without stacks and times.
  *
  *      program -> count_heap -> recorder -> libc
  *
- * It stands before the recorder and holds its lock while the others work, so
- * both see the same events in the same order, whatever the threads do. Memory
- * that the recorder allocates itself comes back here from inside and is passed
- * on. The counts are in a shared mapping of the file $COUNT_HEAP/PROCESS, so
- * they are right up to the last instruction. The last image of a process has
- * the file.
+ * The program's calls come here first. This library holds its lock while the
+ * recorder and libc handle a call, so it and the recorder see the same events
+ * in the same order. Calls that the recorder makes itself are passed on
+ * uncounted. The counts are in a shared mapping of the file
+ * $COUNT_HEAP/PROCESS, so they are right up to the last instruction. After an
+ * exec, the new image overwrites the file.
  *
- * A forked child starts anew: everything lies in memory that fork wipes, the
- * lock included. Neither the child's counts nor the recorder's contain frees of
- * inherited blocks.
+ * A forked child starts with empty counts: all data, the lock included, is in
+ * memory that fork() clears. Neither the child's counts nor the recorder's
+ * contain frees of inherited blocks.
  */
 #include <errno.h>
 #include <fcntl.h>

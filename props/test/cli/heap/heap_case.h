@@ -1,6 +1,6 @@
 /*
- * heap_case.h -- a recording of a few events, whose sums can be done in the
- * head, as a file.
+ * heap_case.h -- writes a recording of a few events, so small that its sums can
+ * be computed by hand.
  *
  *      stack 0   malloc < work < main     two objects of 1,000 bytes
  *      stack 1   malloc < main            one of 24, resized to 3,000
@@ -15,7 +15,7 @@
 /*
  * Write the recording.
  *
- * in:      more, a third object of `work` of 500,000 bytes stays in use
+ * in:      more, whether work() also allocates 500,000 bytes that stay in use
  */
 void heap_case_write(const char *path, bool more);
 

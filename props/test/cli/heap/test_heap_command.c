@@ -1,7 +1,6 @@
 /*
  * test_heap_command.c -- `profsim run` and `profsim diff` on recordings of a
- * few events: each number that they print and write is one that can be worked
- * out from heap_case.h.
+ * few events: each number that they print and write follows from heap_case.h.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 #!/bin/sh
-# test_corpus.sh -- inputs and failures that machines exchange through a folder
-# to which anybody may write.
+# test_corpus.sh -- machines exchange inputs and failures through a folder to
+# which anyone may write.
 # usage: props/test/cli/shard/test_corpus.sh PROFSIM
 set -u
 profsim=$(realpath "$1")

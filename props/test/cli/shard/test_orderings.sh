@@ -1,6 +1,6 @@
 #!/bin/sh
-# test_orderings.sh -- a search of every ordering, in shards: the graphs are those
-# that one process finds, each once, also if shards were stopped and killed.
+# test_orderings.sh -- a search of every ordering, in shards, finds each graph that
+# one process finds, and once only, also if shards were stopped or killed.
 # usage: props/test/cli/shard/test_orderings.sh PROFSIM N,N... KERNEL...
 set -u
 profsim=$(realpath "$1")

@@ -1,5 +1,5 @@
-/* test_shard.c -- which shard a task is; results of shards that anybody may
- * have written. */
+/* test_shard.c -- which tasks belong to a shard; reading the result files of
+ * shards, which may be forged. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

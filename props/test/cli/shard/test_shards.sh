@@ -1,7 +1,7 @@
 #!/bin/sh
-# test_shards.sh -- a campaign in shards is the campaign in one process, bit for
-# bit: what `profsim merge` prints is what `profsim check` prints, also if shards
-# were killed and went on.
+# test_shards.sh -- a campaign in shards has the result of the campaign in one
+# process, bit for bit: `profsim merge` prints what `profsim check` prints, also if
+# shards were killed and resumed.
 # usage: props/test/cli/shard/test_shards.sh PROFSIM SEEDS N...
 set -u
 profsim=$(realpath "$1")

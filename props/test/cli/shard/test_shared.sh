@@ -1,17 +1,17 @@
 #!/bin/sh
 # test_shared.sh -- every output of profsim in a shared folder (mode 1777, as
-# /tmp) where another user has planted what leads elsewhere: links, second names
-# of the victim's files and links, pipes, folders, files of his own, links under
-# names that a temporary file could have.
+# /tmp) where another user has planted traps: symbolic links, hard links to the
+# victim's files and links, pipes, folders, files of his own, links under names
+# that a temporary file could have.
 #
-# Each is tried with a user as the victim, and with root; with the kernel's
-# protections (fs.protected_*) all off and all on. Those are the machine's, so
-# they are set for these few seconds only, and put back by a process that
-# outlives this one whatever happens to it. Where they cannot be set (in a
-# container), they are left as they are.
+# The victim of each trap is a user, then root; the kernel's protections
+# (fs.protected_*) are all off, then all on. These settings belong to the machine,
+# so they change for a few seconds only, and a process that outlives this one
+# restores them whatever happens. Where they cannot be changed (in a container),
+# they stay as they are.
 #
-# Without root, user namespaces are tried (uidmap); with neither, nothing is
-# tested, and that is reported and counted as a failure.
+# Without root the test uses user namespaces (uidmap). If there are none either,
+# nothing is tested, and that counts as a failure.
 # usage: props/test/cli/shard/test_shared.sh PROFSIM RECORDER
 set -u
 if [ "$(id -u)" -ne 0 ]; then

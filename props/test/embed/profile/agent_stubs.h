@@ -1,7 +1,6 @@
 /*
- * agent_stubs.h -- what surrounds the agent of the malloc profiler in a test: a
- * clock, dumps, clients, and an old kernel. What is awaited is awaited for ten
- * seconds at most.
+ * agent_stubs.h -- stubs of what the malloc profiler's agent calls in a test: a
+ * clock, dumps, clients, and an old kernel. Every wait ends after ten seconds.
  */
 #ifndef AGENT_STUBS_H
 #define AGENT_STUBS_H

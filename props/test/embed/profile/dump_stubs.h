@@ -1,9 +1,9 @@
 /*
- * dump_stubs.h -- what surrounds the dumps of the malloc profiler in a test.
- * What is called is noted, a letter each: [ ] the lock, n a cycle, f its flush,
- * q a count, M what is mapped, s a snapshot, w a heap profile, c one of
- * contention, p one of the CPU; b, k and e begin a file, hurry it and end it; l
- * the losses.
+ * dump_stubs.h -- stubs of what the malloc profiler's dumps call in a test.
+ * Each call is noted as a letter: [ take and ] release the lock, n next cycle,
+ * f flush, q count, M list mappings, s snapshot, w write a heap profile, c one
+ * of contention, p one of the CPU; b begin a file, k skip its sync, e end it;
+ * l write the losses.
  */
 #ifndef DUMP_STUBS_H
 #define DUMP_STUBS_H

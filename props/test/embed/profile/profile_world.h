@@ -1,8 +1,7 @@
 /*
- * profile_world.h -- what surrounds the samples and waits of the malloc
- * profiler in a test: the library, threads with and without a processor,
- * stacks, locks, a clock. What the library is told in one call is noted, a
- * letter each:
+ * profile_world.h -- stubs of what the malloc profiler calls for samples and
+ * waits in a test: the library, threads with and without a processor, stacks,
+ * locks, a clock. The calls that one hook makes are noted, a letter each:
  *
  *      t thread begun   u bytes given back   s asked   a allocation   f free
  *      p, q probes      g agent started      m mutex   b block
@@ -17,30 +16,31 @@ enum { PROFILE_NOTED_MAX = 12 };
 
 struct profile_world {
     struct sim_rng rng;
-    /* What the library and the profiler say next. */
+    /* What the stubs of the library and the profiler return next. */
     bool samples;
     bool begins;
     prof_bucket next_bucket;
     uint64_t next_until;
     int64_t rate;
     uint64_t clock_ns;
-    /* What they were told. */
+    /* The calls that they got. */
     char noted[PROFILE_NOTED_MAX + 1];
     uint64_t noted_value[PROFILE_NOTED_MAX];
-    int forgotten;   /* what was learned of code, so often */
-    int alone_begun; /* so often */
+    int forgotten;   /* how often what was learned of code was forgotten */
+    int alone_begun; /* how often */
 };
 
 extern struct profile_world profile_world;
 
-/* Draw what the next call finds: now and then it is another thread's, or
- * inside. Nothing is noted. */
+/* Draw at random what the next call finds: now and then another thread makes
+ * it, or one that is inside. Forget the calls noted so far. */
 void profile_world_draw(void);
 
 /* returns: a frame of a program, any */
 const void *profile_world_frame(void);
 
-/* What prof_mutex_cycles() returns here: a sum that says what it is of. */
+/* What prof_mutex_cycles() returns here: a sum from which its arguments can be
+ * told. */
 uint64_t profile_world_charge(uint64_t first_ns, uint64_t last_ns,
                               uint32_t others);
 

@@ -1,10 +1,10 @@
 /*
- * start_stubs.h -- what surrounds the beginning of the malloc profiler in a
- * test. What is called is noted, a letter each: L H T find real functions, S
- * stacks, m map, i init, u unwind, t threads, f R forks, c CPU, W waits, A E
- * the agent; and in a child ( ) the table's lock, w waits, d dumps, s stacks, r
- * rights, g bytes given back, p the library, h threads, a an agent that may
- * begin, n none, x CPU.
+ * start_stubs.h -- stubs of what the malloc profiler calls when it starts, in a
+ * test. Each call is noted as a letter: L H T find real functions, S stacks,
+ * m map, i init, u unwind, t threads, f R forks, c CPU, W waits, A E the agent.
+ * In a child: ( ) the table's lock, w waits, d dumps, s stacks, r rights,
+ * g bytes given back, p the library, h threads, a an agent may begin, n none,
+ * x CPU.
  */
 #ifndef START_STUBS_H
 #define START_STUBS_H

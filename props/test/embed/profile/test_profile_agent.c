@@ -1,7 +1,6 @@
 /*
- * test_profile_agent.c -- the agent's thread without a profiler: files when
- * they are asked for and by the clock, and what it answers to clients.
- *
+ * test_profile_agent.c -- the agent's thread without a profiler: it writes
+ * files on request and periodically, and replies to clients.
  */
 #include <limits.h>
 #include <signal.h>

@@ -1,6 +1,6 @@
 /*
- * test_profile_cpu.c -- the CPU profile of a program: its timer, its handler,
- * and what is written when; without a library.
+ * test_profile_cpu.c -- the CPU profile of a program, with a stub of the
+ * library: the timer, the handler, and which file is written when.
  */
 #include <errno.h>
 #include <signal.h>

@@ -1,7 +1,7 @@
 /*
- * test_profile_dump.c -- which calls make a profile of what was recorded, in
- * which order and memory, and which files there are; without a library.
- * dump_stubs.h says what the letters are.
+ * test_profile_dump.c -- a dump, with a stub of the library: which calls it
+ * makes, in which order and with which memory, and which files it writes.
+ * dump_stubs.h explains the letters.
  */
 #include <stdio.h>
 #include <string.h>

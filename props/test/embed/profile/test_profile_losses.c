@@ -1,6 +1,7 @@
 /*
- * test_profile_losses.c -- what the malloc profiler says of itself: its status,
- * what was lost, and the calls of prof/malloc.h; without a library.
+ * test_profile_losses.c -- what the malloc profiler reports about itself, with
+ * a stub of the library: its status, lost events, and the calls of
+ * prof/malloc.h.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /*
  * test_profile_rights.c -- what the profiler does before the program changes
- * its rights, without an agent: a letter for each call, s the agent's end, a
- * its beginning, d a dump, X the system's call.
+ * its rights, with a stub of the agent. Each call is noted as a letter: s the
+ * agent ends, a it begins, d a dump, X the program's system call.
  */
 #include <errno.h>
 #include <pthread.h>

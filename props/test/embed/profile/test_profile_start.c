@@ -1,9 +1,10 @@
 /*
- * test_profile_start.c -- when the malloc profiler begins, forks and ends;
- * without the rest of it. start_stubs.h says what the letters are.
+ * test_profile_start.c -- how the malloc profiler begins, forks and ends, with
+ * stubs of all its other parts. start_stubs.h explains the letters.
  *
- * A process begins once, so each case is a child's. Until then the constructor
- * of start.c finds a profiler that is off; with $BEGIN_EARLY one that is not.
+ * The profiler begins once in a process, so each case runs in a child. In the
+ * test program itself the constructor of start.c finds a profiler that is off;
+ * with $BEGIN_EARLY, one that is on.
  */
 #include <errno.h>
 #include <stdlib.h>

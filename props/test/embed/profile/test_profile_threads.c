@@ -1,6 +1,6 @@
 /*
- * test_profile_threads.c -- which processor of libprof a thread has, without a
- * library: processors are numbers here.
+ * test_profile_threads.c -- which processor of libprof a thread uses. The
+ * library is a stub, and a processor only a number.
  */
 #include <dlfcn.h>
 #include <mqueue.h>

@@ -1,11 +1,11 @@
 /*
- * test_profile_worlds.c -- random calls told to the malloc profiler's samples
- * and waits, beside a model of what must be recorded of each.
+ * test_profile_worlds.c -- random calls of the malloc profiler's hooks for
+ * samples and waits, compared with a model of what each must record.
  *
- * The library is the test's: it says which allocation is a sample and gives it
- * a number, and notes what it is told. Resizes and waits overlap, some waits
- * end without the lock, processors are own or borrowed, locks share slots, and
- * a handler forks in between.
+ * The library is a stub: it decides which allocation is sampled, numbers the
+ * samples, and notes the calls that it gets. Resizes and waits overlap, some
+ * waits end without the lock, threads own or borrow their processors, locks
+ * share slots, and handlers fork in between.
  */
 #include "profile_world.h"
 

@@ -1,7 +1,8 @@
 /*
  * test_sampled_hooks.c -- which calls of malloc the profiler's hooks report:
- * those that use up the bytes to the next sample, and the frees of blocks that
- * are known. A letter each: A R F the real functions, a r d f what is told.
+ * those that use up the bytes to the next sample, and the frees of sampled
+ * blocks. Calls are noted as letters: A R F of the real functions, a r d f the
+ * reports.
  */
 #include <errno.h>
 #include <malloc.h>

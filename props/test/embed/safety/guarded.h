@@ -1,6 +1,6 @@
 /*
- * guarded.h -- the parts of guarded_program. Each guard returns 0 if everything
- * is as it would be without the recorder; else 1, reported.
+ * guarded.h -- the parts of guarded_program. Each guard returns 0 if it sees no
+ * effect of the recorder; else it reports the effect and returns 1.
  */
 #ifndef PROPS_GUARDED_H
 #define PROPS_GUARDED_H

@@ -1,9 +1,9 @@
 /*
- * guarded_program.c -- a program that notices what is done to it.
+ * guarded_program.c -- a program that notices side effects of the recorder.
  *
- * Run by test_recorder_safety.c, under the recorder and alone. It guards what
- * belongs to it (descriptors, stacks, limits, children) and ends with 0 if all
- * of it is as if it were alone; else it says what is not.
+ * test_recorder_safety.c runs it under the recorder and alone. The program
+ * checks what belongs to it (descriptors, stacks, limits, children). It exits
+ * with 0 if all is as without the recorder; else it prints what is not.
  * usage: guarded_program MODE [ARGUMENT]
  */
 #include "guarded.h"

@@ -1,5 +1,5 @@
 /*
- * guarded_stacks.c -- guarded_program on small stacks, and forked by handlers.
+ * guarded_stacks.c -- guards of small stacks, and of forks in signal handlers.
  */
 #include "guarded.h"
 
@@ -348,8 +348,8 @@ guarded_forks_everywhere(void)
 }
 
 /*
- * Blocks are small enough for each thread's own cache: the library's locks,
- * which fork() in a handler cannot set right, are not taken.
+ * Blocks are small enough for each thread's own cache. So libc's locks, which
+ * fork() in a handler cannot repair, are not taken.
  */
 int
 guarded_forks(pid_t (*function)(void), int threads_count)

@@ -1,6 +1,7 @@
 /*
- * test_recorder_safety.c -- a recorder that does no harm: guarded_program runs
- * under it as if it were alone, whatever it does and whatever is short.
+ * test_recorder_safety.c -- the recorder does no harm: guarded_program runs
+ * under it as it does alone, whatever it does and whichever resource is
+ * exhausted.
  *
  * usage: [TEST_FILTER=TEST] test_recorder_safety PROFSIM RECORDER PROGRAM
  * ROUNDS

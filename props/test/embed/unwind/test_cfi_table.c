@@ -1,6 +1,6 @@
 /*
- * test_cfi_table.c -- unwind tables made by hand: what is found, what refused;
- * nothing outside of a module is read.
+ * test_cfi_table.c -- lookups in unwind tables made by hand: what is found, and
+ * what is refused; nothing outside of a module may be read.
  */
 #include <string.h>
 

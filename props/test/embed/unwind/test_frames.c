@@ -1,9 +1,9 @@
 /*
- * test_frames.c -- stacks by frame pointers: the whole of one, and what ends
- * the walk when a frame pointer is not one.
+ * test_frames.c -- stacks by frame pointers: a whole stack is walked, and the
+ * walk ends at a value that is no frame pointer.
  *
- * Stacks are made of words on a page whose neighbours cannot be read, so that a
- * step outside ends the test. The last tests walk their own stack.
+ * The stacks are arrays of words on a page between two inaccessible ones, so a
+ * read outside crashes the test. The last tests walk their own stack.
  */
 #define UNW_LOCAL_ONLY
 #include "frames.h"

@@ -1,7 +1,7 @@
 /*
- * test_stack_memory.c -- which pages of a stack are asked for, and how many;
- * addresses are made up below the thread's control block, and the system is the
- * test's.
+ * test_stack_memory.c -- for which pages of a stack, and for how many, the
+ * unwinder asks the system whether they are readable. The addresses are made
+ * up, below the thread's control block, and system calls are stubs.
  */
 #include <errno.h>
 #include <stdarg.h>

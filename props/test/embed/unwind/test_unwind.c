@@ -1,8 +1,9 @@
 /*
- * test_unwind.c -- stacks by unwind tables, against libunwind.
+ * test_unwind.c -- stacks by unwind tables, compared with libunwind.
  *
- * The same frames at calls, in signal handlers, on other stacks, and before
- * each instruction of some library calls. Registers may hold anything.
+ * Both must find the same frames at calls, in signal handlers, on other stacks,
+ * and before each instruction of some library calls; and no value of a register
+ * may cause a crash.
  */
 #include <alloca.h>
 #include <dlfcn.h>

@@ -1,7 +1,7 @@
 /*
- * test_unwind_ends.c -- stacks made by hand, at their ends: frames that lie
- * below their callees, registers on the page before; and the buffers that
- * stacks are taken in.
+ * test_unwind_ends.c -- edge cases of stacks, made by hand: frames that lie
+ * below their callees, registers that were saved on the page before; and the
+ * buffers for stacks.
  */
 #include <dlfcn.h>
 #include <signal.h>
