@@ -17,5 +17,5 @@ END {
         }
     }
     printf "folders: %d passed, %d failed\n", total - bad, bad
-    exit bad > 0
+    exit bad > 0 || total == 0
 }

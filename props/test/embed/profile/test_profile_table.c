@@ -265,7 +265,7 @@ TEST(another_thread_waits)
     void *result = NULL;
     pthread_t thread;
 
-    alarm(10); /* a lock that is held for ever */
+    alarm(60); /* a lock that is held for ever */
     for (int round = 0; round < 2; round++) {
         atomic_store(&yields, 0);
         atomic_store(&is_done, false);
@@ -273,7 +273,7 @@ TEST(another_thread_waits)
         assert_int_equal(pthread_create(&thread, NULL, put_and_end, &result),
                          0);
         for (int i = 0;
-             i < 5000 && atomic_load(&yields) == 0 && !atomic_load(&is_done);
+             i < 20000 && atomic_load(&yields) == 0 && !atomic_load(&is_done);
              i++)
             nanosleep(&tick, NULL);
         assert_false(atomic_load(&is_done));
