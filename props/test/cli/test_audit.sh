@@ -86,7 +86,7 @@ for name in python-index perl-words clang-format nm-symbols; do
 done
 refuses "a rate that none of several takes" "no rule set takes it" \
     --rules jemalloc,statmemprof --rate 7
-"$profsim" audit --rules exact,all,exact --sizes 16 --json >"$dir/twice" 2>"$dir/err"
+"$profsim" audit --rules exact,all,exact --sizes 512K --json >"$dir/twice" 2>"$dir/err"
 [ "$(grep -o '"rules": *"exact"' "$dir/twice" | wc -l)" -le 1 ] &&
     [ -s "$dir/twice" ]
 count "a rule set that is named twice stands once" $?
