@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 #include "exit.h"
+#include "explore_merge.h"
+#include "explore_result.h"
 #include "kernels.h"
 #include "textbook.h"
 #include "unit_test.h"
@@ -16,27 +18,20 @@
 /* As in cli/explore/explore.h, which shares its name with the explorer's. */
 enum cli_exit cli_explore(int argc, char **argv);
 
-/* Run the command with words divided by blanks. out: text, what it printed */
+/* Call it with standard output into a file. out: text, what it printed */
 static int
-command(const char *words, char *text, size_t text_bytes)
+printed(int (*call)(int argc, char **argv), int argc, char **argv, char *text,
+        size_t text_bytes)
 {
-    char copy[200];
-    char *argv[20];
-    int argc = 0;
     FILE *file = tmpfile();
     const int saved = dup(STDOUT_FILENO);
     size_t got;
     int code;
 
     assert_non_null(file);
-    snprintf(copy, sizeof copy, "explore %s", words);
-    for (char *word = strtok(copy, " "); word != NULL && argc < 19;
-         word = strtok(NULL, " "))
-        argv[argc++] = word;
-    argv[argc] = NULL;
     fflush(stdout);
     dup2(fileno(file), STDOUT_FILENO);
-    code = (int)cli_explore(argc, argv);
+    code = call(argc, argv);
     fflush(stdout);
     dup2(saved, STDOUT_FILENO);
     close(saved);
@@ -45,6 +40,28 @@ command(const char *words, char *text, size_t text_bytes)
     text[got] = '\0';
     fclose(file);
     return code;
+}
+
+static int
+explore(int argc, char **argv)
+{
+    return (int)cli_explore(argc, argv);
+}
+
+/* Run the command with words divided by blanks. out: text, what it printed */
+static int
+command(const char *words, char *text, size_t text_bytes)
+{
+    char copy[200];
+    char *argv[20];
+    int argc = 0;
+
+    snprintf(copy, sizeof copy, "explore %s", words);
+    for (char *word = strtok(copy, " "); word != NULL && argc < 19;
+         word = strtok(NULL, " "))
+        argv[argc++] = word;
+    argv[argc] = NULL;
+    return printed(explore, argc, argv, text, text_bytes);
 }
 
 static char text[1 << 16];
@@ -148,6 +165,164 @@ TEST(a_failure_is_replayed_by_the_words_it_prints)
     sim_explore_mutate(NULL);
     assert_int_equal(command(again, text, sizeof text), 0);
     contains("the run passes");
+}
+
+/* ---- Adding up the results of shards ---- */
+
+static int
+merge(int argc, char **argv)
+{
+    struct cli_report report;
+
+    cli_report_begin(&report, argc, argv);
+    return (int)cli_explore_merge(argv, (uint32_t)argc, ".", &report);
+}
+
+struct shard_said {
+    enum cli_exit exit_code;
+    const char *choices;
+};
+
+enum { SHARDS = 4 };
+
+/* Write what the shards said, and merge the files in the order given. */
+static int
+merged(const char *asked, const struct shard_said *said, const int *order)
+{
+    char paths[SHARDS][40];
+    char *argv[SHARDS];
+    int code;
+
+    for (uint32_t i = 0; i < SHARDS; i++) {
+        struct cli_explored one = {.version = "1",
+                                   .program = "p",
+                                   .shard = {i + 1, SHARDS},
+                                   .depth = 3,
+                                   .runs = 10 + i,
+                                   .graphs = 1 << i,
+                                   .graphs_sum = UINT64_MAX - i,
+                                   .exit_code = said[i].exit_code,
+                                   .choices =
+                                       (char *)(uintptr_t)said[i].choices};
+
+        snprintf(one.asked, sizeof one.asked, "explore %s", asked);
+        snprintf(paths[i], sizeof paths[i], "/tmp/explore-%d-%u.result",
+                 (int)getpid(), i);
+        assert_null(cli_explored_write(&one, paths[i]));
+    }
+    for (int i = 0; i < SHARDS; i++)
+        argv[i] = paths[order[i]];
+    code = printed(merge, SHARDS, argv, text, sizeof text);
+    for (uint32_t i = 0; i < SHARDS; i++)
+        unlink(paths[i]);
+    return code;
+}
+
+/* Each order of four files, 0 to 23. */
+static void
+order_of(int number, int *order)
+{
+    int left[SHARDS] = {0, 1, 2, 3};
+
+    for (int i = 0, count = SHARDS; i < SHARDS; i++, count--) {
+        const int which = number % count;
+
+        number /= count;
+        order[i] = left[which];
+        memmove(&left[which], &left[which + 1],
+                (size_t)(count - which - 1) * sizeof *left);
+    }
+}
+
+/* The failure of the worst shard is told whole, of equal ones the first. */
+static void
+check_merged(const struct shard_said *said)
+{
+    for (int number = 0; number < 24; number++) {
+        const struct shard_said *worst = NULL;
+        char want[300];
+        int order[SHARDS];
+
+        order_of(number, order);
+        for (int i = 0; i < SHARDS; i++) {
+            const struct shard_said *one = &said[order[i]];
+
+            if (one->exit_code != CLI_OK &&
+                (worst == NULL ||
+                 cli_exit_worse(worst->exit_code, one->exit_code) !=
+                     worst->exit_code))
+                worst = one;
+        }
+        assert_int_equal(merged("mine", said, order),
+                         worst != NULL ? worst->exit_code : CLI_OK);
+        snprintf(want, sizeof want,
+                 "explore mine: 46 runs, 15 graphs, log hash %016llx, %s\n",
+                 (unsigned long long)-10, worst != NULL ? "fails" : "holds");
+        contains(want);
+        if (worst == NULL || worst->choices == NULL) {
+            assert_null(strstr(text, "replay"));
+            continue;
+        }
+        snprintf(want, sizeof want,
+                 "replay: profsim explore mine --replay %s\n", worst->choices);
+        contains(want);
+    }
+}
+
+TEST(the_worst_of_failing_shards_is_told)
+{
+    static const char longer[] = "0,1,0,2,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,3";
+    static const struct shard_said rows[][SHARDS] = {
+        {{CLI_OK, NULL}, {CLI_OK, NULL}, {CLI_OK, NULL}, {CLI_OK, NULL}},
+        {{CLI_OK, NULL}, {CLI_BROKEN, "0,0,1"}, {CLI_OK, NULL}, {CLI_OK, NULL}},
+        {{CLI_BROKEN, longer},
+         {CLI_OK, NULL},
+         {CLI_CRASH, "g0,1,1,1,1,1,1,1,1,1"},
+         {CLI_OK, NULL}},
+        {{CLI_BROKEN, "0,7"},
+         {CLI_BROKEN, longer},
+         {CLI_BROKEN, "1"},
+         {CLI_OK, NULL}},
+        {{CLI_BROKEN, "1,1"},
+         {CLI_CRASH, NULL},
+         {CLI_NONDETERMINISM, "0,0,0"},
+         {CLI_BROKEN, longer}},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        check_merged(rows[i]);
+}
+
+/* A failure of a kernel counts only if its choices fail here, too. */
+TEST(the_failure_of_a_shard_is_run_again)
+{
+    static const int order[SHARDS] = {1, 0, 3, 2};
+    struct shard_said said[SHARDS] = {
+        {CLI_OK, NULL}, {CLI_BROKEN, "0"}, {CLI_OK, NULL}, {CLI_OK, NULL}};
+    const struct sim_kernel *kernel = fixtures_seqlock(1, 1);
+    struct sim_site sites[16];
+    const uint32_t count = sim_explore_sites(kernel, 200, sites, 16);
+    char choices[200];
+    const char *words;
+
+    assert_int_equal(merged("seqlock-1w1r", said, order), CLI_USAGE);
+    for (uint32_t i = 0; i < count; i++) {
+        if (sites[i].op == SIM_OP_FENCE && sim_explore_weaken(&sites[i], 0)) {
+            sim_explore_mutate(&sites[i]);
+            break;
+        }
+    }
+    assert_int_equal(command("seqlock-1w1r", text, sizeof text), CLI_BROKEN);
+    words = strstr(text, " --replay ");
+    assert_non_null(words);
+    snprintf(choices, sizeof choices, "%.*s", (int)strcspn(words + 10, "\n"),
+             words + 10);
+    said[1].choices = choices;
+    assert_int_equal(merged("seqlock-1w1r", said, order), CLI_BROKEN);
+    contains("a reader accepted halves of two updates");
+    contains(choices);
+    sim_explore_mutate(NULL);
+    assert_int_equal(merged("seqlock-1w1r", said, order), CLI_USAGE);
 }
 
 int

@@ -64,6 +64,15 @@ is_mine(const struct object *o)
     return o->holder == sim_engine.current;
 }
 
+/* The caller holds it already. Is that known at once? Only a timed wait for a
+ * normal mutex ends nevertheless. */
+static bool
+is_again(const struct object *o, int kind, const struct timespec *until)
+{
+    return is_mine(o) && (until == NULL || kind == PTHREAD_MUTEX_RECURSIVE ||
+                          kind == PTHREAD_MUTEX_ERRORCHECK);
+}
+
 /* returns: 0, or the error if the caller holds it already */
 static int
 lock_again(struct object *o, int kind, uintptr_t site)
@@ -108,7 +117,7 @@ sim_mutex_lock(pthread_mutex_t *m, const struct timespec *until, uintptr_t site)
 {
     struct object *o = mutex_at(m, site);
 
-    if (is_mine(o))
+    if (is_again(o, kind_of(m), until))
         return lock_again(o, kind_of(m), site);
     sim_round_arrive(site);
     if (!sim_object_wait(o, SIM_NEED_LOCK, sim_clock_limit(until), site)) {
