@@ -32,8 +32,9 @@ FOLDERS = 'fixtures/mistakes'
 LONG_MS = 12000
 INCOMPLETE = 6 # how `explore` ends if not all orderings were tried
 # Of gates.check, what runs the command.
-GATES = ('explore-programs', 'explore-random', 'catalogue.some', 'subject.some', 'command',
-         'shared', 'report', 'audit', 'ci')
+GATES = ('explore-programs', 'explore-random', 'catalogue.some',
+         'subject.some', 'command', 'shared', 'report', 'audit', 'ci', 'shards',
+         'orderings', 'rows', 'corpus', 'pages', 'subject-explored')
 WORK = 'out/mistakes'
 
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "map.h"
 #include "symbol_cache.h"
 #include "unit_test.h"
 
@@ -88,6 +89,7 @@ TEST(what_cannot_be_told_apart_is_not_kept)
 /* ---- no memory ---- */
 
 static uint32_t fails_at; /* counted down; 0: never again */
+static uint32_t callocs;
 
 static bool
 fails(void)
@@ -108,6 +110,7 @@ void *__wrap_calloc(size_t count, size_t each_bytes);
 void *
 __wrap_calloc(size_t count, size_t each_bytes)
 {
+    callocs++;
     return fails() ? NULL : __real_calloc(count, each_bytes);
 }
 
@@ -153,6 +156,31 @@ TEST(a_name_that_found_no_memory_is_none)
         keep_without(i);
     for (uint32_t i = 1020; i < 1060; i++)
         keep_without(i);
+}
+
+/* ---- the map below ---- */
+
+/* Keys that come and go, as the addresses of a program do: a map of a few live
+ * keys is made anew once in many calls, and never loses one. */
+TEST(a_map_of_keys_that_come_and_go_stays_small)
+{
+    enum { KEYS = 20000, LIVE = 12 };
+    struct cli_map map = {0};
+
+    callocs = 0;
+    for (uint64_t key = 1; key <= KEYS; key++) {
+        assert_true(cli_map_put(&map, key, key * 3));
+        if (key > LIVE)
+            assert_true(cli_map_put(&map, key - LIVE, CLI_MAP_NONE));
+        for (uint64_t k = key > LIVE ? key - LIVE + 1 : 1; k <= key; k++)
+            assert_int_equal(cli_map_get(&map, k), k * 3);
+        if (key > LIVE)
+            assert_int_equal(cli_map_get(&map, key - LIVE), CLI_MAP_NONE);
+    }
+    assert_true(map.room <= 128);
+    /* Each time it has room for 16 more at least, in two arrays. */
+    assert_true(callocs <= 2 * KEYS / 16);
+    cli_map_release(&map);
 }
 
 int

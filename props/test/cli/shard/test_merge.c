@@ -1,0 +1,485 @@
+/*
+ * test_merge.c -- `profsim merge` of random results, compared with sums that
+ * are made here: rows, orderings, campaigns. Some shards are missing, some are
+ * there twice, some files contradict each other.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "explore.h"
+#include "explore_result.h"
+#include "merge_case.h"
+#include "program_id.h"
+#include "rows.h"
+#include "unit_test.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+enum { FILES_MAX = 8 };
+
+/* The order of badness, as exit.h says it: bad input, then the larger failure,
+ * then what is incomplete. */
+static int
+badness(int exit_code)
+{
+    static const int of_code[] = {0, 6, 2, 3, 4, 5, 1};
+
+    assert_in_range(exit_code, 0, 6);
+    return of_code[exit_code];
+}
+
+static int
+worse(int a, int b)
+{
+    return badness(a) > badness(b) ? a : b;
+}
+
+/* ---- Rows ---- */
+
+enum { ITEMS_MAX = 9 };
+
+struct row {
+    int exit_code;
+    char text[32]; /* "": there is none */
+};
+
+static const struct command {
+    const char *asked;
+    bool repeats;
+} commands[] = {{"make mutants", true},
+                {"audit --judge", true},
+                {"make fuzz TIME=5", false},
+                {"make soak TIME=5", false}};
+
+static void
+draw_row(struct row *row, uint32_t item)
+{
+    static const int codes[] = {0, 0, 0, 0, 2, 3, 4, 5};
+    static const char *const ends[] = {"", "", " b", " c\n  more"};
+
+    row->exit_code = codes[merge_below(8)];
+    snprintf(row->text, sizeof row->text, "item %" PRIu32 "%s\n", item,
+             ends[merge_below(4)]);
+}
+
+/* Of two rows the worse counts, then the one that comes first by its text. */
+static void
+take_row(struct row *kept, const struct row *row)
+{
+    if (kept->text[0] == '\0' ||
+        badness(row->exit_code) > badness(kept->exit_code) ||
+        (row->exit_code == kept->exit_code &&
+         strcmp(row->text, kept->text) < 0))
+        *kept = *row;
+}
+
+struct rows_case {
+    const struct command *command;
+    uint32_t shards;
+    uint32_t items;
+    struct row kept[ITEMS_MAX];
+    char differences[4096];
+    bool differs;
+};
+
+static void
+write_rows(struct rows_case *c)
+{
+    const uint32_t shard = merge_below(c->shards);
+    FILE *file = merge_begin_file("profsim result 1 rows", c->command->asked,
+                                  shard, c->shards);
+    size_t end = strlen(c->differences);
+
+    fprintf(file, "spent 5\nlist %016x\nitems %" PRIu32 "\n", 7, c->items);
+    for (uint32_t i = shard; i < c->items; i += c->shards) {
+        struct row *const kept = &c->kept[i];
+        struct row row;
+
+        draw_row(&row, i);
+        if (kept->text[0] != '\0' && merge_below(2) == 0)
+            row = *kept;
+        if (merge_below(8) == 0)
+            continue;
+        fprintf(file, "row %" PRIu32 " exit %d bytes %zu\n%s", i, row.exit_code,
+                strlen(row.text), row.text);
+        if (kept->text[0] != '\0' && c->command->repeats &&
+            (kept->exit_code != row.exit_code ||
+             strcmp(kept->text, row.text) != 0)) {
+            end += (size_t)snprintf(
+                &c->differences[end], sizeof c->differences - end,
+                "%s: item %" PRIu32 " is not what another file says\n",
+                merge_path(merge_files_count()), i);
+            c->differs = true;
+        }
+        take_row(kept, &row);
+    }
+    merge_end_file(file);
+}
+
+static void
+expect_rows(const struct rows_case *c, const struct captured *said)
+{
+    const bool by_make = strncmp(c->command->asked, "make", 4) == 0;
+    bool is_missing[MERGE_SHARDS_MAX] = {false};
+    char rows[ITEMS_MAX * 32] = "";
+    int worst = c->differs ? 5 : 0;
+    uint64_t hash = 0;
+    uint32_t done = 0;
+
+    for (uint32_t i = 0; i < c->items; i++) {
+        const struct row *row = &c->kept[i];
+
+        if (row->text[0] == '\0') {
+            is_missing[i % c->shards] = true;
+            continue;
+        }
+        done++;
+        strcat(rows, row->text);
+        worst = worse(worst, row->exit_code);
+        hash += (uint64_t)XXH3_64bits_withSeed(
+            row->text, strlen(row->text), i * 8 + (uint64_t)row->exit_code);
+    }
+    if (worst == 0 && done < c->items)
+        worst = 6;
+    merge_expect_exit(said, worst);
+    if (strncmp(said->text, c->differences, strlen(c->differences)) != 0 ||
+        strncmp(&said->text[strlen(c->differences)], rows, strlen(rows)) != 0)
+        fail_msg("wanted:\n%s%s\nin:\n%s", c->differences, rows, said->text);
+    merge_expect_missing(said, is_missing, c->shards,
+                         by_make ? "; do make "
+                                 : "; do profsim audit --judge ");
+    merge_expect(said, true,
+                 "%s: %" PRIu32 " of %" PRIu32 " rows, log hash %016" PRIx64
+                 "\n",
+                 c->command->asked, done, c->items, hash);
+}
+
+TEST(rows_are_those_of_all_files)
+{
+    for (uint64_t seed = 1; seed <= 2 * MERGE_CASES; seed++) {
+        struct rows_case c = {.differs = false};
+        struct captured said;
+
+        merge_seed(seed);
+        c.command = &commands[merge_below(4)];
+        c.shards = 1 + merge_below(MERGE_SHARDS_MAX);
+        c.items = 1 + merge_below(ITEMS_MAX);
+        for (uint32_t left = 1 + merge_below(FILES_MAX); left > 0; left--)
+            write_rows(&c);
+        said = merge_files();
+        expect_rows(&c, &said);
+        captured_free(&said);
+    }
+}
+
+static void
+expect_added(struct cli_rows *rows, uint32_t item, size_t bytes, size_t newline)
+{
+    static char given[2 * CLI_ROW_BYTES + 2];
+    const size_t most = CLI_ROW_BYTES - 1; /* with a newline at the end */
+    const bool fits = bytes < most;
+    const char *kept;
+    size_t length;
+
+    memset(given, 'x', bytes);
+    given[bytes] = '\0';
+    if (newline < bytes)
+        given[newline] = '\n';
+    assert_true(cli_rows_add(rows, item, CLI_OK, given));
+    if (bytes == 0 || given[bytes - 1] != '\n')
+        given[bytes++] = '\n';
+    given[bytes] = '\0';
+    kept = rows->rows[item].text;
+    length = strlen(kept);
+    assert_in_range(length, 1, most);
+    assert_string_equal(kept, &given[bytes - length]);
+    /* Whole, if it fits; else whole lines, if there is a line that fits. */
+    if (fits)
+        assert_int_equal(length, bytes);
+    else if (newline + 1 < bytes && bytes - newline - 1 <= most - 2)
+        assert_int_equal(length, bytes - newline - 1);
+    else
+        assert_in_range(length, most - 2, most);
+}
+
+TEST(of_a_long_row_the_last_lines_are_kept)
+{
+    struct cli_rows rows;
+    uint32_t item = 0;
+
+    assert_true(cli_rows_begin(&rows, "make mutants", (struct cli_shard){1, 1},
+                               NULL, 7, 128));
+    for (size_t bytes = CLI_ROW_BYTES - 4; bytes < CLI_ROW_BYTES + 4; bytes++) {
+        const size_t newlines[] = {bytes,     0,         1,        2,
+                                   bytes / 2, bytes - 2, bytes - 1};
+
+        for (size_t i = 0; i < sizeof newlines / sizeof *newlines; i++)
+            expect_added(&rows, item++, bytes, newlines[i]);
+    }
+    expect_added(&rows, item++, 2 * CLI_ROW_BYTES, 5);
+    expect_added(&rows, item++, 2 * CLI_ROW_BYTES, CLI_ROW_BYTES + 9);
+    expect_added(&rows, item++, 1, 1);
+    cli_rows_free(&rows);
+}
+
+TEST(a_result_holds_so_many_bytes_of_rows)
+{
+    enum { FIT = CLI_ROWS_BYTES / (CLI_ROW_BYTES - 1) };
+    char given[CLI_ROW_BYTES];
+    struct cli_rows rows;
+
+    memset(given, 'x', sizeof given);
+    given[CLI_ROW_BYTES - 2] = '\n';
+    given[CLI_ROW_BYTES - 1] = '\0';
+    assert_true(cli_rows_begin(&rows, "make mutants", (struct cli_shard){1, 1},
+                               NULL, 7, 2 * FIT));
+    for (uint32_t i = 0; i < FIT; i++)
+        assert_true(cli_rows_add(&rows, i, CLI_OK, given));
+    assert_false(cli_rows_add(&rows, FIT, CLI_OK, given));
+    cli_rows_free(&rows);
+}
+
+/* A shard that goes on has the rows and the time of the one before. */
+TEST(a_shard_goes_on_behind_its_rows)
+{
+    const struct cli_shard second = {2, 3};
+    FILE *file =
+        merge_begin_file("profsim result 1 rows", "make mutants", 1, 3);
+    const char *const path = merge_path(merge_files_count());
+    struct cli_rows rows;
+
+    fprintf(file,
+            "spent 4294967296000\nlist %016x\nitems 8\n"
+            "row 4 exit 0 bytes 4\none\n",
+            7);
+    merge_end_file(file);
+    assert_false(cli_rows_begin(&rows, "make mutants", (struct cli_shard){1, 3},
+                                path, 7, 8));
+    assert_false(cli_rows_begin(&rows, "make mutants", second, path, 8, 8));
+    assert_false(cli_rows_begin(&rows, "make mutants", second, path, 7, 9));
+    assert_false(cli_rows_begin(&rows, "make soak", second, path, 7, 8));
+    for (int done = 1; done <= 3; done++) {
+        assert_true(cli_rows_begin(&rows, "make mutants", second, path, 7, 8));
+        assert_in_range(rows.spent_ms, 4294967296000, 4294967396000);
+        for (uint32_t i = 0; i < 8; i++)
+            assert_int_equal(cli_rows_wants(&rows, i),
+                             (i == 1 && done < 2) || (i == 7 && done < 3));
+        if (done < 3)
+            assert_true(cli_rows_add(&rows, done == 1 ? 1 : 7,
+                                     done == 1 ? CLI_OK : CLI_BROKEN, "more"));
+        assert_int_equal(cli_rows_end(&rows),
+                         done == 1 ? CLI_INCOMPLETE : CLI_BROKEN);
+        cli_rows_free(&rows);
+    }
+    assert_true(cli_rows_read(&rows, path));
+    assert_string_equal(rows.rows[1].text, "more\n");
+    assert_string_equal(rows.rows[4].text, "one\n");
+    assert_int_equal(rows.rows[7].exit_code, CLI_BROKEN);
+    assert_null(rows.rows[3].text);
+    cli_rows_free(&rows);
+    merge_remove_files();
+}
+
+/* ---- Orderings ---- */
+
+struct explored {
+    uint32_t shard;
+    uint64_t runs, graphs, sum, bounded;
+    int exit_code;
+    char choices[64];
+};
+
+static void
+write_explored(const struct explored *e, uint32_t shards)
+{
+    FILE *file = merge_begin_file("profsim result 1 explore", "explore mine",
+                                  e->shard, shards);
+
+    fprintf(file,
+            "spent 5\ndepth 3\nloops 1\nloop %016x\nruns %" PRIu64
+            "\ngraphs %" PRIu64 "\nhash %016" PRIx64 "\nbounded %" PRIu64
+            "\nexit %d\n",
+            9, e->runs, e->graphs, e->sum, e->bounded, e->exit_code);
+    if (e->choices[0] != '\0')
+        fprintf(file, "choices %s\n", e->choices);
+    merge_end_file(file);
+}
+
+static struct explored
+draw_explored(uint32_t shard)
+{
+    static const int codes[] = {0, 0, 0, 0, 2, 3, 4, 5};
+    struct explored e = {
+        .shard = shard,
+        .runs = (uint64_t)merge_below(9) << 30 | merge_below(9),
+        .graphs = (uint64_t)merge_below(3) << 31 | merge_below(9),
+        .sum = (uint64_t)merge_below(1u << 31) << 33 | merge_below(999),
+        .bounded = (uint64_t)merge_below(2) << 32,
+        .exit_code = codes[merge_below(8)]};
+
+    if (e.exit_code != 0)
+        snprintf(e.choices, sizeof e.choices,
+                 "g%" PRIu32 ",0,0,0,1,1,1,1,2,2,2,2,3,3,3,3,%" PRIu32, shard,
+                 merge_below(1000));
+    return e;
+}
+
+static void
+expect_explored(const struct explored *sum, const bool *is_missing,
+                uint32_t shards, const struct captured *said)
+{
+    bool missing = false;
+    int exit_code = sum->exit_code;
+
+    for (uint32_t i = 0; i < shards; i++)
+        missing |= is_missing[i];
+    if (exit_code == 0 && (missing || sum->graphs == 0))
+        exit_code = 6;
+    merge_expect_exit(said, exit_code);
+    merge_expect_missing(said, is_missing, shards,
+                         "; do profsim explore mine ");
+    merge_expect(said, true,
+                 "explore mine: %" PRIu64 " runs, %" PRIu64
+                 " graphs, log hash %016" PRIx64 ", %s\n",
+                 sum->runs, sum->graphs, sum->sum,
+                 missing            ? "not finished"
+                 : exit_code == 6   ? "no run comes to its end"
+                 : exit_code != 0   ? "fails"
+                 : sum->bounded > 0 ? "holds, waits to a bound"
+                                    : "holds");
+    merge_expect(said, sum->choices[0] != '\0',
+                 "replay: profsim explore mine --replay %s\n", sum->choices);
+}
+
+/* A shard's file may be there twice; the worst failure, and of equal ones the
+ * first, is told with its own choices. */
+TEST(orderings_are_added_up)
+{
+    for (uint64_t seed = 1; seed <= MERGE_CASES; seed++) {
+        uint32_t shards;
+        bool is_missing[MERGE_SHARDS_MAX];
+        struct explored sum = {.runs = 0};
+        struct captured said;
+
+        merge_seed(seed);
+        shards = 1 + merge_below(MERGE_SHARDS_MAX);
+        for (uint32_t i = 0; i < shards; i++) {
+            const struct explored e = draw_explored(i);
+
+            is_missing[i] = i > 0 && merge_below(4) == 0;
+            if (is_missing[i])
+                continue;
+            for (uint32_t times = 1 + (merge_below(3) == 0); times > 0; times--)
+                write_explored(&e, shards);
+            sum.runs += e.runs;
+            sum.graphs += e.graphs;
+            sum.sum += e.sum;
+            sum.bounded += e.bounded;
+            if (badness(e.exit_code) > badness(sum.exit_code)) {
+                sum.exit_code = e.exit_code;
+                memcpy(sum.choices, e.choices, sizeof sum.choices);
+            }
+        }
+        said = merge_files();
+        expect_explored(&sum, is_missing, shards, &said);
+        captured_free(&said);
+    }
+}
+
+TEST(two_results_of_a_shard_that_differ_are_refused)
+{
+    for (int field = 0; field < 4; field++) {
+        struct explored e = {.runs = 9, .graphs = 4, .sum = 77};
+        struct captured said;
+
+        write_explored(&e, 1);
+        e.graphs += field == 1;
+        e.sum += field == 2;
+        e.exit_code = field == 3 ? 2 : 0;
+        write_explored(&e, 1);
+        said = merge_files();
+        merge_expect_exit(&said, field == 0 ? 0 : 1);
+        merge_expect(&said, field > 0, "are of one shard, and differ");
+        captured_free(&said);
+    }
+}
+
+static void
+write_learned(const char *asked, uint32_t shards, uint64_t depth, uint64_t loop)
+{
+    FILE *file = merge_begin_file("profsim result 1 explore", asked, 0, shards);
+
+    fprintf(file,
+            "spent 5\ndepth %" PRIu64 "\nloops 1\nloop %016" PRIx64
+            "\nruns 1\ngraphs 1\nhash %016x\nbounded 0\nexit 0\n",
+            depth, loop, 1);
+    merge_end_file(file);
+}
+
+/* Of the same search of the same build, and of no other. */
+TEST(a_shard_learns_from_its_own_search_alone)
+{
+    static const struct {
+        const char *asked;
+        uint32_t shards;
+        uint64_t depth;
+        bool is_whole;
+        uint32_t learned;
+    } others[] = {{"explore mine", 3, 4, false, 1},
+                  {"explore mine", 3, 0, true, 1},
+                  {"explore mine", 2, 0, false, 1},
+                  {"explore other", 3, 0, false, 0}};
+    static struct cli_explored mine = {.asked = "explore mine",
+                                       .shard = {2, 3}};
+    uint64_t loops[SIM_LOOPS_MAX];
+    uint32_t known = 0;
+    char before[256];
+
+    assert_non_null(getcwd(before, sizeof before));
+    assert_true(cli_program_id(mine.program));
+    for (uint32_t i = 0; i < sizeof others / sizeof *others; i++) {
+        write_learned(others[i].asked, others[i].shards, others[i].depth,
+                      UINT64_C(0x100000000) + i);
+        assert_int_equal(cli_explored_learn(&mine, merge_path(7)),
+                         others[i].is_whole);
+        assert_int_equal(chdir(merge_folder()), 0);
+        assert_int_equal(cli_explored_learn(&mine, "h.result"),
+                         others[i].is_whole);
+        assert_int_equal(chdir(before), 0);
+        known += others[i].learned;
+        assert_int_equal(sim_explore_loops(loops), known);
+        merge_remove_files();
+    }
+    mine.program[0] ^= 1;
+    write_learned("explore mine", 3, 0, 99);
+    assert_false(cli_explored_learn(&mine, merge_path(7)));
+    assert_int_equal(sim_explore_loops(loops), known);
+    merge_remove_files();
+}
+
+/* ---- Campaigns ---- */
+
+/* Of files of one shard, the one with most runs counts, for each part. */
+TEST(campaigns_are_added_up)
+{
+    merge_campaigns();
+}
+
+TEST(two_files_of_a_shard_are_compared)
+{
+    merge_two_of_a_shard();
+}
+
+TEST(the_first_failure_is_looked_at)
+{
+    merge_first_failure();
+}
+
+int
+main(void)
+{
+    return tests_run(merge_make_folder, merge_remove_folder);
+}
