@@ -81,7 +81,7 @@ subjects_audit_more(struct subjects_audit *audit,
 
 enum { NAME_WIDTH = 19 };
 
-/* Seven columns for a figure; "-" for none. */
+/* Print a figure in seven columns, or "-" if there is none. */
 static void
 print_figure(FILE *file, double value)
 {

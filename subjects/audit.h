@@ -25,13 +25,13 @@ struct subjects_audit {
     const struct subjects_rules *rules;
     double mean[SUBJECTS_SIZES_MAX]; /* estimate / truth */
     double total;
-    double objects_one_site; /* NAN: a site of several sizes is no question */
-    double variance[SUBJECTS_SIZES_MAX]; /* of that size alone, a sample */
+    double objects_one_site; /* of a site with all sizes; NAN: not applicable */
+    double variance[SUBJECTS_SIZES_MAX]; /* per sample, of one size alone */
     double live[SUBJECTS_SIZES_MAX];
     struct subjects_effects effects[SUBJECTS_SIZES_MAX];
 };
 
-/* Fill in the classes of a pattern whose sizes are there. */
+/* Fill in the size classes of a pattern from its sizes. */
 void subjects_pattern_classes(struct subjects_pattern *pattern);
 
 /* out: *audit, mean and total; NAN if there is no such figure */
@@ -43,21 +43,21 @@ void subjects_audit_make(struct subjects_audit *audit,
 void subjects_audit_more(struct subjects_audit *audit,
                          const struct subjects_pattern *pattern);
 
-/* The head of a table, and a line of it. */
+/* Print the head of a table, and one line of it. */
 void subjects_audit_head(FILE *file, const struct subjects_pattern *pattern);
 void subjects_audit_line(FILE *file, const struct subjects_audit *audit,
                          const struct subjects_pattern *pattern);
 
-/* The same for each size allocated alone. */
+/* The same for the table of each size allocated alone. */
 void subjects_audit_details_head(FILE *file);
 void subjects_audit_details(FILE *file, const struct subjects_audit *audit,
                             const struct subjects_pattern *pattern);
 
-/* An object of JSON: one rule set under one pattern. */
+/* Write a JSON object: the figures of one rule set under one pattern. */
 void subjects_audit_json(FILE *file, const struct subjects_audit *audit,
                          const struct subjects_pattern *pattern);
 
-/* A drawing: a line for each rule set, a dot for each class. */
+/* Write an SVG drawing: a line for each rule set, a dot for each size class. */
 void subjects_audit_svg(FILE *file, const struct subjects_audit *audits,
                         size_t count, const struct subjects_pattern *pattern);
 

@@ -26,8 +26,8 @@ struct carried {
     size_t pieces_count;
     uint64_t mask;
     mass *memory;
-    struct law old;   /* laid before this allocation */
-    struct law fresh; /* laid by it, for its own ticks */
+    struct law old;   /* from draws before this allocation */
+    struct law fresh; /* from draws during it, for its own ticks */
     mass *placed;     /* moved on by the shortcut, for its own ticks */
     mass due;         /* on the tick before the next allocation, ONE DRAW */
     uint64_t tick;
@@ -70,7 +70,7 @@ add_at(struct carried *carried, size_t p, uint64_t tick, uint64_t end, mass m,
     law->ring[p][tick & carried->mask] += m * factor;
 }
 
-/* The next point lies a gap behind `tick`. */
+/* Add the distribution of a next point that lies one gap behind `tick`. */
 static void
 lay(struct carried *carried, uint64_t tick, uint64_t end, mass m)
 {
@@ -207,7 +207,7 @@ step(struct carried *carried, uint64_t size_bytes)
     return estimate;
 }
 
-/* Take the mean of one allocation off Y. */
+/* Subtract the mean of one allocation from Y. */
 static void
 centre(struct carried *carried, double mean)
 {
@@ -273,7 +273,7 @@ period(struct carried *carried, const uint64_t *sizes, size_t count,
         mean[i] += step(carried, sizes[i]);
 }
 
-/* returns: so many periods that they pass half a gap */
+/* returns: the number of periods that together pass half a gap */
 static size_t
 periods_of_epoch(const struct carried *carried, const uint64_t *sizes,
                  size_t count)
@@ -289,7 +289,8 @@ periods_of_epoch(const struct carried *carried, const uint64_t *sizes,
     return ticks == 0 ? 1 : 1 + (size_t)(mean_gap(carried) / (2 * ticks));
 }
 
-/* Epochs until three in turn are alike. returns: false if they never are */
+/* Run epochs until three in a row are alike. returns: false if they never
+ * are */
 static bool
 settle(struct carried *carried, const uint64_t *sizes, size_t count,
        double *mean)

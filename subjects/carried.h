@@ -14,16 +14,17 @@
  * subtracts the remainder where the piece ends. So a tick costs a few
  * additions, and no table is needed.
  *
- * With each chance c = P(state) goes b = E[Y; state], where Y is the estimate
- * so far minus its mean. The variance follows from c and b.
+ * Each chance c = P(state) is kept together with b = E[Y; state], where Y is
+ * the estimate so far minus its mean. The variance follows from c and b.
  */
 #ifndef SUBJECTS_CARRIED_H
 #define SUBJECTS_CARRIED_H
 
 #include "figures.h"
 
-/* As subjects_mean(), subjects_variance(), subjects_short(). A mean or variance
- * that does not settle is NAN. */
+/* Implement subjects_mean(), subjects_variance() and subjects_short()
+ * (figures.h) for CARRIED rule sets. A mean or variance that does not converge
+ * is NAN. */
 void subjects_carried_mean(const struct subjects_rules *rules, uint64_t rate,
                            const uint64_t *sizes, size_t count, double *mean);
 double subjects_carried_variance(const struct subjects_rules *rules,

@@ -35,7 +35,8 @@ estimate_alone(const struct subjects_rules *rules, uint64_t rate,
     return rules->estimate(&sample);
 }
 
-/* The allocation after the rate has doubled, in a steady stream of one size. */
+/* returns: the figure of the allocation that follows a doubling of the rate, in
+ * a steady stream of one size */
 static double
 doubled_new(const struct subjects_rules *rules, uint64_t rate,
             uint64_t size_bytes)

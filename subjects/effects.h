@@ -9,17 +9,17 @@
 
 /* A figure that the rule set has no meaning for is NAN. */
 struct subjects_effects {
-    uint64_t zero_ticks; /* what a request of 0 bytes takes off */
-    double aligned_64;   /* one size, asked for with this alignment; truth is */
-    double aligned_4096; /* what was asked for */
+    uint64_t zero_ticks;  /* what a request of 0 bytes takes off */
+    double aligned_64;    /* a block of this alignment; the truth is */
+    double aligned_4096;  /* the size that was asked for */
     double realloc_moved; /* the new block of a realloc that moves */
-    double realloc_place; /* and of one that grows in place */
-    double ten;           /* a thread that lives for ten allocations */
-    double first;         /* its first */
+    double realloc_place; /* the block of one that grows in place */
+    double ten;           /* a thread that makes ten allocations */
+    double first;         /* the first allocation of a thread */
     double doubled_new;   /* R becomes 2R: the next allocation */
-    double doubled_old;   /* and what was recorded before */
+    double doubled_old;   /* what was recorded before */
     double fork; /* correlation of the child's draws with the parent's */
-    double full; /* what comes once the table is full */
+    double full; /* allocations when the table is full */
 };
 
 /* in: size_bytes, of every allocation, as requested; at least 1 */

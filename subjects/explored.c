@@ -8,7 +8,7 @@
  * thread reads meanwhile. In every order, no reading may have negative numbers
  * or bytes without objects, and the last one must be exact. Functions that a
  * subject lacks are not called. The subject must be thread-safe;
- * config->random() is.
+ * config->random() already is.
  */
 #include <inttypes.h>
 #include <pthread.h>

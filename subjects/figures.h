@@ -13,7 +13,7 @@
 enum { SUBJECTS_SIZES_MAX = 64 };
 
 /*
- * Allocate a period of sizes for ever, by one thread that began long ago.
+ * One thread, which began long ago, allocates a period of sizes for ever.
  *
  * in:      sizes, as the rules count them; 1 to SUBJECTS_SIZES_MAX
  * out:     mean[i], the expected estimate of the bytes of position i
@@ -30,11 +30,12 @@ double subjects_variance(const struct subjects_rules *rules, uint64_t rate,
                          uint64_t size_bytes);
 
 /* returns: the expected estimate divided by the truth, over all seeds, for a
- * thread that makes so many allocations of one size and ends */
+ * thread that makes `allocations` allocations of one size and ends */
 double subjects_short(const struct subjects_rules *rules, uint64_t rate,
                       uint64_t size_bytes, size_t allocations);
 
-/* out: chance[i], that an allocation at position i is sampled; as above */
+/* out: chance[i], the probability that an allocation at position i is sampled;
+ * the rest as for subjects_mean() */
 void subjects_chances(const struct subjects_rules *rules, uint64_t rate,
                       const uint64_t *sizes, size_t count, double *chance);
 

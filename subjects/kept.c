@@ -30,7 +30,8 @@ q(const struct kept *kept, uint64_t bytes)
     return exp(-(double)bytes / kept->rate);
 }
 
-/* The chance between two places of a segment; `to` 0: without end. */
+/* returns: the probability that c lies between two places of a segment; `to` 0:
+ * the segment has no end */
 static double
 between(const struct kept *kept, double amplitude, uint64_t from, uint64_t to)
 {
@@ -203,8 +204,8 @@ kept_begin(struct kept *kept, const struct subjects_rules *rules, uint64_t rate)
     push(kept, (struct segment){0});
 }
 
-/* returns: so many periods that their small blocks pass a whole gap; without
- * small blocks, so many that every block is sampled by then */
+/* returns: the number of periods whose small blocks together pass a whole gap;
+ * without small blocks, the number by which every block is sampled */
 static size_t
 periods_of_epoch(uint64_t rate, const uint64_t *sizes, size_t count)
 {

@@ -16,7 +16,8 @@
 
 #include "figures.h"
 
-/* As subjects_mean(), subjects_variance(), subjects_short(). */
+/* Implement subjects_mean(), subjects_variance() and subjects_short()
+ * (figures.h) for KEPT rule sets. */
 void subjects_kept_mean(const struct subjects_rules *rules, uint64_t rate,
                         const uint64_t *sizes, size_t count, double *mean);
 double subjects_kept_variance(const struct subjects_rules *rules, uint64_t rate,

@@ -1,4 +1,5 @@
-/* law.c -- the laws and estimates that several rule sets have in common. */
+/* law.c -- the distributions and estimates that several rule sets have in
+ * common. */
 #include "law.h"
 
 #include <math.h>
@@ -36,7 +37,7 @@ subjects_law_count(const struct subjects_rules *rules, uint64_t rate,
                    uint64_t n)
 {
     const uint64_t numbers = UINT64_C(1) << rules->number_bits;
-    uint64_t low = 0; /* as many, on the side of small ones, are alike */
+    uint64_t low = 0; /* numbers below it are known to be alike */
     uint64_t high = numbers;
 
     /* [0, low) are above n, [high, numbers) are not; or the other way round. */

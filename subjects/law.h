@@ -18,7 +18,7 @@
  */
 double subjects_law_26_bits(uint64_t rate, uint64_t number);
 
-/* returns: P(floor(E) >= n): the q of up to 2^26 e^(-n/R), counted */
+/* returns: P(floor(E) >= n), found by counting the q up to 2^26 e^(-n/R) */
 double subjects_law_26_bits_least(uint64_t rate, uint64_t n);
 
 /* returns: -R ln(u), u in (0, 1], for a number of 53 bits */
@@ -34,7 +34,7 @@ double subjects_law_survives(double mean, uint64_t n);
 double subjects_law_count(const struct subjects_rules *rules, uint64_t rate,
                           uint64_t n);
 
-/* Estimates: S / (1 - e^(-x)); R; max(S, R). */
+/* Three estimates: S / (1 - e^(-x)); R; max(S, R). */
 double subjects_estimate_scaled(const struct subjects_sample *sample);
 double subjects_estimate_rate(const struct subjects_sample *sample);
 double subjects_estimate_max(const struct subjects_sample *sample);

@@ -15,8 +15,8 @@ struct moments {
     unsigned end;
 };
 
-/* The first moment at or behind a place, in allocated bytes; moment k is at
- * (k+1) / MOMENTS of all bytes. */
+/* returns: the first moment at or after a place, in allocated bytes; moment k
+ * is at (k+1) / MOMENTS of all bytes */
 static unsigned
 moment_at(const struct subjects_history *history, uint64_t place)
 {
@@ -72,13 +72,15 @@ subjects_live_exact(const struct subjects_history *history, double rate)
 
 /* ---- strata ---- */
 
-/* A block of a class: live bytes as differences from moment to moment. */
+/* A block of a size class. Its live bytes are stored as differences from moment
+ * to moment. */
 struct block {
     double filled;
     double change[SUBJECTS_MOMENTS + 1];
 };
 
-/* returns: its variance: R bytes with chance b/R */
+/* returns: the block's variance: it reports R bytes with chance b/R, where b of
+ * its bytes are live */
 static double
 block_end(struct block *block, double rate)
 {
@@ -118,7 +120,7 @@ block_add(const struct subjects_history *history,
     live->samples += 1 - missed;
 }
 
-/* in: class, or SUBJECTS_CLASSES for all; blocks, all empty; they are again */
+/* in: class, or SUBJECTS_CLASSES for all; blocks, all empty before and after */
 static struct subjects_live
 strata_of(const struct subjects_history *history, double rate, unsigned class,
           struct block *blocks)
@@ -175,7 +177,7 @@ subjects_live_strata_of(const struct subjects_history *history, double samples,
     return subjects_live_strata(history, high);
 }
 
-/* ---- the best afterwards ---- */
+/* ---- the least variance ---- */
 
 struct size {
     double bytes;
@@ -222,7 +224,7 @@ chances_of(const struct size *sizes, size_t count, double lambda)
         const double chance = fmin(1, lambda * sizes[i].bytes * share);
 
         if (chance == 0)
-            continue; /* never live: as small as one likes */
+            continue; /* never live: any small chance will do */
         live.samples += sizes[i].allocated * chance;
         live.variance +=
             sizes[i].live * sizes[i].bytes * sizes[i].bytes * (1 / chance - 1);
@@ -256,7 +258,7 @@ subjects_live_best_chances(const struct subjects_history *history,
     return live;
 }
 
-/* Of each class, the R that pays best at a price of so much for a sample. */
+/* Choose for each class the R that costs least if a sample costs `price`. */
 static struct subjects_live
 buy(struct subjects_live (*grid)[GRID], double price)
 {

@@ -34,7 +34,7 @@ struct subjects_history {
     uint64_t bytes; /* allocated in all: the last one's birth */
 };
 
-/* returns: bytes that live, on average over the moments */
+/* returns: live bytes, on average over the moments */
 double subjects_live_bytes(const struct subjects_history *history);
 
 /* Independent samples of chance 1 - e^(-S/R), as rules `exact` takes them. */
@@ -45,13 +45,13 @@ struct subjects_live subjects_live_exact(const struct subjects_history *history,
 struct subjects_live
 subjects_live_strata(const struct subjects_history *history, double rate);
 
-/* The same, with the R that gives so many samples. out: *rate */
+/* The same, with the R that gives `samples` samples. out: *rate */
 struct subjects_live
 subjects_live_strata_of(const struct subjects_history *history, double samples,
                         double *rate);
 
 /*
- * The least variance of so many independent samples, if the chance p of each
+ * The least variance of `samples` independent samples, if the chance p of each
  * size S may be chosen freely. With a_S allocations and L_S live objects of
  * size S, it is p = min(1, lambda S sqrt(L_S / a_S)): Lagrange's minimum of the
  * sum of L_S S^2 (1/p - 1) for a given sum of a_S p.
@@ -60,9 +60,9 @@ struct subjects_live
 subjects_live_best_chances(const struct subjects_history *history,
                            double samples);
 
-/* The least variance of strata with at most so many samples, if each class may
- * have its own R, a power of sqrt 2. A profiler could know these R only
- * afterwards. */
+/* The least variance that strata can reach with at most `samples` samples, if
+ * each size class may have its own R, a power of sqrt 2. It is a lower bound,
+ * not a sampler: which R are best is known only after the run. */
 struct subjects_live
 subjects_live_best_strata(const struct subjects_history *history,
                           double samples);

@@ -1,4 +1,4 @@
-/* machine.c -- a rule set at work: one thread, numbers from a seed. */
+/* machine.c -- see machine.h. */
 #include "machine.h"
 
 /* splitmix64 */

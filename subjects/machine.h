@@ -1,8 +1,10 @@
 /*
  * machine.h -- runs a rule set: one thread, random numbers from a seed.
  *
- * It shares with the enumerations only the description of a rule set. The
- * countdown is implemented a second time here, as the tools do it.
+ * Checks the code that computes the averages (carried.h, kept.h, renewal.h). It
+ * shares with them the description of a rule set and JFR's buffer (jfr.h), and
+ * implements the countdown anew, one allocation after the other, as the tools
+ * do.
  */
 #ifndef SUBJECTS_MACHINE_H
 #define SUBJECTS_MACHINE_H
@@ -27,7 +29,7 @@ void subjects_thread_start(struct subjects_thread *thread,
                            uint64_t seed);
 
 /*
- * out:     *estimate, the bytes that the sample stands for, 0 without one
+ * out:     *estimate, the bytes that the sample stands for, 0 if there is none
  * returns: whether the allocation is sampled
  */
 bool subjects_thread_step(struct subjects_thread *thread, uint64_t size_bytes,

@@ -24,7 +24,7 @@ struct chain {
     const struct table *table; /* NULL: not needed */
 };
 
-/* What ends with the sample at one allocation. */
+/* What is known when the next sample is at one allocation. */
 struct outcome {
     double chance;
     double first;  /* chance times estimate */
@@ -99,8 +99,9 @@ weigh_by_threshold(const struct chain *chain, struct subjects_sample *sample,
         outcome->chance * end * end + 2 * end * slope * d1 + slope * slope * d2;
 }
 
-/* The next sample falls on an allocation of so many bytes, `before` ticks after
- * the last sample; `left` is the chance that it fell on no earlier one. */
+/* The case that the next sample falls on an allocation of `size_bytes`,
+ * `before` ticks after the last sample. `left` is the chance that it fell on no
+ * earlier one. */
 static struct outcome
 outcome_of(const struct chain *chain, uint64_t size_bytes, uint64_t before,
            double left, double *left_after)
@@ -128,7 +129,7 @@ outcome_of(const struct chain *chain, uint64_t size_bytes, uint64_t before,
     return outcome;
 }
 
-/* Where the next sample falls, from one position. */
+/* Where the next sample falls if the last one was at one position. */
 struct row {
     double to[SUBJECTS_SIZES_MAX];
     double estimate[SUBJECTS_SIZES_MAX];
@@ -214,7 +215,8 @@ subjects_renewal_mean(const struct subjects_rules *rules, uint64_t rate,
             else
                 mean[j] += share[i] * rows[i].estimate[j];
     }
-    /* For each sample; a position comes up once in `count` allocations. */
+    /* So far `mean` is per sample; a position comes up once in `count`
+     * allocations. */
     for (size_t j = 0; j < count; j++)
         mean[j] *= (double)count / steps;
     free(rows);
@@ -253,8 +255,8 @@ subjects_renewal_variance(const struct subjects_rules *rules, uint64_t rate,
     return (ww - 2 * r * wk + r * r * kk) / (w * w);
 }
 
-/* rest[n]: what n allocations after a sample are estimated at; the first
- * threshold of a thread may have another distribution. */
+/* rest[n] is the expected estimate of the n allocations after a sample. The
+ * first threshold of a thread may have another distribution. */
 double
 subjects_renewal_short(const struct subjects_rules *rules, uint64_t rate,
                        uint64_t size_bytes, size_t allocations)

@@ -1,8 +1,9 @@
 /*
  * renewal.h -- what RENEWAL rule sets report on average, enumerated.
  *
- * A period of sizes is allocated for ever by one thread. A sample forgets what
- * came before it, so the positions at which samples fall are a Markov chain:
+ * A period of sizes is allocated for ever by one thread. What comes after a
+ * sample does not depend on what came before it, so the positions at which
+ * samples fall are a Markov chain:
  *
  *      period      16   R   16   R   16   R
  *                   ^ sample at position 0
@@ -19,7 +20,8 @@
 
 #include "figures.h"
 
-/* As subjects_mean(), subjects_variance(), subjects_short(). */
+/* Implement subjects_mean(), subjects_variance() and subjects_short()
+ * (figures.h) for RENEWAL rule sets. */
 void subjects_renewal_mean(const struct subjects_rules *rules, uint64_t rate,
                            const uint64_t *sizes, size_t count, double *mean);
 double subjects_renewal_variance(const struct subjects_rules *rules,

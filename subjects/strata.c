@@ -40,7 +40,8 @@ subjects_stratum_step(struct subjects_stratum *stratum, uint64_t rate,
  * returns: the expected estimate of an allocation, over all positions of the
  * points
  *
- * out:     *chance that it has a point; *passed, of the block, moved on
+ * out:     *chance, that the allocation has a point; *passed, the bytes of the
+ *          block up to the end of the allocation
  */
 static double
 estimate_of(const struct subjects_rules *rules, uint64_t rate,

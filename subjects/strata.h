@@ -6,8 +6,9 @@
  *                      uniform in its block of R bytes
  *
  * An allocation counts R bytes for each point in it. On average that is its
- * size, whatever was allocated before, as each byte has its block's point with
- * probability 1/R. Sizes from R up are always sampled and belong to no block.
+ * size, whatever was allocated before, because each byte is its block's point
+ * with probability 1/R. Sizes from R up are always sampled and belong to no
+ * block.
  *
  * Why this varies less than independent samples: if b of the R bytes of a block
  * are live, it reports R bytes with probability b/R. The variance is b (R - b),
@@ -33,10 +34,10 @@ struct subjects_stratum {
 };
 
 /*
- * in:      draw, gives a number below rate, all equally likely; it is called
- *          where a block begins
+ * in:      draw, returns a random number below rate; it is called where a block
+ *          begins
  *          rate, R
- *          size_bytes, below R, or the stratum is left alone
+ *          size_bytes; from R up, the stratum is not changed
  * returns: how many points lie in the allocation; 1 from R up
  */
 uint64_t subjects_stratum_step(struct subjects_stratum *stratum, uint64_t rate,
@@ -44,7 +45,8 @@ uint64_t subjects_stratum_step(struct subjects_stratum *stratum, uint64_t rate,
                                uint64_t (*draw)(void *context, uint64_t rate),
                                void *context);
 
-/* As subjects_mean(), subjects_variance(), subjects_short(). */
+/* Implement subjects_mean(), subjects_variance() and subjects_short()
+ * (figures.h) for STRATA rule sets. */
 void subjects_strata_mean(const struct subjects_rules *rules, uint64_t rate,
                           const uint64_t *sizes, size_t count, double *mean);
 double subjects_strata_variance(const struct subjects_rules *rules,

@@ -38,7 +38,7 @@ enum {
     SUBJECT_ALLOCATED = 1 << 3, /* records have `allocated`: since begin() */
     SUBJECT_FREED = 1 << 4,     /* records have `freed`, of those */
     SUBJECT_SAMPLES = 1 << 5,   /* counts have `samples` */
-    SUBJECT_ADDRESSES = 1 << 6, /* a record is one live object */
+    SUBJECT_ADDRESSES = 1 << 6, /* each record is one live object */
     SUBJECT_SAMPLING = 1 << 7,  /* rates above 1; counts are estimates then */
     SUBJECT_OFF = 1 << 8,       /* rate 0: nothing is recorded */
     SUBJECT_AT_ONCE = 1 << 9,   /* a new rate begins with the next allocation,
@@ -56,12 +56,12 @@ enum {
 struct subject_config {
     uint64_t rate_bytes; /* mean bytes per sample; 1: all */
     void *memory;        /* subject.memory_bytes, zero, aligned to 64 */
-    void *context;       /* for these two */
+    void *context;       /* for random() and now_ns() */
     uint64_t (*random)(void *context); /* 64 uniform bits */
     uint64_t (*now_ns)(void *context);
 };
 
-/* A call stack, leaf first. It is the caller's: copy what you keep. */
+/* A call stack, leaf first. It belongs to the caller: copy what you keep. */
 struct subject_site {
     const uintptr_t *frames;
     uint32_t depth; /* may be 0 */
@@ -148,7 +148,7 @@ struct subject {
     void (*cycle)(void *state);
     void (*flush)(void *state);
 
-    /* From now on; 1: everything, 0: nothing (SUBJECT_OFF). */
+    /* Set the rate from now on. 1: everything; 0: nothing (SUBJECT_OFF). */
     void (*set_rate)(void *state, uint64_t rate_bytes);
 
     /* The process has forked. child: this is the child, where `thread` is the

@@ -7,7 +7,7 @@
 #include "effects.h"
 #include "workloads.h"
 
-/* A workload with sizes that are the rate's own: W12 has R = 8. */
+/* All workloads except W12, whose R is always 8. */
 enum { WORKLOADS = SUBJECTS_WORKLOADS - 1, SMALL_BYTES = 16 };
 
 static bool
@@ -38,7 +38,7 @@ add(struct subjects_verdict *verdict, const char *property, const char *what,
     fault->figure = figure;
 }
 
-/* The same of an effect: NaN says that the tool knows no such thing. */
+/* The same for an effect: NaN says that the tool has no such effect. */
 static void
 add_effect(struct subjects_verdict *verdict, const char *property,
            const char *what, double figure, const struct subjects_fault *where)
@@ -48,7 +48,8 @@ add_effect(struct subjects_verdict *verdict, const char *property,
 
 /* ---- Periods ---- */
 
-/* returns: whether a size of the period is off; the furthest is told */
+/* returns: whether a size of the period is estimated wrongly. out: *period, the
+ * size that is furthest off */
 static bool
 is_period_off(const struct subjects_rules *rules, uint64_t rate,
               struct subjects_fault *period)

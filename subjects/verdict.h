@@ -12,7 +12,7 @@
 
 enum { SUBJECTS_FAULTS_MAX = 16 };
 
-/* What is off, and the least that shows it. */
+/* An error of a rule set, and the smallest period that shows it. */
 struct subjects_fault {
     const char *property;               /* docs/subjects.md: U1, U2, ... */
     const char *what;                   /* in words, without figures */

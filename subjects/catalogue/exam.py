@@ -10,8 +10,8 @@ column `finding` says what was found when the line was written, and must be foun
 again. The right form of each profiler must pass all plans in every ordering.
 
 --out writes catalogue.csv and catalogue.md, with the median of runs to detection.
---right-runs adds so many random orderings of each right form and plan, --right-worlds
-random worlds of a right subject.
+--right-runs N adds N random orderings of each right form and plan, --right-worlds N
+adds N random worlds of a right subject.
 """
 import argparse
 import concurrent.futures
@@ -75,7 +75,7 @@ def explore(program, plan, options=""):
 
 
 def runs_to_detection(program, plans, failing, seed):
-    """Random orderings, a run of each plan in turn."""
+    """returns: runs until a plan fails, if random orderings of all plans run in turn"""
     least = None
     for plan in failing:
         code, _, runs, _ = explore(program, plan, "--strategy random --runs %d --seed %d"
@@ -214,7 +214,7 @@ class Waits:
 
 
 class Worlds:
-    """Rules of our own, in random worlds. The right ones are `exact`."""
+    """Rule sets of the library, in random worlds. The right one is `exact`."""
     RUNS = 2000
     RIGHT = "exact"
 
@@ -348,7 +348,8 @@ class Processes:
 
 
 def right_forms(lines):
-    """One for each rebuilt profiler; the rest have one in common."""
+    """returns: the right forms to run: one for each rebuilt profiler, and one for all
+    the others"""
     own = ("explore", "process")
     return {(line["by"], line["subject"] if line["by"] in own else "")
             for line in lines}

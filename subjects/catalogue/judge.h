@@ -4,11 +4,11 @@
 
 #include "world.h"
 
-/* Settings for the allocator and the judge, which a plan makes. */
+/* What a plan sets for the allocator and for the judge. */
 void world_refuse(bool resizes_fail);
-void world_watch(bool is_profiled); /* blocks from now on are to be shown */
+void world_watch(bool is_profiled); /* must later blocks be shown? */
 
-void world_forget(void); /* nor are those of before */
+void world_forget(void); /* earlier blocks need not be shown any more */
 
 unsigned site_bytes(unsigned site);
 void library_load(void);
@@ -17,11 +17,12 @@ void object_make(unsigned address);
 void object_sweep_begin(unsigned address);
 void object_sweep_end(unsigned address);
 
-/* Around each call of the program. */
+/* Called before and after each call that the program makes. */
 void call_begin(void);
 void call_end(void);
 
-/* Between these two calls a site may show up to so many objects more. */
+/* Between these two calls a site may show one object more (objects > 0) or one
+ * less (objects < 0) than before. */
 void change_begin(unsigned site, int objects);
 void change_end(unsigned site, int objects);
 

@@ -108,7 +108,7 @@ grow_first(void)
     kept[0] = change(kept[0], 1, 2);
 }
 
-/* The same with a block that moves. */
+/* A block of one thread moves, and its old address comes back to another. */
 PLAN(growth)
 {
     kept[0] = make(1);
@@ -173,7 +173,7 @@ PLAN(trimming)
     judge_at_rest();
 }
 
-/* The profiler is switched off and on, while blocks stay allocated. */
+/* The profiler is switched off and on while blocks stay allocated. */
 PLAN(switching)
 {
     unsigned unseen;
@@ -247,7 +247,7 @@ PLAN(resetting)
     judge_at_rest();
 }
 
-/* A thread ends, and its block is freed meanwhile or later. */
+/* Threads that free blocks end, and later threads allocate and free. */
 PLAN(leaving)
 {
     kept[0] = make(1);
@@ -288,7 +288,7 @@ take_over(void)
     drop(address, 1);
 }
 
-/* A block outlives its thread, or not. */
+/* Another thread frees a block before or after the block's own thread ends. */
 PLAN(exits)
 {
     start(0, hand_over);

@@ -11,7 +11,7 @@ unsigned change(unsigned address, unsigned old_site, unsigned site);
 
 void turn(bool on);
 
-/* Run an action on thread 0 or 1, beside main. */
+/* Run an action on thread 0 or 1, while main goes on. */
 void start(unsigned thread, void (*work)(void));
 void join(unsigned thread);
 

@@ -31,7 +31,7 @@ struct shown {
 enum manner {
     NATIVE,      /* at once */
     INTERPRETED, /* one at a time: they hold the interpreter in each call */
-    ATTACHED /* at once, and who stops the world waits for each call's end */
+    ATTACHED     /* at once; stopping the world waits for each call's end */
 };
 
 /*
@@ -87,7 +87,7 @@ unsigned heap_resize(unsigned site, unsigned address, unsigned bytes);
 void heap_trim(unsigned address, unsigned bytes);
 unsigned heap_bytes(unsigned address);
 
-/* ---- A profiler that tells what it sees, event by event ---- */
+/* ---- A profiler that reports what it sees, event by event ---- */
 
 void tell_alloc(unsigned address, unsigned site, unsigned bytes);
 void tell_free(unsigned address);
@@ -96,7 +96,7 @@ void tell_free(unsigned address);
  * reported. */
 void give_if_told(unsigned address);
 
-/* For `snapshot`: shows what follows from the reported events. */
+/* For `snapshot`: shows what is live according to the reported events. */
 void told(struct shown *shown);
 
 /* ---- Services, which may allocate, and so call the profiler again ---- */

@@ -17,8 +17,8 @@ enum {
     ROUNDING_SIZES = 24
 };
 
-/* Allocate and free blocks. returns: how many events, or how many crossings if
- * weights count these */
+/* Allocate and free blocks. returns: the number of events, or of crossed
+ * intervals if weights count these */
 static uint64_t
 count_samples(size_t bytes, uint64_t trials)
 {
@@ -187,7 +187,8 @@ check_rounding(void)
         const size_t bytes = 4096 * i + 37 * i * i;
         const double weight = (double)bytes / chance_of(bytes);
 
-        /* Nearly sure blocks say nothing of the interval. */
+        /* Blocks that are almost always sampled say nothing about the
+         * interval. */
         if (weight < (double)bytes * 1.01)
             continue;
         used++;

@@ -1,4 +1,5 @@
-/* attach.c -- consumers that come and go, interruptions, late libraries. */
+/* attach.c -- consumers that attach and detach, interruptions, libraries loaded
+ * later. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <sched.h>
@@ -17,7 +18,7 @@ static volatile uint32_t nested_allocs;
 static volatile uint32_t nested_runs;
 static __thread bool is_nested;
 
-/* In the middle of the producer. */
+/* Runs in the middle of the producer's code. */
 static void
 allocate_inside(void)
 {
@@ -124,7 +125,8 @@ needs_semaphores(void)
         not_applicable("its probes have no semaphore");
 }
 
-/* returns: whether the next block is sampled; nothing before it was counted */
+/* Allocate while no consumer is attached; then attach one. returns: whether the
+ * first block after that is sampled */
 static bool
 is_first_sampled(void)
 {
@@ -221,7 +223,7 @@ look_for_weight(const struct watch_event *event)
         event->kind == WATCH_ALLOC && event->weight_bytes < event->bytes;
 }
 
-/* The consumer goes while an allocation is under way. */
+/* Detach the consumer while an allocation is under way. */
 static void
 detach_inside(const struct watch_event *event)
 {
@@ -298,7 +300,7 @@ check_attach_anywhere(void)
 
 /* ---- Libraries ---- */
 
-/* The C++ library allocates for `operator new`; it is loaded here. */
+/* Loads the C++ library, whose `operator new` allocates. */
 void
 check_loaded_later(void)
 {

@@ -10,7 +10,8 @@
 
 enum { BLOCKS = 400, SAMPLES = 1500 };
 
-/* Volatile, so no compiler knows the value; no allocator has so much memory. */
+/* Volatile, so no compiler knows the value. No allocator has this much
+ * memory. */
 static volatile size_t too_many = SIZE_MAX / 4;
 
 static size_t

@@ -1,7 +1,7 @@
 /*
  * exercise.c -- see exercise.h.
  *
- * usage: profsim-conform [CHECK]; without one, names all
+ * usage: profsim-conform [CHECK]; without CHECK it lists all checks
  *
  * Run it with the producer preloaded. It prints one line: a word and a text.
  */
@@ -64,7 +64,7 @@ judge_count(const char *what, uint64_t trials, double p, uint64_t count)
 
     if (p <= 0 || trials == 0)
         not_tried("%s: no chance to be sampled", what);
-    if (p > 1 - 1e-12) { /* sure: every one */
+    if (p > 1 - 1e-12) { /* each must be sampled */
         if (count != trials)
             broken("%s: %ju of %ju were sampled, all should be", what,
                    (uintmax_t)count, (uintmax_t)trials);
@@ -241,8 +241,9 @@ unsampled_block(size_t bytes)
 
 /* ---- Its rules ---- */
 
-/* Allocate blocks that span many intervals. Either all their weights are equal,
- * or weights count the crossed intervals. */
+/* Find out how the producer weighs, from blocks that span many intervals:
+ * either all their weights are equal, or weights count the crossed
+ * intervals. */
 static struct weighing
 learn(void)
 {

@@ -14,8 +14,8 @@
 
 /* ---- The verdict ---- */
 
-/* End the process. The contract's sentence holds; is broken; could not be tried
- * here; does not apply to this producer. */
+/* End the process with a verdict: the contract's sentence holds; is broken;
+ * could not be tried here; does not apply to this producer. */
 _Noreturn void holds(const char *format, ...)
     __attribute__((format(printf, 1, 2)));
 _Noreturn void broken(const char *format, ...)
@@ -49,12 +49,12 @@ void seen_begin(void);
 struct seen seen_end(void);
 void seen_resume(struct seen seen); /* as it was before something nested */
 
-/* Called in the handler for each event, after it was counted; NULL: nothing. */
+/* The handler calls this for each event, after counting it; NULL: no call. */
 extern void (*on_event)(const struct watch_event *event);
 
 /* ---- Operations ---- */
 
-/* A way to allocate; NULL if it fails. */
+/* A way to allocate. allocate() returns NULL if it fails. */
 struct way {
     const char *name;
     void *(*allocate)(size_t bytes);
@@ -62,20 +62,23 @@ struct way {
 
 extern const struct way ways[]; /* ends with a NULL name; the first is malloc */
 
-/* malloc, and free, each with the events it fires. */
+/* Call malloc or free. out: *seen, the events that the call fired */
 void *seen_malloc(size_t bytes, struct seen *seen);
 void seen_free(void *block, struct seen *seen);
 
-/* Allocate and free such blocks until one is sampled; what it fired. */
+/* Allocate and free blocks of this size until one is sampled. out: *seen, the
+ * events that its allocation and its free fired */
 void seen_sample(size_t bytes, struct seen *seen);
 
-/* A block that is sampled, or is not. Others are freed. context: attached */
+/* returns: a block that is sampled, or one that is not; blocks of the other
+ * kind are freed. context: a consumer is attached */
 void *sampled_block(size_t bytes);
 void *unsampled_block(size_t bytes);
 
 /* ---- Its rules ---- */
 
-/* How the producer weighs: learned by allocating, at first use. */
+/* How the producer weighs. The first call of weighing() finds out, by
+ * allocating. */
 struct weighing {
     bool is_by_crossings;    /* a weight is a number of intervals (PR 1672) */
     uint64_t interval_bytes; /* same */
@@ -83,13 +86,15 @@ struct weighing {
 
 const struct weighing *weighing(void);
 
-/* The chance that a block of this size is sampled, by the weights of such. */
+/* returns: the chance that a block of this size is sampled, computed from the
+ * weights of such blocks */
 double chance_of(size_t bytes);
 
-/* Allocations that are enough for `samples` on average, at most 20 million. */
+/* returns: how many allocations give `samples` samples on average, at most 20
+ * million */
 uint64_t trials_for(double samples, double chance);
 
-/* A size whose chance is near a half. */
+/* returns: a size that is sampled with a chance of about a half */
 size_t half_size(void);
 
 #define X(id, name, sentence) void check_##name(void);

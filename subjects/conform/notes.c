@@ -25,7 +25,7 @@ struct image {
     size_t count;
 };
 
-/* returns: whether so many bytes at an offset lie in the file */
+/* returns: whether `bytes` bytes at `offset` lie in the file */
 static int
 is_inside(const struct image *image, uint64_t offset, uint64_t bytes)
 {
@@ -57,7 +57,7 @@ take_section(const struct image *image, const Elf64_Ehdr *header,
     return 1;
 }
 
-/* returns: whether the file has such a section, and where */
+/* returns: whether the file has this section; out: where */
 static int
 find_section(const struct image *image, const Elf64_Ehdr *header,
              const char *wanted, Elf64_Shdr *section)

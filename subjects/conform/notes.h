@@ -10,7 +10,7 @@
 
 enum { NOTES_TEXT_MAX = 128 };
 
-/* Addresses are the file's; where it is mapped, its base comes on top. */
+/* Addresses are those of the file: add the base at which it is mapped. */
 struct note {
     char provider[NOTES_TEXT_MAX];
     char name[NOTES_TEXT_MAX];
@@ -21,7 +21,8 @@ struct note {
 
 /*
  * Read the notes of .note.stapsdt that belong to a provider, up to `room` of
- * them. A damaged file, or one that is no ELF file of this machine, has none.
+ * them. A damaged file, or one that is not an ELF file of this machine, has
+ * none.
  *
  * out:     notes[0 .. *count - 1]
  * returns: NULL, or why the file cannot be read

@@ -47,7 +47,7 @@ static const char *const fault_names[FAULTS] = {
 };
 
 static bool faults[FAULTS];
-static bool counts_crossings; /* weights as the contract had them at first */
+static bool counts_crossings; /* weights as in the first contract */
 
 #define HAS(name) __builtin_expect(faults[FAULT_##name], 0)
 
@@ -67,7 +67,7 @@ struct sampler {
     bool is_inside;
     uint32_t thread;
     uint64_t state; /* of the generator */
-    double until;   /* bytes before the next sampled one */
+    double until;   /* bytes before the next sampled byte */
     void *told_late;
     uint32_t crossings; /* intervals that the sampled block ends, or more */
 };
@@ -90,7 +90,7 @@ draw(void)
     return -log(((double)(mixed >> 11) + 0.5) / 9007199254740992.0) * INTERVAL;
 }
 
-/* Whose blocks a free closes. */
+/* returns: the thread whose blocks a free may close */
 static uint32_t
 closer(void)
 {
@@ -192,7 +192,7 @@ static void __attribute__((constructor)) begin(void)
 
 /* ---- The rule ---- */
 
-/* returns: whether the next block of so many bytes is sampled */
+/* returns: whether the next block, of this size, is sampled */
 static bool
 is_next(size_t bytes)
 {
@@ -337,7 +337,7 @@ free(void *block)
         tell_free(block);
 }
 
-/* dlsym() allocates before there is an allocator to ask. */
+/* dlsym() allocates before it has found the allocator. */
 static void *
 early(size_t bytes)
 {

@@ -1,4 +1,5 @@
-/* producer_table.h -- the sampled blocks of producer.c that are open. */
+/* producer_table.h -- the sampled blocks of producer.c that are open (not yet
+ * freed). */
 #ifndef CONFORM_PRODUCER_TABLE_H
 #define CONFORM_PRODUCER_TABLE_H
 
@@ -10,7 +11,7 @@
 void producer_open(const void *block, uint32_t thread);
 
 /*
- * in:      thread, whose blocks alone are searched; or PRODUCER_ANYBODY
+ * in:      thread, which must have allocated the block; or PRODUCER_ANYBODY
  * returns: whether it was open
  */
 bool producer_close(const void *block, uint32_t thread);
@@ -18,7 +19,7 @@ bool producer_close(const void *block, uint32_t thread);
 /* Close all blocks of a thread. */
 void producer_forget(uint32_t thread);
 
-/* For a producer that holds it where it should not. */
+/* For a faulty producer, which holds the table's lock where it should not. */
 void producer_lock(void);
 void producer_unlock(void);
 

@@ -1,4 +1,4 @@
-/* reallocs.c -- the sentences on realloc. */
+/* reallocs.c -- checks the contract's sentences about realloc. */
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -53,7 +53,7 @@ check_realloc_to_zero(void)
     holds("of a sampled block and of one that was not");
 }
 
-/* realloc of such blocks, smaller, larger, and where they are. */
+/* Shrink and grow blocks that are sampled, or blocks that are not. */
 static void
 judge_reallocs(bool of_sampled)
 {

@@ -22,7 +22,7 @@ struct stream_event {
 
 struct stream {
     uint64_t magic;
-    uint64_t count;   /* of events; those beyond the room are counted alone */
+    uint64_t count;   /* of events; those without room are only counted */
     uint64_t sites;   /* with a probe, in all processes */
     uint64_t refused; /* processes whose probes could not be watched */
     struct stream_event events[STREAM_EVENTS_MAX];

@@ -256,7 +256,7 @@ enum { DRAWERS = 200, DRAWS = 128 };
 
 static size_t drawn_bytes;
 
-/* Which of its blocks were sampled, as bits. */
+/* Which blocks of a thread or child were sampled: a bit for each block. */
 struct pattern {
     uint64_t bits[DRAWS / 64];
 };
@@ -289,7 +289,8 @@ judge_patterns(const struct pattern *patterns, const char *who)
     holds("the first %d blocks of %d %s", (int)DRAWS, (int)DRAWERS, who);
 }
 
-/* Also: this is what the children and threads have before them. */
+/* Find a size that is sampled about every other time. Children and threads
+ * inherit the state of the sampler as it is after this. */
 static void
 choose_drawn_bytes(void)
 {

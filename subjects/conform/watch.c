@@ -101,7 +101,7 @@ look_at_module(struct dl_phdr_info *module, size_t bytes, void *context)
 
     (void)bytes;
     (void)context;
-    /* What is no file (the vdso) has no probes. */
+    /* A module without a file (the vdso) has no probes. */
     (void)notes_read(module->dlpi_name[0] != '\0' ? module->dlpi_name
                                                   : "/proc/self/exe",
                      wanted_provider, notes, SITES_MAX, &count);
@@ -128,7 +128,7 @@ on_trap(int number, siginfo_t *info, void *context)
     (void)info;
     while (i < sites_count && sites[i].nop != nop)
         i++;
-    if (i == sites_count) { /* not ours: as if nobody were here */
+    if (i == sites_count) { /* not our breakpoint: as without us */
         signal(number, SIG_DFL);
         return;
     }

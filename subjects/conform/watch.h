@@ -3,8 +3,8 @@
  * stands in place of each nop, and a handler of SIGTRAP reads the arguments. No
  * help from the kernel or another process is needed.
  *
- * x86-64 only. The kernel ends a thread that blocks SIGTRAP where a probe
- * fires.
+ * x86-64 only. If a thread blocks SIGTRAP when a probe fires, the kernel kills
+ * the process.
  */
 #ifndef CONFORM_WATCH_H
 #define CONFORM_WATCH_H
@@ -32,8 +32,8 @@ struct watch_event {
 const char *watch_begin(const char *provider,
                         void (*sink)(const struct watch_event *event));
 
-/* How many sites have a probe of this kind. How many sites, of any kind, have a
- * semaphore. */
+/* returns: how many sites have a probe of this kind; how many sites, of any
+ * kind, have a semaphore */
 size_t watch_sites(enum watch_kind kind);
 size_t watch_semaphores(void);
 

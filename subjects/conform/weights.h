@@ -8,10 +8,10 @@
 
 #include <stdint.h>
 
-/* No smaller number is taken for an interval. */
+/* A smaller number is not accepted as an interval. */
 enum { WEIGHTS_INTERVAL_LEAST = 1024 };
 
-/* returns: the largest number that divides both; the other if one is 0 */
+/* returns: the largest number that divides both; if one is 0, the other */
 static inline uint64_t
 weights_divisor(uint64_t a, uint64_t b)
 {

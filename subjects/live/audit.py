@@ -157,7 +157,7 @@ def correlate(tool, mode, progress):
 
 
 class Progress:
-    """A line on a terminal: of all measurements, how many are done."""
+    """Shows on a terminal how many of all measurements are done."""
 
     def __init__(self, all_of_them):
         self.all, self.done = all_of_them, 0
@@ -179,8 +179,8 @@ class Progress:
 
 
 def measure_all(pairs, folder, rate, keep):
-    """in: pairs, of a kind of tool and the name of a workload; keep, called with
-    the results so far
+    """in: pairs, each a tool's class and the name of a workload; keep, called with the
+    results so far
     returns: an Audit, in the order of the pairs"""
     progress = Progress(len(pairs))
     scratch = threading.local()
@@ -277,7 +277,8 @@ def print_result(audit, tools_count):
 
 
 def agrees(now, earlier):
-    """in: verdicts of two tables; returns: False if a cell of both has two"""
+    """in: verdicts of two tables; returns: False if they differ in a cell that both
+    have"""
     both = [cell for cell in now if cell in earlier]
     others = [cell for cell in both if now[cell] != earlier[cell]]
     for cell in others:

@@ -1,8 +1,8 @@
 /*
- * cost.c -- run a command and write what it cost: CPU microseconds and the most
- * KiB that were resident. It is a process of its own, because the system's
- * count includes what was resident before an exec: an interpreter's memory
- * would hide what a small program takes.
+ * cost.c -- run a command and write what it cost: CPU microseconds and the peak
+ * resident KiB. It is a process of its own because the system's count includes
+ * what was resident before an exec: an interpreter's memory would hide what a
+ * small program takes.
  *
  * usage: cost FILE COMMAND...
  */

@@ -9,19 +9,20 @@ most the tool's most_runs times. The margin of a cell is 10 % if the runs resolv
 else 25 %; in the workload near-rate it is 1 %. If the runs resolve neither, the
 samples are too few for a verdict.
 
-The verdict is that of an equivalence test. With the interval as wide as the runs vary
-(and not less than an ideal sampler's would), a tool is
+The verdict is that of an equivalence test. The interval is as wide as the runs vary,
+and at least as wide as an ideal sampler's. A tool is
 
   unbiased     if the interval lies within the band,
   biased       if it lies outside of it,
   not decided  if a border of the band lies in the interval.
 
-T(N) is the quantile of Student's t that is passed with a chance of 1e-10; 1e-9 leaves
-room for figures that are not quite normal. So the chance is below 1e-9 that a tool is
-called biased although it is off by M or less, or unbiased although it is off by M or
-more: two audits do not contradict each other. A correct tool that varies like an ideal
-sampler is at least T(N) > 6.8 standard errors away from "not decided"; one that is off
-by 2 M is as far inside "biased". A tool that varies far more stays undecided.
+T(N) is the quantile of Student's t that is exceeded with a chance of 1e-10; calling it
+1e-9 leaves room for figures that are not quite normal. So the chance is below 1e-9 that
+a tool is called biased although it is off by M or less, or unbiased although it is off
+by M or more: two audits do not contradict each other. A correct tool that varies like
+an ideal sampler is at least T(N) > 6.8 standard errors away from "not decided"; one
+that is off by 2 M is as far inside "biased". A tool that varies far more stays
+undecided.
 
 Dispersion is the variance from run to run, divided by an ideal sampler's.
 
@@ -44,8 +45,8 @@ UNDECIDED = "not decided"
 
 
 def side(low, high, margin):
-    """in: low, high, of the interval of an error, 0 if there is none
-    returns: 0 within the margin, 1 outside, None: a border is in it"""
+    """in: low, high, the interval of an error, which is 0 if the tool is right
+    returns: 0 if it is within the margin, 1 if outside, None if a border lies in it"""
     if -margin <= low and high <= margin:
         return 0
     if low > margin or high < -margin:
@@ -103,7 +104,7 @@ def plan(cells, most_runs, margins=MARGINS):
 
 
 class Correlation:
-    """Of pairs of figures: two threads, or parent and child."""
+    """The correlation of pairs of figures: of two threads, or of parent and child."""
 
     def __init__(self, tool, workload, quantity):
         self.tool, self.workload, self.quantity = tool, workload, quantity

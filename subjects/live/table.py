@@ -85,7 +85,7 @@ def text_of(row):
 
 
 def matrix(title, columns, rows, name_of, text):
-    """A line for each tool, a column for each of `columns`."""
+    """Make a table: a line for each tool, a column for each of `columns`."""
     found = {(row["tool"], name_of(row)): text(row) for row in rows}
     return {"title": title, "part": True, "columns": ["tool"] + columns,
             "rows": [[tool] + [found.get((tool, name), "-") for name in columns]

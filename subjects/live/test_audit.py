@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """The judgement of audit.py and the readers of tools.py, without the tools.
 
-An ideal sampler must be called unbiased, one that is off by more than the bound
-says biased: seeds are fixed, so this passes always or never.
+An ideal sampler must be called unbiased, and one that is off by more than the bound
+must be called biased. Seeds are fixed, so a test passes always or never.
 """
 import contextlib
 import io
@@ -67,7 +67,8 @@ def cells(tool, workload="uneven"):
 
 
 def chance_beyond(t, degrees):
-    """Of Student's t on both sides: Simpson's rule over 1/t."""
+    """returns: the two-sided tail probability of Student's t, by Simpson's rule over
+    1/t"""
     factor = math.exp(math.lgamma((degrees + 1) / 2) - math.lgamma(degrees / 2))
     density = lambda u: u and (1 + 1 / (u * u * degrees)) ** (
         -(degrees + 1) / 2) / (u * u)
@@ -143,7 +144,7 @@ check("the same numbers in each run have no dispersion",
 
 
 def cell_at(off, spread=0.1, ideal=1e-6, margin=0.1):
-    """Of 96 runs whose mean is off by that."""
+    """Judge 96 runs whose mean is off by `off`."""
     cell = judge.Cell(Sampler(), "", 0, "", "bytes", 1, ideal, 5)
     cell.margin = margin
     cell.ratios = [1 + off - spread, 1 + off + spread] * 48
@@ -256,7 +257,7 @@ check("but run if asked for", words.names == ["all-alive"])
 
 
 class Noting(Sampler):
-    """Notes which folder each run had, and is not yet done when another begins."""
+    """A tool that notes the folder of each run, and whose runs overlap."""
     modes = ("plain",)
     folders = []
     both = threading.Barrier(2, timeout=60)
@@ -286,7 +287,7 @@ check("and the table has their order", list(dict.fromkeys(
 
 
 class Counter(Sampler):
-    """Counts everything, but for what it forgets."""
+    """A tool that counts everything except what it forgets."""
     exact = True
 
     def __init__(self, forgets=0):
@@ -317,7 +318,7 @@ class OfOneSite:
 
 
 def read(make, name, text, output=""):
-    """What an adapter makes of a file that its tool would have left."""
+    """returns: what an adapter reads from a file as its tool would write it"""
     with tempfile.TemporaryDirectory() as folder:
         tool = make.__new__(make)
         Tool.__init__(tool, folder, 65536)

@@ -36,7 +36,8 @@ def package_version(name):
 
 
 def weight(size, rate):
-    """What an object stands for that a byte sampler took."""
+    """returns: the number of objects that one object sampled by a byte sampler stands
+    for"""
     return 1 / -math.expm1(-size / rate)
 
 
@@ -51,7 +52,8 @@ class Tool:
     most_runs = 192     # of a workload: what its slowest part costs
 
     def counted(self, mode, size):
-        """Bytes that it counts for an object that the program asked for."""
+        """returns: the bytes that the tool counts for an object of the requested
+        size"""
         return size
 
     def __init__(self, folder, rate, scratch=None):

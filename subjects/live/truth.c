@@ -60,7 +60,7 @@ static uint64_t chance;
 static void **kept; /* not of malloc: nobody counts it */
 static size_t kept_count;
 
-/* Profilers that write when they are asked. */
+/* Ask a profiler that writes on request to write its profile. */
 static void
 dump(char *path)
 {
@@ -102,7 +102,7 @@ allocate(size_t bytes)
     return block;
 }
 
-/* What comes after the call keeps it from being the function's last act. */
+/* The volatile variable keeps the call from becoming a tail call. */
 #define SITE(n)                                            \
     __attribute__((noinline)) void *site_##n(size_t bytes) \
     {                                                      \
@@ -150,7 +150,7 @@ choose(void)
     return NULL;
 }
 
-/* part: with something left; NULL: there is none */
+/* in: part, with something left to allocate; NULL: no part has anything left */
 static bool
 allocate_of(struct part *part)
 {
@@ -191,11 +191,12 @@ warm_up(int blocks)
     }
 }
 
-/* One thread allocates at a time: main starts the next when it has. */
+/* Threads allocate one after another: main starts the next when the last one
+ * has allocated. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t one_has = PTHREAD_COND_INITIALIZER;
 static pthread_cond_t all_have = PTHREAD_COND_INITIALIZER;
-static int allocated; /* threads that have */
+static int allocated; /* threads that have allocated */
 static bool is_over;
 
 static void *
@@ -245,7 +246,7 @@ allocate_part(void *part)
     return NULL;
 }
 
-/* returns: what the thread returned, which has ended */
+/* Run a thread to its end. returns: what it returned */
 static void *
 run_thread(void *(*function)(void *), void *argument)
 {
@@ -258,7 +259,8 @@ run_thread(void *(*function)(void *), void *argument)
     return result;
 }
 
-/* A child inherits a sampler that has begun. */
+/* Fork after the warm-up, so that the child inherits a sampler that has
+ * begun. */
 static void
 fork_child(char *path, size_t path_bytes)
 {

@@ -100,7 +100,7 @@ func scaled(objects, bytes, rate int64) (float64, float64) {
 	return float64(objects) * scale, float64(bytes) * scale
 }
 
-// report leaves out what the runtime itself allocates at a site, known by its other
+// report leaves out what the runtime itself allocates at a site, which it knows by the
 // size: one sample of 96 bytes would count as 683 objects.
 func report(parts []part) {
 	runtime.GC()

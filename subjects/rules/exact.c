@@ -2,7 +2,8 @@
  * exact.c -- this project's own sampler (docs/sampling.md, "The heap sampler").
  *
  *   draw      1 + U + R V: U below R, accepted with probability e^(-U/R), V the
- *             number of successes of probability 1/e
+ *             number of successes before the first failure in trials of
+ *             probability 1/e
  *   rule      the allocation that brings the bytes since the last sample to
  *             the drawn gap is sampled
  *   estimate  S / (1 - e^(-x)); the rate is stored with the record
@@ -10,8 +11,8 @@
  * P(gap > n) = e^(-n/R) for whole n, exactly; here the gap is drawn by a
  * logarithm instead, which gives the same distribution except for the last of
  * 53 bits. "max-rate" credits each sample with max(S, R), as async-profiler
- * does. The rule sets below use the same draw, each with a mistake that has
- * been fixed.
+ * does. The other rule sets below use the same draw, too; each has a mistake
+ * that has since been fixed.
  */
 #include "law.h"
 #include "rule_sets.h"
@@ -126,7 +127,7 @@ const struct subjects_rules subjects_site_mean = {
     .estimate = subjects_estimate_scaled,
 };
 
-/* In whole numbers that wrap. */
+/* Computes in whole numbers that wrap. */
 static double
 wrapping(const struct subjects_sample *sample)
 {

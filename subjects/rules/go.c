@@ -40,7 +40,7 @@ corners(void)
     return logs;
 }
 
-/* Between two corners a line of 2^20 steps. */
+/* Interpolate linearly: a line of 2^20 steps between two table values. */
 static double
 log2_by_lines(uint64_t q)
 {

@@ -61,7 +61,7 @@ same(const struct subjects_buffer *a, const struct subjects_buffer *b)
            a->allocated == b->allocated;
 }
 
-/* returns: what an event of so much weight is said to stand for */
+/* returns: the bytes that an event of this weight is reported to stand for */
 static uint64_t
 said(const struct subjects_rules *rules, uint64_t rate, uint64_t size_bytes,
      uint64_t weight)

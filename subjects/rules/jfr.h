@@ -1,7 +1,7 @@
 /*
  * jfr.h -- what jdk.ObjectAllocationSample reports, followed event by event.
  *
- * There is no random number in it: the figures are those of one thread whose
+ * The rule uses no random numbers: the figures are those of one thread whose
  * buffers have the rate's size, over a whole cycle of the pattern.
  */
 #ifndef SUBJECTS_JFR_H
@@ -22,7 +22,8 @@ struct subjects_buffer {
 uint64_t subjects_buffer_step(struct subjects_buffer *buffer,
                               uint64_t buffer_bytes, uint64_t size_bytes);
 
-/* As subjects_mean() and subjects_short(). */
+/* Implement subjects_mean() and subjects_short() (figures.h) for BUFFERED rule
+ * sets. */
 void subjects_jfr_mean(const struct subjects_rules *rules, uint64_t rate,
                        const uint64_t *sizes, size_t count, double *mean);
 double subjects_jfr_short(const struct subjects_rules *rules, uint64_t rate,

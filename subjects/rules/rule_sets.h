@@ -1,4 +1,4 @@
-/* rule_sets.h -- the rule sets, for those that name one. */
+/* rule_sets.h -- declares the rule sets by name. */
 #ifndef SUBJECTS_RULE_SETS_H
 #define SUBJECTS_RULE_SETS_H
 

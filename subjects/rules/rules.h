@@ -56,7 +56,8 @@ struct subjects_piece {
 };
 enum { SUBJECTS_PIECES_MAX = 2 };
 
-/* What a rule set does with allocations that are not one size after another. */
+/* What a rule set does with realloc, fork, a change of the rate and the start
+ * of a thread. */
 enum subjects_realloc {
     SUBJECTS_REALLOC_COUNTS,  /* an allocation of the whole new size */
     SUBJECTS_REALLOC_PLACE,   /* the same if it moves; in place, nothing */
@@ -66,7 +67,7 @@ enum subjects_realloc {
 enum subjects_fork {
     SUBJECTS_FORK_COPIES, /* the child draws the parent's numbers */
     SUBJECTS_FORK_STOPS,  /* the child does not sample */
-    SUBJECTS_FORK_NONE    /* the runtime does not fork on */
+    SUBJECTS_FORK_NONE    /* the runtime's processes do not fork */
 };
 enum subjects_rate {
     SUBJECTS_RATE_NEXT,    /* from the next threshold on */
@@ -121,7 +122,8 @@ struct subjects_rules {
     /* returns: P(threshold > n), RENEWAL */
     double (*above)(uint64_t rate, uint64_t n);
 
-    /* out: the law of the threshold, CARRIED. returns: how many pieces */
+    /* CARRIED. out: the distribution of the threshold. returns: how many
+     * pieces */
     size_t (*pieces)(uint64_t rate, struct subjects_piece *pieces);
 
     /* returns: whether a size is always sampled, once, whatever the countdown
@@ -137,25 +139,25 @@ struct subjects_rules {
     bool by_points; /* CARRIED, STRATA: times how many points were reached */
     bool needs_threshold; /* RENEWAL: `threshold` is read */
     bool draws_once;      /* CARRIED: one point at most, the next at least 0 */
-    bool shortcut;        /* CARRIED: whole rates of overshoot count one each */
+    bool shortcut;        /* CARRIED: each whole rate of overshoot counts one */
 
     bool samples_next; /* RENEWAL: the sample is the allocation after that which
                           reached the threshold */
 
-    /* returns: the same where a site has few samples; NULL: it is `estimate` */
+    /* returns: the same for objects in use; NULL: `estimate` is used */
     double (*live)(const struct subjects_sample *sample);
 };
 
 /* Every rule set, NULL at the end. */
 extern const struct subjects_rules *const subjects_rules_all[];
 
-/* Earlier rules, each with a mistake that has been fixed; NULL at the end. */
+/* Rule sets with a mistake that has since been fixed; NULL at the end. */
 extern const struct subjects_rules *const subjects_rules_mistakes[];
 
 /* returns: the rule set of that name, of both lists; NULL if there is none */
 const struct subjects_rules *subjects_rules_find(const char *name);
 
-/* What the fields of the same name say, with the meaning of NULL put in. */
+/* The fields of the same name, as functions that also handle NULL. */
 uint64_t subjects_counted(const struct subjects_rules *rules,
                           uint64_t size_bytes, uint64_t alignment_bytes);
 uint64_t subjects_ticks(const struct subjects_rules *rules, uint64_t rate,

@@ -3,7 +3,8 @@
  *
  *   draw      floor(E), E exponential of mean R, is added to a countdown c
  *   rule      c -= S; sampled if c < 0. After a sampled block of S > R, c += S
- *             undoes that; after a smaller one, draws are added until c >= 0
+ *             undoes the subtraction; after a smaller one, draws are added
+ *             until c >= 0
  *   estimate  max(S, R)
  *
  * For S <= R, P(sampled) = 1 - e^(-x) with weight R, so 0.6321 of the truth at

@@ -15,7 +15,7 @@
 static uint64_t
 threshold(uint64_t rate, uint64_t number)
 {
-    /* In place of the modulo 2R: as uniform, and it grows with the number. */
+    /* Replaces the modulo 2R: it is as uniform, and grows with the number. */
     const uint64_t gap =
         (uint64_t)(((__extension__(unsigned __int128) number) * (2 * rate)) >>
                    53);

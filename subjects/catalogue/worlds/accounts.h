@@ -1,7 +1,7 @@
 /*
  * accounts.h -- a profiler that counts everything, as a subject of `profsim
  * check --subject`. Each profiler of this folder adds to it one bug that a real
- * profiler had; built with FIXED, none.
+ * profiler had, or no bug if it is built with FIXED.
  */
 #ifndef ACCOUNTS_H
 #define ACCOUNTS_H

@@ -1,4 +1,4 @@
-/* failed_realloc.c -- K5: a realloc that fails leaves its new record. */
+/* failed_realloc.c -- K5: a realloc that fails leaves its new record behind. */
 #include "accounts.h"
 
 #ifndef FIXED

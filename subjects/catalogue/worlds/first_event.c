@@ -1,4 +1,5 @@
-/* first_event.c -- K25: a first event weighs what came before it. */
+/* first_event.c -- K25: the first event after a pause also counts the bytes of
+ * the pause. */
 #include "accounts.h"
 
 #ifndef FIXED

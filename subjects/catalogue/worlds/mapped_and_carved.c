@@ -1,4 +1,4 @@
-/* mapped_and_carved.c -- K19: what is mapped counts as mapping, too. */
+/* mapped_and_carved.c -- K19: a mapping counts twice, and is freed once. */
 #include "accounts.h"
 
 #ifndef FIXED

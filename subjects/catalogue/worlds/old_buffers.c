@@ -1,4 +1,5 @@
-/* old_buffers.c -- K27: only the first of four blocks asks. */
+/* old_buffers.c -- K27: only the first of four blocks checks whether profiling
+ * is on. */
 #include "accounts.h"
 
 #ifndef FIXED

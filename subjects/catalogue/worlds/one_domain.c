@@ -1,4 +1,4 @@
-/* one_domain.c -- K38: requests over 512 bytes are not seen. */
+/* one_domain.c -- K38: requests of more than 512 bytes are not recorded. */
 #include "accounts.h"
 
 #ifndef FIXED

@@ -1,4 +1,4 @@
-/* part_unmapped.c -- K16: a block that shrinks takes an object off. */
+/* part_unmapped.c -- K16: a block that shrinks is subtracted as an object. */
 #include "accounts.h"
 
 #ifndef FIXED

@@ -1,4 +1,5 @@
-/* two_layers.c -- K46: two layers register, one takes off. */
+/* two_layers.c -- K46: two layers record an allocation, only one records its
+ * free. */
 #include "accounts.h"
 
 #ifndef FIXED
