@@ -1,4 +1,4 @@
-/* append.c -- records at the end of the log, under its lock. */
+/* append.c -- appends records to the end of the log, under its lock. */
 #include "recorder.h"
 
 #include <linux/futex.h>

@@ -10,8 +10,8 @@
  * this matrix row by row. Running them up to a pc gives the row of that pc.
  * Columns are kept for the CFA (the caller's stack pointer), the return
  * address, rbp and rbx. Compilers compute the CFA from rsp or rbp; in signal
- * frames, linkage stubs and frames that align their stack, by an expression of
- * these. At a row that needs another register, the walk ends.
+ * frames, linkage stubs and frames that align their stack, from an expression
+ * of these two. At a row that needs another register, the walk ends.
  */
 #include "cfi.h"
 
@@ -66,7 +66,7 @@ restore_rule(struct machine *machine, uint64_t number)
         *rule = *rule_of(&initial, number);
 }
 
-/* The block that follows: a length, then operations. */
+/* Read the block that follows: a length, then operations. */
 static struct embed_rule
 read_expression(struct machine *machine, enum embed_rule_kind kind)
 {
@@ -119,7 +119,7 @@ pop_state(struct machine *machine)
     return true;
 }
 
-/* Those that define the CFA. returns: false if it is none of them */
+/* Run an instruction that defines the CFA. returns: false if it is not one */
 static bool
 run_cfa(struct machine *machine, uint8_t operation)
 {
@@ -154,7 +154,8 @@ run_cfa(struct machine *machine, uint8_t operation)
     }
 }
 
-/* Those that give a register a rule. returns: false if it is none of them */
+/* Run an instruction that gives a register a rule. returns: false if it is not
+ * one */
 static bool
 run_rule(struct machine *machine, uint8_t operation)
 {
@@ -203,7 +204,7 @@ run_rule(struct machine *machine, uint8_t operation)
                  scaled(machine, cfi_leb(reader, true)));
         return true;
     case 0x2e:
-        return true; /* GNU_args_size: nothing that is kept here */
+        return true; /* GNU_args_size: not needed here */
     case 0x2f:       /* GNU_negative_offset_extended */
         set_rule(machine, number, EMBED_RULE_AT,
                  -scaled(machine, cfi_uleb(reader)));
@@ -378,7 +379,8 @@ embed_cfi_step(struct embed_registers *registers, const struct embed_row *row,
 
 /* ---- packing ---- */
 
-/* Stored at rbp + offset: how a frame is found that aligned its stack. */
+/* Is the CFA stored at rbp + offset? So it is in a frame that aligned its
+ * stack. */
 static bool
 is_at_fp(const struct embed_rule *rule, int64_t *offset)
 {

@@ -3,8 +3,8 @@
  * the unwind tables (.eh_frame) that compilers write beside the code.
  *
  * Nothing here allocates, locks, or calls the system: the tables are read where
- * the loader mapped them. x86-64 only; elsewhere stacks are taken by frame
- * pointers (frames.h).
+ * the loader mapped them. x86-64 only; on other machines, stacks are walked by
+ * frame pointers (frames.h).
  */
 #ifndef EMBED_CFI_H
 #define EMBED_CFI_H
@@ -19,7 +19,7 @@
 #define EMBED_CFI_OFFERED 0
 #endif
 
-/* The registers that are followed; numbers as DWARF has them on x86-64. */
+/* The registers that a walk follows, with DWARF's numbers on x86-64. */
 enum embed_register {
     EMBED_REGISTER_BASE = 3, /* rbx: the linker's own code finds frames by it */
     EMBED_REGISTER_FP = 6,   /* rbp */
@@ -36,15 +36,15 @@ struct embed_registers {
     uintptr_t scratch; /* these three: 0 if they are not known */
 };
 
-/* How to find a value, CFA being the caller's stack pointer. */
+/* How to find a value. The CFA is the caller's stack pointer. */
 enum embed_rule_kind {
     EMBED_RULE_SAME,      /* unchanged */
     EMBED_RULE_UNDEFINED, /* there is none; for the pc: there is no caller */
     EMBED_RULE_UNKNOWN,   /* in a register that is not followed */
     EMBED_RULE_AT,        /* stored at CFA + offset */
     EMBED_RULE_PLUS,      /* CFA + offset; of the CFA: register + offset */
-    EMBED_RULE_AT_EXPRESSION, /* stored where the expression says */
-    EMBED_RULE_EXPRESSION,    /* what the expression says */
+    EMBED_RULE_AT_EXPRESSION, /* stored at the expression's value */
+    EMBED_RULE_EXPRESSION,    /* the expression's value */
 };
 
 struct embed_rule {
@@ -109,7 +109,7 @@ bool embed_cfi_evaluate(uintptr_t *value, struct embed_bytes bytes,
                         uintptr_t initial, embed_read *read, void *context);
 
 /*
- * Step from a frame to its caller's by a row.
+ * Step from a frame to its caller's, as a row says.
  *
  * in, out: *registers; untouched on false
  * returns: false if there is no caller, or a value cannot be found
@@ -152,7 +152,7 @@ enum embed_packed_saved {
 #define EMBED_PACKED_BASE(packed) ((packed) >> 5 & 3)
 #define EMBED_PACKED_LAST(packed) (((packed) >> 7 & 1) != 0)
 
-/* The signed number in `bits` bits from `shift` on. */
+/* returns: the signed number in `bits` bits from bit `shift` on */
 static inline int64_t
 embed_packed_number(uint64_t packed, uint32_t shift, uint32_t bits)
 {

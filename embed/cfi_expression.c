@@ -1,8 +1,9 @@
 /*
  * cfi_expression.c -- the DWARF expressions that occur in unwind tables.
  *
- * A machine with a stack of numbers. It knows only the registers that the walk
- * follows. Without jumps each operation runs once, so an expression ends.
+ * Evaluates them with a stack of numbers. Knows only the registers that the
+ * walk follows, and no jumps: so each operation runs once, and an expression
+ * ends.
  */
 #include "cfi.h"
 #include "cfi_read.h"

@@ -92,7 +92,7 @@ read_pointer(struct cfi_reader *reader, uint8_t encoding)
     return value + ((encoding & FROM) == FROM_HERE ? here : 0);
 }
 
-/* The letters of the augmentation, each with its part of the block. */
+/* Read the letters of the augmentation; each has its part of the block. */
 static void
 read_letters(struct common *common, struct cfi_reader *reader,
              const char *letters)
@@ -128,7 +128,7 @@ read_letters(struct common *common, struct cfi_reader *reader,
             common->is_signal = true;
             break;
         case 'B':
-            break; /* signed return addresses, elsewhere */
+            break; /* signed return addresses, on other machines */
         default:
             block.bad = true;
             break;
@@ -172,7 +172,7 @@ number_at(const uint8_t *at)
     return value;
 }
 
-/* The last row that does not begin after pc. NULL: there is none */
+/* returns: the last row that does not begin after pc; NULL: there is none */
 static const uint8_t *
 entry_of(const uint8_t *header, struct embed_bytes module, uintptr_t pc)
 {

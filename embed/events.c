@@ -48,7 +48,7 @@ offset_of(uint64_t token)
                : 0;
 }
 
-/* Log with a stack. in: words, the last is left to it */
+/* Log with a stack. in: words, the last of which is for the stack */
 static void
 log_with_stack(enum embed_kind kind, uint32_t detail, uint64_t *words,
                uint32_t words_count, const void *frame)
@@ -240,7 +240,7 @@ embed_on_waited(const struct embed_wait *wait, enum embed_lock_kind kind,
     words[3] = offset_of(wait->stack);
     if (words[3] != 0)
         embed_log(EMBED_WAIT, detail, words, 4, NULL);
-    else /* its stack had no room, or is the parent's */
+    else /* the stack had no room, or is in the parent's log */
         embed_drop(is_of_this_image(wait->stack) ? embed_state->full_cause
                                                  : EMBED_DROP_INSIDE);
     embed_leave();

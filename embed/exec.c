@@ -1,11 +1,11 @@
 /*
- * exec.c -- notes each program that a process is about to execute. If the new
- * image then logs nothing, it has lost the recorder.
+ * exec.c -- logs each program that a process is about to execute. If the new
+ * image then logs nothing, it runs without the recorder.
  *
  * Like exec, this is safe in signal handlers and in the child of a vfork. That
  * child shares its parent's memory, and writes into its parent's log.
  *
- * Programs that libc itself executes are not seen.
+ * Programs that libc itself executes are not logged.
  */
 #include "recorder.h"
 
@@ -63,8 +63,8 @@ maybe_null(const void *pointer)
 }
 
 /*
- * in:      ticks, of the exec; 0: now, which is after this image's log began.
- *          A log that begins later belongs to the executed program
+ * in:      ticks, of the exec; 0: now. Of the logs of this process, those that
+ *          begin later belong to the executed program
  * returns: the note's offset, for take_back() if the exec fails; 0: none
  */
 static uint64_t

@@ -48,8 +48,7 @@ wipe_on_fork_again(void)
         (void)madvise(embed_state, sizeof *embed_state, MADV_WIPEONFORK);
 }
 
-/* This also runs after a fork() that failed; handlers cannot tell the
- * difference. */
+/* This also runs after a fork() that failed: the handlers cannot know. */
 static void
 after_fork_in_parent(void)
 {
@@ -58,8 +57,8 @@ after_fork_in_parent(void)
     wipe_on_fork_again();
 }
 
-/* The interrupted code goes on, so its log must be memory, and its lock free.
- */
+/* The interrupted code goes on: it needs memory where its log was, and a free
+ * lock. */
 static void
 go_on_beside_the_log(struct embed_state *state)
 {
@@ -75,7 +74,7 @@ go_on_beside_the_log(struct embed_state *state)
     (void)madvise(state, sizeof *state, MADV_WIPEONFORK);
 }
 
-/* Wipe the state if the kernel has not, and what the kernel does not wipe. */
+/* Wipe what the kernel does not wipe, and the state if the kernel has not. */
 static void
 wipe(struct embed_state *state)
 {

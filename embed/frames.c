@@ -10,9 +10,9 @@
  *      low   ...
  *
  * A function without a frame pointer does one of two things. It leaves its
- * caller's in the register, and that caller is missing from the stack; or it
- * uses the register for something else, and the walk takes that for a frame.
- * Hence
+ * caller's frame pointer in the register: then that caller is missing from the
+ * stack. Or it uses the register for something else, which the walk takes for a
+ * frame. Hence
  *
  *   I1  Each frame read lies whole between `low`, which is the end of the frame
  *       before, and `high`. So the walk ends after (high - low) / 16 frames.
@@ -47,7 +47,7 @@ embed_frames_walk(uintptr_t *pcs, uint32_t depth_max, uintptr_t frame,
         const struct frame *at = (const struct frame *)frame;
 
         if (at->pc == 0)
-            break; /* nobody called it: a thread begins here */
+            break; /* no caller: a thread begins here */
         pcs[depth++] = at->pc;
         low = frame + sizeof *at; /* I1 */
         frame = at->caller;

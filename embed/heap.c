@@ -77,7 +77,7 @@ is_ready(void)
     return real.malloc != NULL;
 }
 
-/* Zeroed memory of the arena; its size lies in front of it. */
+/* returns: zeroed memory of the arena, with its size stored in front of it */
 static void *
 arena_take(size_t bytes)
 {
@@ -177,7 +177,7 @@ calloc(size_t count, size_t each_bytes)
     return address;
 }
 
-/* Stands for the real one until that is known. */
+/* Used in place of the real function until that is known. */
 static void
 free_before(void *address)
 {
@@ -229,7 +229,7 @@ resize(void *old, size_t bytes, const void *frame)
         return address;
     }
     if (!is_ready())
-        return arena_take(bytes); /* old is NULL: nothing is real yet */
+        return arena_take(bytes); /* old is NULL: no real block yet */
     if (old == NULL) {
         address = real.realloc(NULL, bytes);
         tell_alloc(address, bytes, 0, false, frame);
@@ -241,7 +241,8 @@ resize(void *old, size_t bytes, const void *frame)
     return address;
 }
 
-/* Need neither the free of the old block nor the new allocation be reported? */
+/* returns: true if neither the free of the old block nor the new allocation
+ * must be reported */
 static bool
 skips_resize(const void *old, size_t bytes)
 {

@@ -38,9 +38,9 @@ extern _Thread_local bool embed_inside
     __attribute__((tls_model("initial-exec")));
 
 /*
- * True once mutexes may go straight to the real functions: the program has one
- * thread, which waits for no other. The recorder never sets this, because it
- * logs waits for other processes, too.
+ * Between begin and end, mutex hooks go straight to the real functions: the
+ * program has one thread, which waits for no other. The recorder never begins
+ * this, because it also logs waits for other processes.
  */
 void embed_alone_begin(void);
 void embed_alone_end(void);
@@ -61,7 +61,7 @@ size_t embed_usable_bytes(void *address);
 /* dlsym(RTLD_NEXT), into a function pointer. in: version, or NULL */
 void embed_resolve(void *function, const char *name, const char *version);
 
-/* The real prctl(), which uses as many of the four words as it needs. */
+/* Call the real prctl(), which uses as many of the four words as it needs. */
 static inline int
 embed_prctl(int option, va_list words)
 {
@@ -121,7 +121,7 @@ enum embed_lock_kind {
 struct embed_wait {
     uintptr_t lock;
     uint64_t start_ticks;
-    uint64_t stack; /* of the waiter, or its image; the implementer's */
+    uint64_t stack; /* for the implementer: the waiter's stack or image */
     bool registered;
 };
 

@@ -113,7 +113,7 @@ is_ready(void)
     return true;
 }
 
-/* These stand for the real ones until those are known. */
+/* Used in place of the real functions until those are known. */
 static int
 lock_before(pthread_mutex_t *mutex)
 {
@@ -155,7 +155,7 @@ is_anybody_waiting(void)
 
 #define FRAME __builtin_frame_address(0)
 
-/* Take a lock; only when it cannot be had at once is there a wait. */
+/* Take a lock. Report a wait only if the lock is not free at once. */
 #define LOCK(lock, kind, tried, call)                 \
     do {                                              \
         struct embed_wait wait;                       \
@@ -314,7 +314,7 @@ pthread_rwlock_unlock(pthread_rwlock_t *lock)
     return status;
 }
 
-/* The mutex of a condition is given up within the call. */
+/* Report that a wait for a condition is about to release its mutex. */
 static void
 tell_release(pthread_mutex_t *mutex, const void *frame)
 {
@@ -431,7 +431,7 @@ sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespec *until)
 }
 
 /*
- * Another library may be mapped where this one was, so all that was learned
+ * Another library may be mapped where this one was, so all that is remembered
  * about its code must be forgotten. If the library stays mapped, because it is
  * open elsewhere, nothing changes.
  */

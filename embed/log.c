@@ -4,14 +4,14 @@
  *      malloc -> real malloc -> embed_log(ALLOC)
  *      free   -> embed_log(FREE) -> real free
  *
- * With one lock around "take the clock, append", this order of calls gives S2:
- * no other thread can get an address between the two records of its life.
+ * One lock guards "take the clock, append". With this order of calls that gives
+ * S2: a free is logged before another thread can get its address.
  *
  * Invariants
  *   L1  log != NULL and used_bytes <= reserved_bytes <= limit_bytes while the
  *       phase is EMBED_ON.
  *   L2  once full, always full: a log that lost events is a prefix.
- *   L3  whatever is not logged is counted in the header, by cause.
+ *   L3 each event that is not logged is counted in the header, by cause.
  *
  * Room on the disk is made in steps before it is written to, see spool.c.
  */

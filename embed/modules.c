@@ -135,7 +135,7 @@ log_segment_locked(const struct dl_phdr_info *info, const ElfW(Phdr) * segment,
 }
 
 /*
- * The module around an address, as dl_iterate_phdr() would describe it.
+ * Describe the module around an address, as dl_iterate_phdr() would.
  *
  * returns: false if the address is in none
  */

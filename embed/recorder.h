@@ -66,7 +66,7 @@ struct embed_state {
     uint32_t module_count;
     bool full;
     enum embed_cause full_cause;
-    uint64_t modules[EMBED_MODULES]; /* hashes of those logged */
+    uint64_t modules[EMBED_MODULES]; /* hashes of the logged ones */
     struct embed_waiter waiters[EMBED_WAITERS];
     uint64_t table[1u << EMBED_TABLE_LOG2]; /* hash's top | offset / 8 */
 };
@@ -119,7 +119,7 @@ extern struct embed_config embed_config;
 /* start.c */
 
 /*
- * Begin to log. Starts the recorder, or the log of a forked child.
+ * Enter the recorder. Starts it, or the log of a forked child, if need be.
  *
  * returns: false if there is nothing to do: off, not startable yet, or inside;
  *          then errno is left alone
@@ -135,7 +135,7 @@ bool embed_spool_open(void);
 /*
  * Make room on the disk for the first `bytes` of the spool, and some more.
  *
- * returns: false if the disk is full, or the spool gone
+ * returns: false if the disk is full, or the spool no longer exists
  * context: recorder lock held
  */
 bool embed_reserve(uint64_t bytes);
@@ -150,7 +150,7 @@ void embed_names_resolve(void);
 /* Register the handlers that run around a fork. */
 void embed_fork_start(void);
 
-/* Give up the parent's log. context: embed_self.orphan */
+/* Stop writing to the parent's log. context: embed_self.orphan */
 void embed_fork_leave(void);
 
 /* append.c, log.c, state.c */
@@ -191,14 +191,15 @@ uint64_t embed_log_stack(struct embed_stack *stack);
 uint64_t embed_log_exec(uint32_t process, const char *path, uint32_t bytes,
                         uint64_t ticks);
 
-/* Log that a module is gone: what was logged of its addresses no longer holds.
- */
+/* Log that a module was unloaded: its addresses may mean something else from
+ * here on. */
 void embed_log_unload(void);
 
 /* Change a RESIZE that turned out to be a FREE, or to have failed. */
 void embed_log_change(uint64_t offset, enum embed_kind kind);
 
-/* returns: room for so many words at the log's end; NULL if there is none */
+/* returns: room for words_count words at the log's end; NULL if there is
+ *          none */
 uint64_t *embed_append_words_locked(uint32_t words_count);
 
 /*

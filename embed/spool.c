@@ -2,18 +2,17 @@
  * spool.c -- the file that a process image logs into.
  *
  * It is created, mapped and closed at once, because the program owns its
- * descriptors. Space on the disk is allocated in steps, ahead of what is
- * written, by asking the kernel to populate the mapping: on a full disk that
- * fails, whereas a write to a hole would end the program with SIGBUS. With a
- * kernel that cannot do that (before 5.14) all the space is allocated at the
- * start.
+ * descriptors. Disk space is allocated in steps, before it is written to, by
+ * asking the kernel to populate the mapping: on a full disk that fails, whereas
+ * a write to a hole would end the program with SIGBUS. With a kernel that
+ * cannot do that (before 5.14) all the space is allocated at the start.
  *
  * The folder is the one that `profsim record` made, identified by its device
  * and inode: once it is gone, another user may reuse its name.
  *
- * open and close are called directly as system calls: the library's functions
- * are cancellation points, malloc is not, and a thread must not end while it
- * holds the lock.
+ * open and close are called directly as system calls. libc's functions are
+ * cancellation points, malloc is not; and a thread must not be cancelled while
+ * it holds the lock.
  */
 #include "recorder.h"
 
@@ -32,7 +31,7 @@
 
 #define STEP_BYTES_MIN  (UINT64_C(64) << 10)
 #define STEP_BYTES_MAX  (UINT64_C(4) << 20)
-#define AT_ONCE_BYTES   (UINT64_C(64) << 20) /* where steps are not possible */
+#define AT_ONCE_BYTES   (UINT64_C(64) << 20) /* if steps are not possible */
 #define LIMIT_BYTES_MIN (UINT64_C(64) << 10)
 #define PAGE_MASK       (~UINT64_C(4095))
 
@@ -76,7 +75,7 @@ read_command(struct embed_spool_header *to)
     if (got <= 0)
         return;
     if (to->command[got - 1] != '\0')
-        got++; /* cut in the middle: end it here */
+        got++; /* truncated: end the text here */
     to->command_bytes = (uint32_t)got;
 }
 
@@ -94,7 +93,8 @@ file_limit(uint64_t bytes)
     return bytes & PAGE_MASK;
 }
 
-/* Room for all of it, as far as the disk and the address space have it. */
+/* Make room for the whole log, as far as the disk and the address space
+ * allow. */
 static bool
 make_room_at_once(struct embed_state *state, int file)
 {
@@ -253,7 +253,7 @@ embed_spool_open(void)
     if (file >= 0) {
         mapped = map_spool(state, file);
         close_raw(file);
-        if (!mapped) /* what logged nothing leaves nothing */
+        if (!mapped) /* an image that cannot log leaves no file */
             syscall(SYS_unlinkat, folder, name, 0);
     }
     close_raw(folder);

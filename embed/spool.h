@@ -6,7 +6,7 @@
  *
  * The file is a shared mapping: it survives however the process ends. A record
  * counts once used_bytes has moved past it, so a process killed in the middle
- * of a record leaves a whole log. Native byte order and raw addresses: a spool
+ * of a record leaves a valid log. Native byte order and raw addresses: a spool
  * is read once, on the same machine, by `profsim record`.
  *
  * Invariants
@@ -76,8 +76,8 @@ enum embed_kind {
     EMBED_FREE,
     EMBED_WAIT,
     EMBED_RELEASE,
-    EMBED_RESIZE,    /* begins: until it is over the object is as it was */
-    EMBED_RESIZED,   /* is over */
+    EMBED_RESIZE,    /* begins; until it ends the object is unchanged */
+    EMBED_RESIZED,   /* the resize has ended */
     EMBED_CANCELLED, /* a resize that did not happen: realloc failed */
     EMBED_NAME,      /* of a thread, from now on */
     EMBED_UNLOAD,    /* begins an epoch: from here on another module may be

@@ -12,7 +12,7 @@
 #include "frames.h"
 #include "unwind.h"
 
-#define STACKS 1024u /* of so many threads that log at a time; 2 MiB */
+#define STACKS 1024u /* one per thread that logs at a time; 2 MiB */
 
 struct borrowed {
     _Atomic uint32_t held;
@@ -49,7 +49,8 @@ embed_stacks_reclaim(void)
             atomic_store_explicit(&borrowed[i].held, 0, memory_order_relaxed);
 }
 
-/* A thread begins where it was last, and so meets nobody as a rule. */
+/* A thread begins its search at the stack that it had last, which is usually
+ * free. */
 struct embed_stack *
 embed_stack_borrow(void)
 {
@@ -87,7 +88,7 @@ hash_of(const uintptr_t *pcs, uint32_t depth)
     return hash;
 }
 
-/* returns: frames, 0 if the thread is not on its own stack */
+/* returns: the number of frames; 0 if the thread is not on its own stack */
 static uint32_t
 walk_frames(struct embed_stack *stack, const struct embed_registers *from,
             struct embed_own_stack *own)

@@ -19,10 +19,11 @@ struct embed_stack {
     uint64_t hash;
     uint32_t depth;
     uintptr_t pcs[EMBED_DEPTH_MAX];
-    char path[EMBED_PATH_BYTES]; /* room to name its modules in */
+    char path[EMBED_PATH_BYTES]; /* scratch for the paths of its modules */
 };
 
-/* Get memory for many threads. returns: false if there is none */
+/* Get the memory from which threads borrow stacks. returns: false if there is
+ * none */
 bool embed_stacks_start(void);
 
 /* In a forked child: release what its parent's other threads had borrowed. */

@@ -4,11 +4,11 @@
  *
  *      low    [sp ...... frames ...... | thread's control block]    high
  *
- * A thread's own stack ends at its control block, the main thread's at what the
- * kernel put there. Everything in between is mapped, and stays so while the
- * thread runs. So once every page from sp up to that end was found readable,
- * none needs to be checked again. If a thread is on another stack, there is a
- * gap in between, or more pages than may be checked.
+ * A thread's own stack ends at its control block; the main thread's ends at the
+ * arguments, which the kernel put there. Everything in between is mapped, and
+ * stays so while the thread runs. So once every page from sp up to that end was
+ * found readable, none needs to be checked again. If a thread is on another
+ * stack, there is a gap in between, or more pages than may be checked.
  */
 #include "stack_memory.h"
 
@@ -23,13 +23,13 @@
 #define RED_ZONE_BYTES 128u /* below sp, kept for the function that runs */
 #define TRIES_MAX      4u
 
-/* The main thread's stack ends above it. */
+/* The main thread's stack ends above this address. */
 extern void *__libc_stack_end;
 
 /*
  * The system call first copies the 8 bytes, and fails with EFAULT if they
- * cannot be read. Otherwise it fails with EINVAL, because -1 is no way to
- * change the signal mask.
+ * cannot be read. Otherwise it fails with EINVAL, because -1 is not a valid way
+ * to change the signal mask.
  */
 static bool
 is_readable(uintptr_t page)
@@ -48,7 +48,8 @@ page_of(uintptr_t address)
     return address & ~(PAGE_BYTES - 1);
 }
 
-/* Are the pages of [from, to) readable? At most so many are asked for. */
+/* returns: are all pages of [from, to) readable? false if there are more than
+ * pages_max */
 static bool
 are_readable(uintptr_t from, uintptr_t to, uint32_t pages_max)
 {
@@ -60,7 +61,7 @@ are_readable(uintptr_t from, uintptr_t to, uint32_t pages_max)
     return true;
 }
 
-/* Where the thread's own stack ends, if sp were on it. */
+/* returns: where the thread's own stack ends, if sp is on it */
 static uintptr_t
 end_of_own(uintptr_t sp)
 {
@@ -69,7 +70,8 @@ end_of_own(uintptr_t sp)
     return sp < block ? block : (uintptr_t)__libc_stack_end;
 }
 
-/* Is sp on the thread's own stack? Finds out how far that can be read. */
+/* returns: is sp on the thread's own stack? Also finds out how far that stack
+ * can be read. */
 static bool
 is_own(struct embed_own_stack *own, uintptr_t sp)
 {
@@ -92,7 +94,8 @@ is_own(struct embed_own_stack *own, uintptr_t sp)
 
 /*
  * The bounds begin at the red zone below sp. A function that has just popped
- * its frame may still have its caller's registers there, on the page below.
+ * its frame may still have its caller's registers in the red zone, which may
+ * lie on the page below.
  */
 void
 embed_stack_memory_begin(struct embed_stack_memory *memory, uintptr_t sp)

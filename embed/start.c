@@ -2,9 +2,9 @@
  * start.c -- how the log of a process image begins, and which processes may
  * write to it.
  *
- * It is started by whatever comes first: the constructor, or an allocation
- * before it. A forked child finds its state wiped (R4) and starts again, with
- * the settings that its parent read, even if the environment has changed since.
+ * The log is begun by the constructor, or by an allocation that comes before
+ * it. A forked child finds its state wiped (R4) and starts again, with the
+ * settings that its parent read, even if the environment has changed since.
  */
 #include "recorder.h"
 
@@ -62,7 +62,7 @@ configure(void)
     return true;
 }
 
-/* The memory of the recorder itself, some 8 MiB of address space. */
+/* Map the memory of the recorder itself, some 8 MiB of address space. */
 static bool
 make_state(void)
 {
@@ -108,7 +108,7 @@ start_configured(void)
 {
     uint32_t phase = EMBED_FRESH;
 
-    /* Before libc is up there is no environment to read. */
+    /* Before libc has started there is no environment to read. */
     if (atomic_load(&config_phase) == EMBED_FRESH && environ == NULL)
         return false;
     if (!atomic_compare_exchange_strong(&config_phase, &phase, EMBED_STARTING))

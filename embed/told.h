@@ -1,8 +1,8 @@
 /*
  * told.h -- which calls of malloc and its kin the hooks report (hooks.h).
  *
- * The recorder gets all of them. The profiler (EMBED_SAMPLES) needs few, and
- * costs the others as little as possible:
+ * The recorder gets all calls. The profiler (EMBED_SAMPLES) needs few of them,
+ * and the others must cost as little as possible:
  *
  *      malloc(n)   embed_until_bytes > n: take n off, call the real one
  *      free(p)     embed_filter[p / 16] == 0: no sample, call the real one

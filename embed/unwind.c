@@ -16,7 +16,7 @@
  * the number of unloads so far, so rules of code that is gone are not found.
  *
  * Invariants
- *   I1  Each word read was found to be readable (stack_memory.h).
+ *   I1 Each word is checked to be readable before it is read (stack_memory.h).
  *   I2  A caller's frame lies above its callee's, except below a signal
  *       handler; a walk passes at most SIGNALS_MAX of these. So it ends.
  */
@@ -129,7 +129,8 @@ read_word(void *context, uintptr_t address, uintptr_t *value)
     return embed_stack_memory_read(context, address, value);
 }
 
-/* A register of the caller; 0 if it is lost. offset: from the CFA, in words */
+/* returns: a register of the caller; 0 if it is lost. in: offset, from the CFA,
+ * in words */
 static uintptr_t
 restore(struct walk *walk, uint64_t how, uintptr_t now, uintptr_t cfa,
         int64_t offset)
@@ -145,7 +146,7 @@ restore(struct walk *walk, uint64_t how, uintptr_t now, uintptr_t cfa,
     return value;
 }
 
-/* To the caller, by a rule of embed_row_pack(). */
+/* Step to the caller, by a rule of embed_row_pack(). */
 static bool
 step_packed(struct walk *walk, uint64_t rule)
 {
@@ -174,7 +175,7 @@ step_packed(struct walk *walk, uint64_t rule)
     return true;
 }
 
-/* To the caller, by frame pointer: code that was made while the program ran. */
+/* Step to the caller by frame pointer, in code that has no unwind table. */
 static bool
 step_frame(struct walk *walk)
 {

@@ -16,7 +16,7 @@
 #include "stack_memory.h"
 
 /*
- * Get memory in which walks cache what they learn about code. Without it every
+ * Get memory in which walks cache the rules of code. Without it every
  * walk reads the tables again.
  */
 void embed_unwind_start(void);

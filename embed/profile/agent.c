@@ -9,9 +9,9 @@
  *      agent    OK and a line feed, then the bytes of the profile, to the end;
  *               or ERROR, a space, a reason and a line feed
  *
- * Only the user who owns the process, and root, get a reply. The agent drops a
- * client that takes nothing for a second, and any client after ten seconds, so
- * it is always free again soon.
+ * Only the user who owns the process, and root, get a reply. The agent
+ * disconnects a client that takes nothing for a second, and any client after
+ * ten seconds, so others never wait long.
  *
  * The thread has a descriptor table of its own (close_range() with
  * CLOSE_RANGE_UNSHARE, Linux 5.9). So the program's descriptors have the same
@@ -51,7 +51,7 @@ enum {
     SILENCE_MS = 1000, /* of a client */
     CLIENT_MS = 10000,
     LOOK_MS = 50,
-    CLIENTS_MAX = 64, /* waiting, and served at a look */
+    CLIENTS_MAX = 64, /* waiting, and served in a row */
     EXIT_MS = 10000,
     STOP_MS = 5000,
     ROOM_ABOVE = 16 /* descriptors */
@@ -62,12 +62,12 @@ enum {
 static struct {
     _Atomic bool is_started;
     _Atomic bool is_running;
-    _Atomic bool is_ending;  /* clients are given up, files come first */
-    _Atomic bool is_leaving; /* it is to end, and another may follow */
+    _Atomic bool is_ending;  /* drop clients: files come first */
+    _Atomic bool is_leaving; /* it must end; another may follow */
     pthread_t thread;
     _Atomic pid_t process;    /* whose thread it is */
     _Atomic pid_t number;     /* of the thread */
-    _Atomic uint32_t asked;   /* times that files were asked for */
+    _Atomic uint32_t asked;   /* how often files were requested */
     _Atomic uint32_t written; /* `asked` as it was when the last complete
                                  files were begun */
     bool has_own_table;       /* of descriptors */
@@ -268,7 +268,7 @@ answer(int client)
     send_text(client, "ERROR no such request\n");
 }
 
-/* returns: false if nobody waits */
+/* returns: false if no client waits */
 static bool
 accept_one(void)
 {
@@ -286,7 +286,7 @@ accept_one(void)
 
 /* ---- the thread ---- */
 
-/* Sleep while *word is `seen`, and not longer than that. */
+/* Sleep while *word is `seen`, but at most for `ns`. */
 static void
 sleep_on(_Atomic uint32_t *word, uint32_t seen, uint64_t ns)
 {
@@ -302,7 +302,7 @@ wake(_Atomic uint32_t *word)
     (void)syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 }
 
-/* The flag of Linux; older headers lack it, and the call's number. */
+/* Linux's flag. Older headers lack it, and the number of the system call. */
 #ifndef CLOSE_RANGE_UNSHARE
 #define CLOSE_RANGE_UNSHARE (1U << 1)
 #endif
@@ -326,7 +326,7 @@ run(void *context)
 
     (void)context;
     atomic_store(&agent.number, (pid_t)syscall(SYS_gettid));
-    embed_inside = true; /* all its life: what it allocates is not sampled */
+    embed_inside = true; /* for ever: what it allocates is not sampled */
     agent.has_own_table = leave_table();
     while (!atomic_load(&agent.is_leaving)) {
         const uint32_t asked = atomic_load(&agent.asked);
@@ -423,7 +423,7 @@ await_end(pid_t process, pid_t number)
         sleep_on(&nothing, 0, NS_PER_MS / 10);
 }
 
-/* Not in the child of a vfork, which is in the memory of its parent. */
+/* Does nothing in the child of a vfork, which shares its parent's memory. */
 void
 profile_agent_stop(void)
 {
@@ -434,7 +434,7 @@ profile_agent_stop(void)
         atomic_load(&agent.process) != process ||
         atomic_exchange(&agent.is_leaving, true))
         return;
-    atomic_store(&agent.is_ending, true); /* clients are given up */
+    atomic_store(&agent.is_ending, true); /* drop clients */
     wake(&agent.asked);
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_sec += STOP_MS / 1000;
@@ -480,7 +480,8 @@ profile_agent_end(void)
         profile_dump_files();
 }
 
-/* The thread is gone, and its table with it; a new agent makes a socket. */
+/* The thread no longer exists, nor does its table; a new agent makes a
+ * socket. */
 void
 profile_agent_after_fork_child(bool may_start)
 {

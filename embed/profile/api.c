@@ -7,8 +7,8 @@
 #include "profile.h"
 #include "table.h"
 
-/* During a call the thread is inside: what the library allocates is not
- * recorded. */
+/* During a call the thread is inside (embed_inside), so what the library
+ * allocates is not recorded. */
 struct entry {
     int saved_errno;
     bool inside;

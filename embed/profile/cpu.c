@@ -12,7 +12,7 @@
 
 enum { TICKS_MAX = 4096, STACKS_MAX = 8192, TRIES_MAX = 20 };
 
-static uint64_t began_at_ns; /* or was last written */
+static uint64_t began_at_ns; /* the current CPU profile */
 
 static uint64_t
 now_ns(void)
@@ -27,7 +27,7 @@ static struct {
     struct timeval step; /* as the kernel rounded it */
 } ours;
 
-/* returns: false if nobody knows */
+/* returns: false if the kernel does not say */
 static bool
 get_timer(void (**handler)(int, siginfo_t *, void *), struct timeval *step)
 {

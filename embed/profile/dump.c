@@ -2,7 +2,7 @@
  * dump.c -- profiles as profile.proto, made in memory that is mapped for it.
  *
  * There is no collector, so this file advances the cycles of the heap profile
- * itself: it begins and flushes two before each snapshot, which publishes
+ * itself: before each snapshot it begins and flushes three, which publishes
  * everything recorded before the call. The profile holds no names, only
  * addresses and what was mapped where; its reader looks up the names.
  */
@@ -94,8 +94,9 @@ room_open(struct room *room, size_t records, size_t record_bytes)
     return true;
 }
 
-/* A control call returns PROF_ERR_BUSY if it must wait for record calls in
- * flight. returns: should it be repeated? in, out: *waits, how often it was */
+/* Sleep a little if a control call has returned PROF_ERR_BUSY, because record
+ * calls are in flight. returns: should the call be repeated? in, out: *waits,
+ * how often it was */
 static bool
 is_to_wait(enum prof_status status, uint32_t *waits)
 {
@@ -256,7 +257,7 @@ dump_locked(enum profile_kind kind, const struct prof_sink *sink)
         return status != PROF_OK ? status : PROF_ERR_MEMORY;
     if (prof_process_mappings(room.mappings, MAPPINGS_MAX, &mappings, room.text,
                               TEXT_BYTES) != PROF_OK)
-        mappings = 0; /* addresses are all there is to say */
+        mappings = 0; /* the profile has only addresses */
     output = (struct prof_output){.sink = *sink,
                                   .mappings = room.mappings,
                                   .mappings_count = (uint32_t)mappings,
@@ -279,7 +280,8 @@ profile_dump(enum profile_kind kind, const struct prof_sink *sink)
     return status;
 }
 
-/* A program that exits does not wait for the disk. */
+/* Write one file. It is not synced: a program that exits does not wait for the
+ * disk. */
 static enum prof_status
 dump_file(const char *folder, enum profile_kind kind)
 {
@@ -300,8 +302,8 @@ dump_file(const char *folder, enum profile_kind kind)
     return prof_file_end(&file, profile_dump(kind, &sink));
 }
 
-/* Entries of contention are never removed, so an empty profile never had any.
- */
+/* Is this a contention profile without entries? Entries are never removed, so
+ * then it never had any. */
 static bool
 is_empty(enum profile_kind kind)
 {
@@ -344,7 +346,7 @@ profile_dump_files(void)
                                  PROFILE_ALL & ~(1u << PROFILE_ALLOCS));
     if (profile.config.folder[0] != '\0')
         profile_losses_write();
-    (void)status; /* nobody is there to be told; the file is missing */
+    (void)status; /* nothing to report it to; the file is missing */
 }
 
 void

@@ -89,5 +89,5 @@ profile_losses_write(void)
     prof_file_be_quick(&file);
     sink = prof_file_sink(&file);
     if (prof_file_end(&file, sink.write(sink.context, text, bytes)) == PROF_OK)
-        written_by = getpid(); /* else nobody is there to be told */
+        written_by = getpid(); /* on failure there is nothing to report to */
 }

@@ -1,6 +1,6 @@
 /*
  * probes.h -- otel_memory:alloc and otel_memory:free, static probes for a
- * tracer that watches from outside (docs/profiling.md, "Probes").
+ * tracer outside the process (docs/profiling.md, "Probes").
  *
  * A semaphore says whether a tracer is attached. If none is, a probe costs one
  * load and a jump.

@@ -108,11 +108,12 @@ struct profile_thread {
 extern _Thread_local struct profile_thread profile_thread
     __attribute__((tls_model("initial-exec")));
 
-/* Processors of the instance: of threads, and to be borrowed for one call. */
+/* Processors of the instance: those that threads own, and those that are
+ * borrowed for one call. */
 #define PROFILE_PROCS_OWN    112u
 #define PROFILE_PROCS_SHARED 16u
 
-/* Get the thread a processor of its own, until it exits. context: inside */
+/* Give the thread a processor of its own until it exits. context: inside */
 void profile_thread_begin(void);
 
 /* Give the bytes left until the thread's next sample back to its processor.
@@ -188,8 +189,8 @@ PROF_NODISCARD enum prof_status profile_dump(enum profile_kind kind,
 
 /*
  * Write the profiles of some kinds, if they are taken, into files of a folder.
- * The first is always written; a later one of contention only if it has an
- * entry.
+ * The first profile is always written; a later contention profile only if it
+ * has an entry.
  *
  * in:      kinds, 1 << kind each
  * returns: PROF_OK, or the status of the first that failed;
@@ -199,7 +200,8 @@ PROF_NODISCARD enum prof_status profile_dump(enum profile_kind kind,
 PROF_NODISCARD enum prof_status profile_dump_to(const char *folder,
                                                 uint32_t kinds);
 
-/* The same into the folder that the environment names, if it names one. */
+/* Write the profiles of all kinds into the folder that the environment names,
+ * if it names one. */
 void profile_dump_files(void);
 void profile_dump_after_fork_child(void);
 
@@ -207,8 +209,8 @@ void profile_dump_after_fork_child(void);
 
 /*
  * returns: has the process forbidden itself some system calls, or prepared to?
- *          It then starts no thread and opens no file, as it might be killed
- *          for that.
+ *          If so, the profiler starts no thread and opens no file, as the
+ *          process might be killed for that.
  */
 bool profile_is_confined(void);
 void profile_rights_after_fork_child(void);

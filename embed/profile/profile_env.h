@@ -13,11 +13,12 @@
 #define PROFILE_ENV_EVERY    "PROFSIM_PROFILE_EVERY_S"
 #define PROFILE_ENV_NO_AGENT "PROFSIM_PROFILE_NO_AGENT"
 
-/* FOLDER/PID.lost: what PID's profiles lack, a name and a count a line. The
- * file exists only if something is missing. */
+/* FOLDER/PID.lost says what PID's profiles lack: on each line a cause and a
+ * count. The file exists only if something is missing. */
 #define PROFILE_LOST_END ".lost"
 
-/* Where an agent listens: an abstract socket of this name and the process. */
+/* An agent listens at an abstract socket whose name is this and the process
+ * number. */
 #define PROFILE_SOCKET_NAME "profsim-profile-"
 
 enum { PROFILE_FOLDER_MAX = 400 }; /* bytes of the folder's path */

@@ -11,8 +11,8 @@
  *
  * A program that does not run as root must set no_new_privs before it installs
  * a filter of system calls. From then on the profiler begins no thread, and
- * opens no file where the filter may apply. An agent that already runs is not
- * filtered.
+ * opens no file where the filter may apply. The filter does not apply to an
+ * agent that already runs.
  */
 #include <errno.h>
 #include <pthread.h>

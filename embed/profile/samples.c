@@ -14,11 +14,11 @@
 #define TOKEN_TAKEN  (UINT64_C(1) << 63)
 #define TOKEN_PROBED (UINT64_C(1) << 62)
 
-/* While sampling is off, a thread checks once per so many allocated bytes
- * whether it is on again. */
+/* While sampling is off, a thread checks whether it is on again whenever it has
+ * allocated this many bytes. */
 #define OFF_BYTES 65536
 
-/* The resize failed: the block is as it was. */
+/* Undo what was recorded of a resize that failed: the block is as it was. */
 static void
 put_back(const struct table_entry *entry)
 {
@@ -37,7 +37,8 @@ record_free(struct prof_proc *proc, const struct table_entry *entry)
         profile_probe_free(entry->address);
 }
 
-/* What the sample stands for: its bytes by their chance to be sampled. */
+/* returns: the bytes that a sample stands for: its own, divided by the chance
+ * that a block of this size is sampled */
 static uint64_t
 weight_of(uint64_t bytes)
 {
@@ -80,13 +81,14 @@ record_alloc(struct prof_proc *proc, void *address, uint64_t bytes,
         profile_probe_alloc(entry.address, bytes, weight_of(bytes));
     if (atomic_load_explicit(&profile.is_idle_child, memory_order_relaxed))
         atomic_store(&profile.is_idle_child, false);
-    profile_agent_start(); /* a forked child's, once it does something */
+    profile_agent_start(); /* in a forked child: its first sample */
 }
 
 /*
  * Handle an allocation that was not skipped: the first of a thread, any of a
- * thread without a processor, and any that may be sampled. A failed one counts,
- * too: the chance that the next one is sampled must not depend on its size.
+ * thread without a processor, and any that may be sampled. A failed allocation
+ * counts, too: the chance that the next one is sampled must not depend on the
+ * size of the failed one.
  */
 static void
 ask(void *address, size_t bytes, const void *frame)
@@ -171,7 +173,8 @@ embed_on_free(void *address)
         on_free_slowly((uintptr_t)address);
 }
 
-/* Taken out first: once the block has moved, its address may be another's. */
+/* Take the block out of the table first: once it has moved, its address may
+ * belong to another block. */
 uint64_t
 embed_on_resize(void *old)
 {

@@ -87,7 +87,7 @@ make_prof(void)
     void *const block = profile_map(bytes);
 
     rules = prof_rules_exact;
-    rules.waiters = PROF_WAITERS_ALL; /* a holder keeps all of them waiting */
+    rules.waiters = PROF_WAITERS_ALL; /* charge a holder for every waiter */
     if (block == NULL ||
         prof_init(&profile.prof, &config, block, bytes) != PROF_OK)
         return false;
@@ -119,7 +119,7 @@ go_on_in_child(void)
 
     embed_inside = true;
     atomic_store(&profile.is_idle_child, true);
-    profile_until_give(); /* the parent's way to its sample: ours is drawn */
+    profile_until_give(); /* from the parent; the child draws its own */
     prof_after_fork_child(profile.prof);
     for (uint32_t i = 0; i < PROFILE_PROCS_OWN + PROFILE_PROCS_SHARED; i++)
         prof_proc_seed(prof_proc_at(profile.prof, i), seed + i);
@@ -196,7 +196,7 @@ profile_begin(void)
 
     if (profile_is_on())
         return true;
-    /* Before libc is up there is no environment to read. */
+    /* Before libc has started there is no environment to read. */
     if (environ == NULL || !atomic_compare_exchange_strong(
                                &profile.phase, &phase, PROFILE_STARTING))
         return false;
@@ -223,7 +223,8 @@ static void __attribute__((constructor)) begin_early(void)
     embed_inside = inside;
 }
 
-/* Not in a handler that interrupted the profiler: a dump would wait for it. */
+/* Does nothing in a handler that interrupted the profiler: a dump would wait
+ * for the interrupted code. */
 static void __attribute__((destructor)) end_late(void)
 {
     int cancelling;

@@ -23,7 +23,7 @@ _Atomic uint8_t embed_filter[1u << EMBED_FILTER_LOG2];
 
 static struct table_entry table[TABLE_SLOTS]; /* guarded by the lock */
 static _Atomic uint64_t entries;              /* written under the lock */
-static _Atomic uintptr_t holder;              /* 0: nobody */
+static _Atomic uintptr_t holder;              /* 0: no thread */
 static bool is_held_for_fork;                 /* guarded by the lock */
 
 static _Thread_local char own_name __attribute__((tls_model("initial-exec")));
@@ -81,7 +81,7 @@ filter_add(uintptr_t address, int delta)
                               memory_order_relaxed);
 }
 
-/* The slot of an address, or the free one where it belongs. */
+/* returns: the slot of an address, or the free slot where it belongs */
 static uint32_t
 slot_of(uintptr_t address)
 {

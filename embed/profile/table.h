@@ -37,7 +37,7 @@ table_home_of(uintptr_t address)
 
 /*
  * in:      an address, not 0
- * out:     *entry, if it was in the table; it no longer is
+ * out:     *entry, if it was in the table, from which it is removed
  * returns: was it?
  */
 bool table_take_out(uintptr_t address, struct table_entry *entry);
@@ -53,8 +53,8 @@ bool table_put_in(const struct table_entry *entry, struct table_entry *before);
 uint64_t table_count(void);
 
 /*
- * Keep the table whole over a fork: another thread may be changing it. The
- * thread that forks may use the table in between, as the program's fork
+ * Keep the table consistent over a fork, as another thread may be changing it.
+ * The thread that forks may use the table in between, as the program's fork
  * handlers do when they allocate.
  *
  * context: also a signal handler that interrupted any of these functions; the

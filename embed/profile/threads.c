@@ -120,10 +120,11 @@ profile_threads_after_fork_child(void)
 
 /* ------------------------------------------------------------ a second thread
  *
- * The first one is no longer alone before a second can hold a lock: also one
- * that libc begins, for a timer, a message queue or asynchronous input. Who
- * begins one by clone() is noticed when it first allocates.
- */
+ * While the program has one thread and no block profile, its mutex hooks go
+ * straight to libc (embed_alone_begin()). That ends here, before a second
+ * thread can hold a lock: in each call that makes a thread, also those in which
+ * libc makes it, for a timer or a message queue. A thread made by clone()
+ * itself is noticed only when it first allocates. */
 
 static struct {
     int (*pthread_create)(pthread_t *, const pthread_attr_t *,
@@ -147,7 +148,7 @@ expect_thread(void)
 {
     const bool inside = embed_inside;
 
-    if (!inside) /* the agent is none of the program's */
+    if (!inside) /* the agent's thread does not count */
         embed_alone_end();
     if (real.pthread_create != NULL)
         return;

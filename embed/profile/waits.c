@@ -20,13 +20,13 @@
 struct slot {
     _Atomic uintptr_t lock; /* 0: free */
     uint32_t waiters;       /* all below: guarded by `guard` */
-    uint64_t first_ns;      /* when the current first waiter began, or somebody
-                               was charged last */
-    uint64_t last_ns;       /* the same of the last one */
+    uint64_t first_ns;      /* when the current first waiter began, or when a
+                               holder was charged last */
+    uint64_t last_ns;       /* the same for the last waiter */
 };
 
 static struct slot slots[1u << SLOTS_LOG2];
-static _Atomic uint64_t forks; /* that this process comes of */
+static _Atomic uint64_t forks; /* generations of forks before this process */
 static struct prof_port_lock guard;
 
 static struct slot *
@@ -126,7 +126,7 @@ embed_on_waited(const struct embed_wait *wait, enum embed_lock_kind kind,
     errno = saved_errno;
 }
 
-/* returns: the ticks to charge, 0 if nobody waits */
+/* returns: the ticks to charge, 0 if no thread waits */
 static __attribute__((noinline)) uint64_t
 release(struct slot *slot)
 {
