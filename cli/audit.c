@@ -35,24 +35,25 @@ static const struct cli_option table[] = {
     {RULES, 0, "rules", "NAME,...",
      "rule sets, or all (all); 'list' names them"},
     {SIZES, 0, "sizes", "BYTES,...",
-     "allocated in turn, for ever (16,524288); as the rules\ncount them; k and "
-     "m are allowed: 16,512k"},
+     "sizes allocated in turn, for ever, as the rule set\ncounts them, without "
+     "rounding by the allocator\n(16,524288); suffixes k and m: 16,512k"},
     {RATE, 0, "rate", "BYTES", "mean interval R (512k)"},
     {WORKLOAD, 0, "workload", "W",
      "W1 to W12 in place of sizes, or all of them"},
     {JSON, 0, "json", NULL, "the same as JSON"},
     {SVG, 0, "svg", "FILE", "a plot, into FILE"},
     {JUDGE, 0, "judge", NULL,
-     "is each rule set right? All workloads and effects; what\nis off is "
-     "reduced; exit code 2. R is 4096 then"},
+     "test each rule set on all workloads and effects, and\nreduce each "
+     "deviation to a small case; exit code 2 if\nthere is one; default R: "
+     "4096"},
     {SHARD, 0, "shard", CLI_SHARD_WORDS, CLI_SHARD_HELP},
     {RESULT, 0, "result", "FILE", CLI_ROWS_HELP},
     {LIVE, 0, "live", NULL,
      "the tools themselves, against programs whose\nallocations are known "
      "(make audit-live)"},
     {RECORDING, 0, "recording", "FILE",
-     "instead, how live bytes of a recorded program vary\nunder our own rules; "
-     "R is for 1000 samples then"},
+     "instead: how far estimates of the live bytes of a\nrecorded program vary "
+     "under our own rules; default R:\none that gives 1000 samples"},
     {0},
 };
 

@@ -19,8 +19,8 @@ static const struct cli_option table[] = {
      "text; csv: all rule sets at several rates, relative\nerrors; svg: the "
      "same as a plot"},
     {VERIFY, 0, "verify", NULL,
-     "ask instead whether sampling is right on average: every\nproperty of "
-     "it, or those named, enumerated under the rules (exact)"},
+     "instead: is sampling right on average? Enumerates all\nsampling "
+     "properties, or those named (rule set: exact)"},
     CLI_REPORT_OPTIONS,
     {0},
 };

@@ -336,23 +336,23 @@ enum { RULES = 1, TOP, OUT, VERDICTS, BY, FOLDED, DEBUG, SUBJECT };
 static const struct cli_option table[] = {
     {TOP, 0, "top", "N", "sites and threads to print (10)"},
     {BY, 0, "by", "WHAT",
-     "show the sites of one kind only (recordings): peak, in\nuse at the "
-     "peak; exit, never freed; allocs, all allocated"},
+     "show the sites of one kind only (recordings): peak (in\nuse at the "
+     "peak), exit (never freed), allocs (all\nallocated)"},
     {FOLDED, 0, "folded", NULL,
      "print collapsed stacks with bytes (recordings; of the\npeak, unless "
      "--by says otherwise), and nothing else"},
     {OUT, 0, "out", "DIR",
-     "write profiles (recordings, scenarios): heap, allocs,\nblock, mutex, as "
-     ".pb.gz and .txt; of scenarios with\ntasks goroutine, threadcreate, "
-     "profile (CPU) and\ngoroutine-stacks.txt, too, and traces: trace.out,\n"
-     "trace-2.out ...; of recordings peak and exit, too,\nand graphs: "
-     "peak.svg, exit.svg, allocs.svg,\nheap.speedscope.json, peak.folded"},
+     "write profiles: heap, allocs, block, mutex, as .pb.gz\nand .txt. "
+     "Scenarios with tasks also: goroutine,\nthreadcreate, profile (CPU), "
+     "goroutine-stacks.txt.\nTraces: trace.out, trace-2.out ... Recordings "
+     "also:\npeak, exit; graphs peak.svg, exit.svg, "
+     "allocs.svg;\nheap.speedscope.json, peak.folded"},
     {DEBUG, 0, "debug", "WHAT",
      "alloc: print a line of each allocation, free and\ncollection, with the "
      "task that did it (scenarios)"},
     {VERDICTS, 0, "verdicts", NULL,
-     "also judge the library on it (recordings), as\n"
-     "`profsim check FILE` does"},
+     "also judge the library by replaying the recording, as\n`profsim check "
+     "FILE` does"},
     {RULES, 0, "rules", "NAME", "the library's rule set (exact)"},
     {SUBJECT, 0, "subject", "FILE",
      "the profiler that scenarios are about (docs/subjects.md):\nprint what "

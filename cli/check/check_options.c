@@ -30,13 +30,13 @@ enum {
 
 static const struct cli_option table[] = {
     {SEEDS, 0, "seeds", "A..B",
-     "the worlds, one per seed (1..100000; with\n--time A.., from a "
-     "seed that is drawn and printed)"},
+     "which worlds, one per seed (1..100000; with --time A..\nand no seeds: "
+     "from a random seed on, which is printed)"},
     {SECONDS, 0, "time", "S", "stop after S seconds"},
     {JOBS, 0, "jobs", "N", "processes (one for each processor)"},
     {SHARD, 0, "shard", CLI_SHARD_WORDS, CLI_SHARD_HELP},
     {RESULT, 0, "result", "FILE", CLI_RESULT_HELP},
-    {EVERY, 0, "every", "S", "write it each S seconds (60)"},
+    {EVERY, 0, "every", "S", "write the result each S seconds (60)"},
     {RULES, 0, "rules", "NAME", "the library's rule set (exact)"},
     {SUBJECT, 0, "subject", "FILE",
      "judge this profiler instead: a shared object, or a .c\nfile, that "
@@ -46,8 +46,7 @@ static const struct cli_option table[] = {
      "; of a subject " SUBJECT_FAILURES_DIR "/NAME)"},
     {CORPUS, 0, "corpus", "DIR",
      "exchange failures with campaigns on other machines\nthrough this folder"},
-    {PAIRS, 0, "pairs", NULL,
-     "say which two coverage goals no run has met together"},
+    {PAIRS, 0, "pairs", NULL, "print which pairs of coverage goals no run met"},
     CLI_REPORT_PAGE_OPTION,
     CLI_REPORT_OPTIONS,
     {0},

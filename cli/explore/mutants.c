@@ -328,8 +328,8 @@ enum { MEMORY_ORDER = 1, CSV, SHARD, RESULT };
 
 static const struct cli_option options_table[] = {
     {MEMORY_ORDER, 0, "memory-order", NULL,
-     "weaken each memory order by one step: which kernel\nnotices? Takes a "
-     "minute; the word is a kernel then"},
+     "weaken each memory order by one step, and report which\nkernel notices; "
+     "takes a minute; with KERNEL, try only\nthat kernel"},
     {CSV, 0, "csv", NULL, "the weaker orders as a table"},
     {SHARD, 0, "shard", CLI_SHARD_WORDS, CLI_SHARD_HELP},
     {RESULT, 0, "result", "FILE", CLI_ROWS_HELP},

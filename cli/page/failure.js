@@ -286,7 +286,7 @@ const words = {
   free: "the program frees it, not the sweeper", drop: "nothing refers to it any more", "gc-sweep": "the sweeper frees it",
   "gc-mark": "the collector begins to mark", "gc-terminate": "marking ends; the next cycle of the profile begins",
   "gc-terminate-stw": "marking ends and all is swept while the world is stopped; the next cycle of the profile begins",
-  "gc-flush": "the profile publishes its oldest cycle", "gc-post-sweep": "the sweep is said to be done",
+  "gc-flush": "the profile publishes its oldest cycle", "gc-post-sweep": "the heap profile is informed that the sweep is done",
   snapshot: "the profile of what is in use is read", "snapshot-all": "the whole profile is read", iterate: "what is published is read",
   block: "a wait of so many ticks has ended at a stack", mutex: "a release has ended waits of so many ticks at a stack",
 };

@@ -52,7 +52,8 @@ struct options {
 };
 
 static const struct cli_option table[] = {
-    {OUTPUT, 'o', "output", "FOLDER", "of the profiles (profsim-profile)"},
+    {OUTPUT, 'o', "output", "FOLDER",
+     "write the profiles into FOLDER (profsim-profile)"},
     {HEAP, 0, "heap", "BYTES", "mean bytes per sample; 0: none (524288)"},
     {MUTEX, 0, "mutex", "N", "one contended unlock in N; 0: none (1)"},
     {BLOCK, 0, "block", "NS", "mean ns of waiting per sample; 0: none (0)"},

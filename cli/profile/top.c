@@ -36,7 +36,8 @@ static const struct cli_syntax top_syntax = {
 };
 
 static const struct cli_option dump_table[] = {
-    {OUTPUT, 'o', "output", "PREFIX", "of the files (profsim-PID)"},
+    {OUTPUT, 'o', "output", "PREFIX",
+     "begin the names of the files with PREFIX (profsim-PID)"},
     {OTLP, 0, "otlp", NULL,
      "also PREFIX.heap.otlp and so on, for OpenTelemetry"},
     {0},
@@ -45,10 +46,10 @@ static const struct cli_option dump_table[] = {
 static const struct cli_syntax dump_syntax = {
     .command = "dump",
     .words = "[OPTION...] PID",
-    .about =
-        "Write the profiles of a process under 'profsim profile', as they "
-        "are now:\nPREFIX.heap.pb.gz, .allocs, .mutex, .block and .cpu, as "
-        "far as they are taken.\n",
+    .about = "Write the profiles of a process under 'profsim profile', as they "
+             "are now:\nPREFIX.heap.pb.gz, .allocs, .mutex, .block and .cpu, "
+             "those of "
+             "them that are being taken.\n",
     .options = dump_table,
 };
 

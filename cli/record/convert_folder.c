@@ -13,7 +13,8 @@ enum { OUTPUT = 1, IMAGES };
 
 static const struct cli_option table[] = {
     {OUTPUT, 'o', "output", "FILE", "the recording (profsim.rec)"},
-    {IMAGES, 0, "images", "N", "save those that asked for most bytes (32)"},
+    {IMAGES, 0, "images", "N",
+     "save the N process images that asked for most bytes (32)"},
     {0},
 };
 

@@ -20,7 +20,9 @@ enum { ASKED = 1, SHARD, RESULT };
 enum { ITEM_BYTES = 256, WORDS_MAX = 16 };
 
 static const struct cli_option table[] = {
-    {ASKED, 0, "asked", "WORDS", "what the list is: 'make mutants'"},
+    {ASKED, 0, "asked", "WORDS",
+     "the command that this list belongs to, such as 'make\nmutants', for the "
+     "messages of merge"},
     {SHARD, 0, "shard", CLI_SHARD_WORDS, CLI_SHARD_HELP},
     {RESULT, 0, "result", "FILE", CLI_ROWS_HELP},
     {0},

@@ -20,9 +20,10 @@
 #include "shard.h"
 
 #define CLI_ROWS_FIRST "profsim result 1 rows"
-#define CLI_ROWS_HELP                                           \
-    "write its rows there, as they come, and resume from it;\n" \
-    "DIR/ names it by the shard"
+#define CLI_ROWS_HELP                                          \
+    "write the results to FILE, row by row, and resume from\n" \
+    "it; if FILE ends in /, it is a folder, and the file in\n" \
+    "it is named after the shard"
 
 enum {
     CLI_ROWS_MAX = 65536,

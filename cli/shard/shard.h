@@ -20,9 +20,10 @@ struct cli_shard {
 #define CLI_SHARD_HELP                                    \
     "the I-th of N shards; 'auto' or 'auto/N': the one\n" \
     "that the scheduler's variables name (docs/scale.md)"
-#define CLI_RESULT_HELP                                     \
-    "write the result there, each minute and at the end,\n" \
-    "and go on from it; DIR/ names it by the shard"
+#define CLI_RESULT_HELP                                        \
+    "write the result to FILE each minute and at the end,\n"   \
+    "and resume from it; if FILE ends in /, it is a folder,\n" \
+    "and the file in it is named after the shard"
 
 /*
  * Read the value of --shard: "3/7", "auto" or "auto/7".

@@ -248,16 +248,15 @@ props_failure_print(FILE *file, const struct props_failure *failure)
     char faults[256];
 
     print_breach(file, failure);
+    fprintf(file, "  shrunk from %" PRIu32 " events to %" PRIu32,
+            failure->events_before, failure->events_after);
     if (failure->choices_before != 0)
         fprintf(file,
-                "  shrunk from %" PRIu32 " choices to %" PRIu32 ", %" PRIu32
-                " of them not 0 and each necessary;",
+                " (%" PRIu32 " choices to %" PRIu32 ", %" PRIu32
+                " of them non-zero, each necessary)",
                 failure->choices_before, failure->choices_after,
                 failure->choices_necessary);
-    fprintf(file,
-            "%s from %" PRIu32 " events to %" PRIu32 "; %" PRIu32 " runs\n",
-            failure->choices_before != 0 ? "" : "  shrunk",
-            failure->events_before, failure->events_after, failure->runs);
+    fprintf(file, ", in %" PRIu32 " runs\n", failure->runs);
     props_faults_name(faults, sizeof faults, failure->faults);
     fprintf(file, "  faults met: %s\n", faults);
     if (failure->unstable)

@@ -116,7 +116,7 @@ advance_once(void *context, uint32_t thread)
 
 const struct sim_kernel props_kernel_advance_busy = {
     .name = "advance-busy",
-    .about = "control calls of a running world exclude each other, too",
+    .about = "control calls exclude each other even while the world runs",
     .setup = new_world_with_one,
     .finish = NULL,
     .threads = {{"collector", advance_once, NULL},
@@ -152,8 +152,8 @@ advance_and_look(void *context, uint32_t thread)
 
 const struct sim_kernel props_kernel_advance_free = {
     .name = "advance-free",
-    .about =
-        "no snapshot shows a free before its allocation, whatever the cycle",
+    .about = "no snapshot shows a free before its allocation, whenever cycles "
+             "advance",
     .setup = new_world,
     .finish = one_life,
     .threads = {{"mutator", alloc_then_free, NULL},
@@ -184,7 +184,8 @@ two_at_most(void *context)
 
 const struct sim_kernel props_kernel_advance_in_signal = {
     .name = "advance-signal",
-    .about = "a handler's record call inside another one is waited for, too",
+    .about = "a cycle also waits for a record call that a handler makes inside "
+             "another one",
     .setup = new_world,
     .finish = two_at_most,
     .threads = {{"mutator", alloc_once, alloc_in_signal},
@@ -237,7 +238,8 @@ one_or_two(void *context)
 
 const struct sim_kernel props_kernel_flush_signal = {
     .name = "advance-in-flush",
-    .about = "a handler that records never waits for what it interrupts",
+    .about =
+        "a handler that records never waits for the call that it interrupts",
     .setup = new_world_unhandled,
     .finish = one_or_two,
     .threads = {{"collector", alloc_and_advance, life_in_signal}},
@@ -257,7 +259,8 @@ advance_four_times(void *context, uint32_t thread)
 
 const struct sim_kernel props_kernel_advance_stalled = {
     .name = "advance-stalled",
-    .about = "a call that stalls for cycles holds the cycle, not its event",
+    .about = "while a record call stalls cycles are refused, and its event is "
+             "published in time",
     .setup = new_world,
     .finish = one_alloc,
     .threads = {{"mutator", alloc_once, NULL},
@@ -309,7 +312,7 @@ two_allocs_one_free(void *context)
 
 const struct sim_kernel props_kernel_advance_one = {
     .name = "advance-one-processor",
-    .about = "one processor's counts are published whole, and in their cycle",
+    .about = "all counts of one processor are published, and in their cycle",
     .setup = one_processor,
     .finish = two_allocs_one_free,
     .threads = {{"mutator", free_and_alloc, NULL},

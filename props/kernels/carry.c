@@ -48,7 +48,8 @@ two_edges(void *context)
 
 const struct sim_kernel props_kernel_carry = {
     .name = "heap-carry",
-    .about = "counts of two processors pass 2^32 beside a flush, and are whole",
+    .about = "counts of two processors that pass 2^32 during a flush are "
+             "neither lost nor torn",
     .setup = full_counters,
     .finish = two_edges,
     .threads = {{"first", allocate, NULL},

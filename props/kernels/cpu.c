@@ -82,7 +82,8 @@ one_or_two(void *context)
 
 const struct sim_kernel props_kernel_cpu_signal = {
     .name = "cpu-signal",
-    .about = "a handler's tick inside another's is whole, beside a drain",
+    .about = "a tick recorded inside another one is not torn, even while a "
+             "reader drains",
     .setup = setup,
     .finish = one_or_two,
     .threads = {{"program", tick, tick}, {"reader", drain, NULL}},
@@ -103,7 +104,8 @@ four(void *context)
 
 const struct sim_kernel props_kernel_cpu_full = {
     .name = "cpu-full",
-    .about = "ticks without a cell are counted, and those with one are whole",
+    .about = "ticks that find no free cell are counted as lost, and the others "
+             "are not torn",
     .setup = setup,
     .finish = four,
     .threads = {{"first", tick_twice, NULL}, {"second", tick_twice, NULL}},
@@ -186,7 +188,7 @@ no_more_ticks(void *context)
 
 const struct sim_kernel props_kernel_cpu_stop = {
     .name = "cpu-stop",
-    .about = "cells are written again once read; a stop has all ticks",
+    .about = "cells are reused once read, and after a stop no tick is added",
     .setup = not_stopped,
     .finish = no_more_ticks,
     .threads = {{"program", tick_thrice, NULL},
@@ -232,7 +234,8 @@ in_one_profile(void *context)
 
 const struct sim_kernel props_kernel_cpu_restart = {
     .name = "cpu-restart",
-    .about = "a tick belongs to the profile before the start or to the next",
+    .about =
+        "a tick beside a start belongs to the profile before it or to the next",
     .setup = one_profile,
     .finish = in_one_profile,
     .threads = {{"program", tick, NULL}, {"control", restart, NULL}},
@@ -307,7 +310,8 @@ one_or_the_other(void *context)
 
 const struct sim_kernel props_kernel_cpu_load = {
     .name = "cpu-load",
-    .about = "words are taken, and a profile is written, once it has stopped",
+    .about =
+        "a profile can be loaded or written only once profiling has stopped",
     .setup = one_tick,
     .finish = one_or_the_other,
     .threads = {{"control", stop, NULL}, {"loader", load_and_write, NULL}},

@@ -276,7 +276,7 @@ losses_are_its_own(void *context)
 
 const struct sim_kernel props_kernel_flight_losses = {
     .name = "flight-losses",
-    .about = "the end of a generation tells what that one lost",
+    .about = "the end of a generation reports the losses of that generation",
     .setup = some_are_lost,
     .finish = losses_are_its_own,
     .threads = {{"control", go_on, NULL}, {"reader", read_the_end, NULL}},

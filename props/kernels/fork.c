@@ -108,7 +108,8 @@ fork_in_record(void *context, uint32_t thread)
 
 const struct sim_kernel props_kernel_fork_record = {
     .name = "fork-record",
-    .about = "a fork inside a record call loses that event at most",
+    .about =
+        "a fork inside a record call loses at most that event in the child",
     .setup = one_old_running,
     .threads = {{"mutator", record, fork_in_record}},
     .threads_count = 1,
@@ -153,7 +154,8 @@ fork_in_control(void *context, uint32_t thread)
 
 const struct sim_kernel props_kernel_fork_control = {
     .name = "fork-control",
-    .about = "a fork inside a control call leaves no lock and no grace period",
+    .about = "after a fork inside a control call no lock and no grace period "
+             "is left pending in the child",
     .setup = one_old_running,
     .threads = {{"collector", advance_and_publish, fork_in_control},
                 {"mutator", alloc_other, NULL}},
@@ -220,7 +222,8 @@ const struct sim_kernel props_kernel_fork_first = {
 
 const struct sim_kernel props_kernel_fork_stages = {
     .name = "fork-stages",
-    .about = "the same with two stages",
+    .about = "a first snapshot of two stages that a fork cuts short shows all "
+             "in the child",
     .setup = first_of_stages,
     .threads = {{"reader", kernel_snapshot, fork_in_first}},
     .threads_count = 1,

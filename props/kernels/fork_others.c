@@ -80,7 +80,8 @@ trace_all(void *context, uint32_t thread)
 
 const struct sim_kernel props_kernel_fork_trace = {
     .name = "fork-trace",
-    .about = "a fork inside a call of the tracer leaves the child one to use",
+    .about =
+        "after a fork inside a call of the tracer the child's tracer works",
     .setup = by_stamps,
     .threads = {{"tracer", trace_all, fork_trace}},
     .threads_count = 1,
@@ -88,7 +89,8 @@ const struct sim_kernel props_kernel_fork_trace = {
 
 const struct sim_kernel props_kernel_fork_clock = {
     .name = "fork-clock",
-    .about = "the same in the order of the clock",
+    .about = "after a fork inside a call of a tracer that orders by the clock "
+             "the child's tracer works",
     .setup = by_clock,
     .threads = {{"tracer", trace_all, fork_trace}},
     .threads_count = 1,
@@ -121,7 +123,7 @@ wait_for_events(void *context, uint32_t thread)
 
 const struct sim_kernel props_kernel_fork_reader = {
     .name = "fork-reader",
-    .about = "a fork while the reader sleeps leaves the child one to use",
+    .about = "after a fork while the reader sleeps the child's tracer works",
     .setup = on_by_stamps,
     .threads = {{"tracer", trace_and_stop, fork_trace},
                 {"reader", wait_for_events, NULL}},
@@ -197,8 +199,8 @@ fork_cpu(void *context, uint32_t thread)
 
 const struct sim_kernel props_kernel_fork_cpu = {
     .name = "fork-cpu",
-    .about =
-        "a fork inside a tick, drain, stop or start leaves all places free",
+    .about = "after a fork inside a tick, drain, stop or start the child can "
+             "record and loses no tick",
     .setup = new_cpu,
     .threads = {{"ticking", profile_all, fork_cpu}},
     .threads_count = 1,
@@ -298,7 +300,8 @@ fork_registry(void *context, uint32_t thread)
 
 const struct sim_kernel props_kernel_fork_registry = {
     .name = "fork-registry",
-    .about = "a fork inside a registry's call leaves entries open or free",
+    .about = "after a fork inside a call of the registry each entry of the "
+             "child is in use or free",
     .setup = new_registry,
     .threads = {{"keeper", keep_books, fork_registry}},
     .threads_count = 1,

@@ -47,7 +47,7 @@ all_is_counted(void *context)
 
 const struct sim_kernel props_kernel_record_and_publish = {
     .name = "heap-publish",
-    .about = "what is recorded while others publish is neither lost nor torn",
+    .about = "events recorded while others publish are neither lost nor torn",
     .setup = one_cycle_old,
     .finish = all_is_counted,
     .threads = {{"mutator", sweep_and_allocate, NULL},
@@ -84,7 +84,7 @@ two_lives(void *context)
 
 const struct sim_kernel props_kernel_first_snapshot = {
     .name = "heap-first-snapshot",
-    .about = "a first snapshot takes no free without its allocation",
+    .about = "a first snapshot shows no free without its allocation",
     .setup = nothing_yet,
     .finish = two_lives,
     .threads = {{"mutator", explicit_free_and_again, NULL},
@@ -153,7 +153,7 @@ cycle_is_kept(void *context)
 
 const struct sim_kernel props_kernel_flush_advance = {
     .name = "heap-flush-advance",
-    .about = "a cycle that was accepted stays beside a flush",
+    .about = "a flush at the same time does not undo a cycle that has begun",
     .setup = nothing_turned,
     .finish = cycle_is_kept,
     .threads = {{"world", try_to_advance, NULL}, {"flush", flush, NULL}},
@@ -182,7 +182,8 @@ sweep_is_published(void *context)
 
 const struct sim_kernel props_kernel_flush_after = {
     .name = "heap-flush-after",
-    .about = "a flush of a new cycle finds what was freed before it began",
+    .about = "a flush of a new cycle publishes what was freed before the cycle "
+             "began",
     .setup = one_cycle_old,
     .finish = sweep_is_published,
     .threads = {{"world", sweep_and_advance, NULL}, {"flush", flush, NULL}},
@@ -207,7 +208,8 @@ add_up_once(void *context, uint32_t thread)
 
 const struct sim_kernel props_kernel_heap_readers = {
     .name = "heap-two-readers",
-    .about = "who adds up sees all of what a snapshot publishes, or nothing",
+    .about = "totals read during a snapshot include all of what it publishes, "
+             "or nothing",
     .setup = nothing_yet,
     .finish = one_alloc,
     .threads = {{"reader", kernel_snapshot, NULL}, {"sums", add_up_once, NULL}},
@@ -245,7 +247,8 @@ one_life_of_two(void *context)
 
 const struct sim_kernel props_kernel_heap_totals = {
     .name = "heap-totals",
-    .about = "totals that are added up beside a life are never negative",
+    .about = "totals read while an object is allocated and freed never have "
+             "more frees than allocations",
     .setup = one_life_of_two,
     .finish = two_lives,
     .threads = {{"mutator", life_on_two, NULL},
@@ -314,7 +317,8 @@ list_heap(void *context, uint32_t thread)
 
 const struct sim_kernel props_kernel_heap_arrival = {
     .name = "heap-arrival",
-    .about = "a bucket that arrives beside a snapshot has room, or is short",
+    .about = "a snapshot during which a bucket is added shows it, or returns "
+             "that the buffer is too short",
     .setup = one_is_published,
     .finish = two_allocs,
     .threads = {{"mutator", alloc_another, NULL}, {"reader", list_heap, NULL}},
@@ -361,7 +365,7 @@ two_events(void *context)
 
 const struct sim_kernel props_kernel_contention = {
     .name = "contention",
-    .about = "block events of one stack, beside a snapshot, all count",
+    .about = "block events of the same stack all count during a snapshot",
     .setup = new_for_contention,
     .finish = two_events,
     .threads = {{"first", block_event, NULL},
@@ -389,7 +393,8 @@ list_contention(void *context, uint32_t thread)
 
 const struct sim_kernel props_kernel_contention_arrival = {
     .name = "contention-arrival",
-    .about = "a bucket that arrives beside a listing has room, or is short",
+    .about = "a contention snapshot during which a bucket is added shows it, "
+             "or returns that the buffer is too short",
     .setup = new_for_contention,
     .finish = NULL,
     .threads = {{"waiter", block_event, NULL},

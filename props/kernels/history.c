@@ -132,7 +132,7 @@ record_and_list(void *context, uint32_t thread)
 
 const struct sim_kernel props_kernel_history = {
     .name = "table-linear",
-    .about = "recording and listing are explained by some order of the calls",
+    .about = "recording and listing are linearizable",
     .setup = setup,
     .finish = finish,
     .threads = {{"first", record_one, NULL},

@@ -49,8 +49,8 @@ two_lives(void *context)
 
 const struct sim_kernel props_kernel_late_free = {
     .name = "advance-late-free",
-    .about = "a free that the next cycle overtakes is in its slot when that is "
-             "taken",
+    .about = "a free that the next cycle overtakes is counted before its slot "
+             "is published",
     .setup = one_of_two_swept,
     .finish = two_lives,
     .threads = {{"sweeper", sweep_born, NULL},
@@ -81,7 +81,8 @@ flush_only(void *context, uint32_t thread)
 
 const struct sim_kernel props_kernel_late_flush = {
     .name = "advance-beside-flush",
-    .about = "a cycle that begins as another thread flushes takes no free late",
+    .about = "a cycle that begins while another thread flushes leaves no free "
+             "behind",
     .setup = one_of_two_swept,
     .finish = two_lives,
     .threads = {{"sweeper", sweep_born, NULL},
@@ -144,8 +145,8 @@ two_alive(void *context)
 
 const struct sim_kernel props_kernel_late_alloc = {
     .name = "advance-late-alloc",
-    .about =
-        "an allocation that the next cycle overtakes is there for a post-sweep",
+    .about = "an allocation that the next cycle overtakes is counted before a "
+             "post-sweep publishes it",
     .setup = one_alive,
     .finish = two_alive,
     .threads = {{"mutator", allocate, NULL},
@@ -256,7 +257,8 @@ both_or_none(void *context)
 
 const struct sim_kernel props_kernel_refused_by_flush = {
     .name = "advance-refused-by-flush",
-    .about = "the flush that refuses a cycle does not end the refusal",
+    .about = "if a flush made next_cycle return BUSY, frees still wait with "
+             "their allocations after that flush",
     .setup = flush_is_due,
     .finish = both_or_none,
     .threads = {{"collection", allocate_collect_sweep, NULL},
@@ -296,7 +298,8 @@ one_counted(void *context)
 
 const struct sim_kernel props_kernel_first_sweep = {
     .name = "heap-first-sweep",
-    .about = "a first snapshot beside a sweep takes no free without allocation",
+    .about =
+        "a first snapshot during a sweep shows no free without its allocation",
     .setup = nothing_at_all,
     .finish = one_counted,
     .threads = {{"collection", allocate_and_collect, NULL},

@@ -80,7 +80,7 @@ four_or_five(void *context)
 
 const struct sim_kernel props_kernel_lock = {
     .name = "port-lock",
-    .about = "one holder at a time, and who sleeps is woken",
+    .about = "one holder at a time, and every sleeper is woken",
     .setup = setup,
     .finish = four_or_five,
     .threads = {{"first", count, NULL}, {"second", count_if_free, NULL}},

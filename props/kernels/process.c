@@ -100,7 +100,8 @@ ticks_are_counted(void *context)
 
 const struct sim_kernel props_kernel_process_signal = {
     .name = "process-signal",
-    .about = "a signal as a profile begins is unwound as that one asks for",
+    .about = "a signal while a profile begins is unwound by the function that "
+             "this profile was given",
     .setup = one_before,
     .finish = ticks_are_counted,
     .threads = {{"control", begin_another, NULL}, {"program", strike, NULL}},

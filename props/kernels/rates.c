@@ -188,7 +188,8 @@ each_of_the_first_rate(void *context)
 
 const struct sim_kernel props_kernel_drawn_rates = {
     .name = "contention-drawn-rates",
-    .about = "the rate that draws an event scales it, whatever comes after",
+    .about = "an event is scaled by the rate that sampled it, whatever is set "
+             "afterwards",
     .setup = some_are_recorded,
     .finish = each_of_the_first_rate,
     .threads = {{"waiter", wait_by_chance, NULL},
@@ -287,7 +288,8 @@ some_order(void *context)
 
 const struct sim_kernel props_kernel_mutex_fraction = {
     .name = "mutex-fraction",
-    .about = "of two who set the fraction, the later one is told the earlier's",
+    .about = "of two threads that set the fraction the second gets back the "
+             "value that the first set",
     .setup = fraction_of_one,
     .finish = some_order,
     .threads = {{"on", set_fraction, NULL}, {"off", set_fraction, NULL}},

@@ -106,7 +106,7 @@ open_both(void *context, uint32_t thread)
 
 const struct sim_kernel props_kernel_registry = {
     .name = "registry",
-    .about = "opening and closing is explained by some order of the calls",
+    .about = "opening and closing are linearizable",
     .setup = setup,
     .finish = finish,
     .threads = {{"first", open_and_close, NULL}, {"second", open_both, NULL}},
@@ -146,7 +146,8 @@ list(void *context, uint32_t thread)
 
 const struct sim_kernel props_kernel_registry_list = {
     .name = "registry-list",
-    .about = "a list of profiles shows whole ones, while one is made",
+    .about = "a list of profiles taken while one is created shows no half-made "
+             "profile",
     .setup = setup,
     .finish = NULL,
     .threads = {{"maker", make_profile, NULL}, {"reader", list, NULL}},
@@ -181,7 +182,7 @@ write_text(void *context, uint32_t thread)
 
 const struct sim_kernel props_kernel_registry_write = {
     .name = "registry-write",
-    .about = "a profile that is written shows whole entries",
+    .about = "a profile that is written shows no half-made entry",
     .setup = setup,
     .finish = NULL,
     .threads = {{"program", open_and_close, NULL},

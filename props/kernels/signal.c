@@ -47,7 +47,8 @@ all_lives(void *context)
 
 const struct sim_kernel props_kernel_free_signal = {
     .name = "free-signal",
-    .about = "a handler's life inside a free is counted, and so is the free",
+    .about = "an allocation and a free in a handler that interrupts a free are "
+             "counted, and so is that free",
     .setup = new_world,
     .finish = all_lives,
     .threads = {{"sweeper", free_kept, life}},
@@ -79,7 +80,7 @@ all_waits(void *context)
 
 const struct sim_kernel props_kernel_wait_signal = {
     .name = "wait-signal",
-    .about = "a handler's wait inside one of the same new stack: one bucket",
+    .about = "two waits of one new stack, one inside the other, share a bucket",
     .setup = new_world,
     .finish = all_waits,
     .threads = {{"waiter", wait_once, wait_too}},

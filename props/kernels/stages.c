@@ -36,7 +36,8 @@ one_alloc_one_free(void *context)
 
 const struct sim_kernel props_kernel_stages_first = {
     .name = "stages-first-snapshot",
-    .about = "a first snapshot of two stages takes no free without allocation",
+    .about =
+        "a first snapshot of two stages shows no free without its allocation",
     .setup = new_stages,
     .finish = one_alloc_one_free,
     .threads = {{"mutator", one_life, NULL}, {"reader", kernel_snapshot, NULL}},
@@ -80,7 +81,7 @@ two_allocs_one_free(void *context)
 
 const struct sim_kernel props_kernel_stages_flush = {
     .name = "stages-flush",
-    .about = "what is recorded while the stages move is neither lost nor torn",
+    .about = "events recorded while the stages move are neither lost nor torn",
     .setup = one_cycle_old,
     .finish = two_allocs_one_free,
     .threads = {{"mutator", sweep_and_allocate, NULL},
@@ -116,7 +117,7 @@ four_events(void *context)
 
 const struct sim_kernel props_kernel_doubles = {
     .name = "contention-doubles",
-    .about = "counts that are doubles lose no event either",
+    .about = "counts kept as doubles lose no event",
     .setup = new_for_doubles,
     .finish = four_events,
     .threads = {{"first", block_twice, NULL}, {"second", block_twice, NULL}},
@@ -175,7 +176,7 @@ each_of_one_rate(void *context)
 
 const struct sim_kernel props_kernel_rates = {
     .name = "sampler-rates",
-    .about = "each bucket is of one rate, and of each rate there is one",
+    .about = "each rate has exactly one bucket, and each bucket one rate",
     .setup = new_for_rates,
     .finish = each_of_one_rate,
     .threads = {{"first", set_and_sample, NULL},

@@ -29,7 +29,7 @@ one_bucket_two_allocs(void *context)
 
 const struct sim_kernel props_kernel_same_stack = {
     .name = "table-same-stack",
-    .about = "two threads that insert one stack share one bucket",
+    .about = "two threads that insert the same stack share one bucket",
     .setup = new_table,
     .finish = one_bucket_two_allocs,
     .threads = {{"first", alloc_stack_0, NULL},
@@ -56,7 +56,8 @@ two_buckets_two_allocs(void *context)
 
 const struct sim_kernel props_kernel_other_stacks = {
     .name = "table-collision",
-    .about = "stacks with one hash, inserted at once, get a bucket each",
+    .about = "two stacks with the same hash, inserted at the same time, get a "
+             "bucket each",
     .setup = new_table,
     .finish = two_buckets_two_allocs,
     .threads = {{"first", alloc_own_stack, NULL},
@@ -83,7 +84,8 @@ two_buckets_three_allocs(void *context)
 
 const struct sim_kernel props_kernel_three_inserters = {
     .name = "table-three",
-    .about = "three threads insert two stacks with one hash",
+    .about = "two stacks with the same hash, inserted by three threads, get a "
+             "bucket each",
     .setup = new_table,
     .finish = two_buckets_three_allocs,
     .threads = {{"first", alloc_0_or_1, NULL},

@@ -37,7 +37,7 @@ same_order(void *context)
 
 const struct sim_kernel props_kernel_stamp = {
     .name = "trace-stamp",
-    .about = "stamps have numbers and clock readings in one order",
+    .about = "stamps have numbers in the order of their clock readings",
     .setup = setup,
     .finish = same_order,
     .threads = {{"first", tick_and_stamp, NULL},
@@ -63,7 +63,8 @@ two_events(void *context)
 
 const struct sim_kernel props_kernel_stamp_event = {
     .name = "trace-order",
-    .about = "events of two processors are in one order with their clock",
+    .about = "events of two processors have sequence numbers in the order of "
+             "their times",
     .setup = setup,
     .finish = two_events,
     .threads = {{"first", tick_and_emit, NULL},
@@ -75,7 +76,8 @@ const struct sim_kernel props_kernel_stamp_event = {
 
 const struct sim_kernel props_kernel_handover = {
     .name = "trace-handover",
-    .about = "a buffer is the writer's, then the reader's, and lost by none",
+    .about =
+        "a buffer passes from the writer to the reader, and neither loses it",
     .setup = setup,
     .finish = two_events,
     .threads = {{"writer", traced_emit_twice, NULL},
@@ -128,7 +130,7 @@ is_off(void *context)
 
 const struct sim_kernel props_kernel_two_readers = {
     .name = "trace-two-readers",
-    .about = "who waits beside a reader that sleeps is refused, not lost",
+    .about = "a second reader that waits is refused, and both go on",
     .setup = header_is_read,
     .finish = is_off,
     .threads = {{"first", wait_then_stop, NULL},
@@ -174,7 +176,7 @@ one_has_read(void *context)
 
 const struct sim_kernel props_kernel_reads_at_once = {
     .name = "trace-reads-at-once",
-    .about = "of two that read at once one gets the buffer",
+    .about = "of two threads that read at the same time one gets the buffer",
     .setup = one_buffer_is_full,
     .finish = one_has_read,
     .threads = {{"first", read_once, NULL}, {"second", read_once, NULL}},
@@ -231,7 +233,7 @@ two_files(void *context)
 
 const struct sim_kernel props_kernel_sessions = {
     .name = "trace-sessions",
-    .about = "an event beside stop and start is in one session, or in none",
+    .about = "an event during a stop and a start is in one session, or in none",
     .setup = setup,
     .finish = two_files,
     .threads = {{"control", traced_stop_and_start, NULL},
@@ -243,7 +245,7 @@ const struct sim_kernel props_kernel_sessions = {
 
 const struct sim_kernel props_kernel_returns = {
     .name = "trace-returns",
-    .about = "a return from a system call is told once, in its own session",
+    .about = "a return from a system call is recorded once, in its own session",
     .setup = setup,
     .finish = traced_one_return,
     .threads = {{"control", traced_stop_and_start_stopped, NULL},
@@ -253,7 +255,8 @@ const struct sim_kernel props_kernel_returns = {
 
 const struct sim_kernel props_kernel_returns_outside = {
     .name = "trace-returns-outside",
-    .about = "a return on no processor is told in its own session, or in none",
+    .about =
+        "a return on no processor is recorded in its own session, or in none",
     .setup = setup,
     .finish = traced_return_or_none,
     .threads = {{"control", traced_stop_and_start, NULL},
@@ -288,7 +291,8 @@ no_event(void *context)
 
 const struct sim_kernel props_kernel_timer_task = {
     .name = "trace-timer-task",
-    .about = "the task of timers is named whole, or in the next session",
+    .about = "the timers' task, named while a session ends, is in that trace "
+             "or in the next one, never half",
     .setup = setup,
     .finish = no_event,
     .threads = {{"control", end_session, NULL},
@@ -353,7 +357,8 @@ one_session(void *context)
 
 const struct sim_kernel props_kernel_two_starts = {
     .name = "trace-two-starts",
-    .about = "of two that start a session one does, and a reader may look on",
+    .about = "of two threads that start a session exactly one succeeds, even "
+             "while a reader polls",
     .setup = off,
     .finish = one_session,
     .threads = {{"first", start_and_emit, NULL},

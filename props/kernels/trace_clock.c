@@ -147,7 +147,7 @@ write_two(void *context, uint32_t thread)
 
 const struct sim_kernel props_kernel_clock_order = {
     .name = "clock-order",
-    .about = "numbers of two processors differ, and are in the order of time",
+    .about = "numbers of two processors differ, and follow the order of time",
     .setup = setup,
     .finish = all_are_there,
     .threads = {{"first", write_two, NULL}, {"second", write_two, NULL}},
@@ -204,7 +204,8 @@ four_events(void *context)
 
 const struct sim_kernel props_kernel_clock_ahead = {
     .name = "clock-ahead",
-    .about = "processors that read ahead number in their own order, not alike",
+    .about = "each processor numbers its events in its own order, and no "
+             "number is used twice",
     .setup = setup,
     .finish = four_events,
     .threads = {{"first", emit_two, NULL}, {"second", emit_two, NULL}},
@@ -222,7 +223,8 @@ two_events(void *context)
 
 const struct sim_kernel props_kernel_clock_handover = {
     .name = "clock-handover",
-    .about = "a buffer is the writer's, then the reader's, and lost by none",
+    .about =
+        "a buffer passes from the writer to the reader, and neither loses it",
     .setup = setup,
     .finish = two_events,
     .threads = {{"writer", traced_emit_twice, NULL},
@@ -250,7 +252,8 @@ write_another(void *context, uint32_t thread)
 
 const struct sim_kernel props_kernel_clock_cut = {
     .name = "clock-cut",
-    .about = "a trace that ran out of buffers ends at one time everywhere",
+    .about = "a trace that ran out of buffers ends at the same time on all "
+             "processors",
     .setup = setup_almost_full,
     .finish = some_are_lost,
     .threads = {{"first", write_another, NULL}, {"second", write_two, NULL}},
@@ -271,7 +274,8 @@ write_full_and_read(void *context, uint32_t thread)
 
 const struct sim_kernel props_kernel_clock_cut_read = {
     .name = "clock-cut-read",
-    .about = "what was read before the cut has nothing that is after it",
+    .about = "what was read before the trace was cut has no event from after "
+             "the cut",
     .setup = setup_almost_full,
     .finish = some_may_be_lost,
     .threads = {{"first", write_full_and_read, NULL},
@@ -299,7 +303,7 @@ two_files(void *context)
 
 const struct sim_kernel props_kernel_clock_sessions = {
     .name = "clock-sessions",
-    .about = "an event beside stop and start is in one session, or in none",
+    .about = "an event during a stop and a start is in one session, or in none",
     .setup = setup,
     .finish = two_files,
     .threads = {{"control", traced_stop_and_start, NULL},
@@ -311,7 +315,7 @@ const struct sim_kernel props_kernel_clock_sessions = {
 
 const struct sim_kernel props_kernel_clock_returns = {
     .name = "clock-returns",
-    .about = "a return from a system call is told once, in its own session",
+    .about = "a return from a system call is recorded once, in its own session",
     .setup = setup,
     .finish = traced_one_return,
     .threads = {{"control", traced_stop_and_start_stopped, NULL},

@@ -52,7 +52,7 @@ whole_file(void *context)
 
 const struct sim_kernel props_kernel_reader = {
     .name = "trace-reader",
-    .about = "a reader that sleeps is woken for all there is, and for the end",
+    .about = "a reader that sleeps is woken for each buffer, and for the end",
     .setup = setup,
     .finish = whole_file,
     .threads = {{"writer", emit_and_stop, NULL},
@@ -88,7 +88,7 @@ outside_is_there(void *context)
 
 const struct sim_kernel props_kernel_reader_outside = {
     .name = "trace-reader-outside",
-    .about = "the end of a trace comes after the events of no processor",
+    .about = "the end of a trace comes after the events outside all processors",
     .setup = one_outside,
     .finish = outside_is_there,
     .threads = {{"control", stop_only, NULL},
@@ -123,7 +123,8 @@ file_is_whole(void *context)
 
 const struct sim_kernel props_kernel_stop_wait = {
     .name = "trace-stop-wait",
-    .about = "who waits for the reader to end is woken, and may start again",
+    .about = "a thread that waits for the reader to finish is woken, and may "
+             "start again",
     .setup = setup,
     .finish = file_is_whole,
     .threads = {{"control", stop_wait_start, NULL},
@@ -163,7 +164,8 @@ all_waited(void *context)
 
 const struct sim_kernel props_kernel_stop_waiters = {
     .name = "trace-stop-waiters",
-    .about = "all who wait for the reader to end are woken by the end",
+    .about =
+        "all threads that wait for the reader to finish are woken when it does",
     .setup = end_is_left,
     .finish = all_waited,
     .threads = {{"first", wait_for_the_end, NULL},

@@ -92,7 +92,8 @@ const struct sim_kernel props_kernel_visited = {
 
 const struct sim_kernel props_kernel_visited_same = {
     .name = "visited-same-key",
-    .about = "of two processes that insert one key one is told it is new",
+    .about =
+        "of two processes that insert the same key exactly one finds it new",
     .setup = setup,
     .finish = one_was_first,
     .threads = {{"first", insert_same, NULL}, {"second", insert_same, NULL}},

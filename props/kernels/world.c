@@ -89,7 +89,7 @@ two_allocs_one_free(void *context)
 
 const struct sim_kernel props_kernel_stopped_world = {
     .name = "heap-stopped-world",
-    .about = "with stops by a hand-shake all is published in its cycle",
+    .about = "if a lock stops the world, every event is published in its cycle",
     .setup = one_cycle_old,
     .finish = two_allocs_one_free,
     .threads = {{"mutator", live_between_stops, NULL},
@@ -111,7 +111,8 @@ one_advance(void *context, uint32_t thread)
 
 const struct sim_kernel props_kernel_everything = {
     .name = "heap-everything",
-    .about = "a snapshot beside records, a cycle, a flush and a post-sweep",
+    .about = "a snapshot, records, a cycle, a flush and a post-sweep at once "
+             "lose and tear nothing",
     .setup = one_cycle_old,
     .finish = two_allocs_one_free,
     .threads = {{"mutator", live_between_stops, NULL},
@@ -161,7 +162,8 @@ all_is_counted(void *context)
 
 const struct sim_kernel props_kernel_everything_running = {
     .name = "advance-everything",
-    .about = "a snapshot beside records and a cycle of a running world",
+    .about = "a snapshot, records and a cycle at once in a running world lose "
+             "and tear nothing",
     .setup = one_cycle_old_running,
     .finish = all_is_counted,
     .threads = {{"mutator", live_running, NULL},

@@ -253,9 +253,9 @@ class Worlds:
             runs.append(int(failed[1]) - first + 1)
             found = found or output
         said = re.search(r"^(\w\d) broken: (.*)$", found, re.M)
-        size = re.search(r"shrunk from .*?, (\d+) of them.*?from \d+ events to (\d+)", found)
+        size = re.search(r"shrunk from \d+ events to (\d+) \(.*?, (\d+) of them", found)
         return Finding(said[1], said[2], self.shown(name), runs,
-                       "choices: %s, events: %s" % (size[1], size[2]))
+                       "choices: %s, events: %s" % (size[2], size[1]))
 
 
 class Subjects(Worlds):
