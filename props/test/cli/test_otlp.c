@@ -13,6 +13,7 @@
 #include "otlp.h"
 #include "proto.h"
 #include "unit_test.h"
+#include "varint.h"
 
 enum { STACKS = 6, TYPES = 2, NONE = 0 };
 
@@ -86,21 +87,6 @@ struct message {
     const uint8_t *end;
 };
 
-static uint64_t
-take_varint(struct message *from)
-{
-    uint64_t value = 0;
-
-    for (int shift = 0; shift < 64; shift += 7) {
-        assert_true(from->at < from->end);
-        value |= (uint64_t)(*from->at & 0x7f) << shift;
-        if ((*from->at++ & 0x80) == 0)
-            return value;
-    }
-    fail();
-    return 0;
-}
-
 /* out: *inner, of a message; *value, of a number. returns: the field, 0: end */
 static uint64_t
 take_field(struct message *from, struct message *inner, uint64_t *value)
@@ -109,13 +95,13 @@ take_field(struct message *from, struct message *inner, uint64_t *value)
 
     if (from->at == from->end)
         return 0;
-    tag = take_varint(from);
+    tag = varint_take(&from->at, from->end);
     *inner = *from;
     if (tag % 8 == 0) {
-        *value = take_varint(from);
+        *value = varint_take(&from->at, from->end);
         return tag / 8;
     }
-    *value = tag % 8 == 1 ? 8 : take_varint(from);
+    *value = tag % 8 == 1 ? 8 : varint_take(&from->at, from->end);
     assert_true(tag % 8 == 1 || tag % 8 == 2);
     assert_true(*value <= (uint64_t)(from->end - from->at));
     *inner = (struct message){from->at, from->at + *value};
@@ -163,7 +149,7 @@ stack_of(struct message dictionary, struct message sample)
     assert_non_null(indices.at);
     for (uint64_t call = 0; call <= first % 3; call++) {
         const struct message location =
-            find(dictionary, 2, (int)take_varint(&indices));
+            find(dictionary, 2, (int)varint_take(&indices.at, indices.end));
 
         if (call == 0)
             first = number_of(location, 2) - 4096;
@@ -187,7 +173,7 @@ expect_samples(struct message dictionary, struct message profile, int type)
 
         assert_in_range(stack, 0, STACKS - 1);
         assert_int_equal(seen[stack], 0);
-        seen[stack] = (int64_t)take_varint(&values);
+        seen[stack] = (int64_t)varint_take(&values.at, values.end);
         assert_int_not_equal(seen[stack], 0);
         assert_ptr_equal(values.at, values.end);
         count++;

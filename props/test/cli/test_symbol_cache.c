@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "map.h"
+#include "refused_memory.h"
 #include "symbol_cache.h"
 #include "unit_test.h"
 
@@ -88,40 +89,6 @@ TEST(what_cannot_be_told_apart_is_not_kept)
 
 /* ---- no memory ---- */
 
-static uint32_t fails_at; /* counted down; 0: never again */
-static uint32_t callocs;
-
-static bool
-fails(void)
-{
-    return fails_at > 0 && --fails_at == 0;
-}
-
-void *__real_malloc(size_t bytes);
-void *__wrap_malloc(size_t bytes);
-void *
-__wrap_malloc(size_t bytes)
-{
-    return fails() ? NULL : __real_malloc(bytes);
-}
-
-void *__real_calloc(size_t count, size_t each_bytes);
-void *__wrap_calloc(size_t count, size_t each_bytes);
-void *
-__wrap_calloc(size_t count, size_t each_bytes)
-{
-    callocs++;
-    return fails() ? NULL : __real_calloc(count, each_bytes);
-}
-
-void *__real_realloc(void *old, size_t bytes);
-void *__wrap_realloc(void *old, size_t bytes);
-void *
-__wrap_realloc(void *old, size_t bytes)
-{
-    return fails() ? NULL : __real_realloc(old, bytes);
-}
-
 /* One request fails; behind it there is memory again. */
 static void
 keep_without(uint32_t request)
@@ -132,14 +99,14 @@ keep_without(uint32_t request)
     uint32_t missing = 0;
     uint32_t file;
 
-    fails_at = request;
+    refused_memory_at = request;
     file = cli_symbol_cache_file(cache, "/a", first_id, 3);
     if (file == 0)
         file = cli_symbol_cache_file(cache, "/a", first_id, 3);
     assert_int_equal(file, 1);
     for (uint64_t i = 0; i < NAMES; i++)
         keep(cache, file, i * 16);
-    fails_at = 0;
+    refused_memory_at = 0;
     for (uint64_t i = 0; i < NAMES; i++)
         if (cli_symbol_cache_get(cache, file, i * 16, found) == 0)
             missing++;
@@ -167,7 +134,7 @@ TEST(a_map_of_keys_that_come_and_go_stays_small)
     enum { KEYS = 20000, LIVE = 12 };
     struct cli_map map = {0};
 
-    callocs = 0;
+    refused_memory_callocs = 0;
     for (uint64_t key = 1; key <= KEYS; key++) {
         assert_true(cli_map_put(&map, key, key * 3));
         if (key > LIVE)
@@ -179,7 +146,7 @@ TEST(a_map_of_keys_that_come_and_go_stays_small)
     }
     assert_true(map.room <= 128);
     /* Each time it has room for 16 more at least, in two arrays. */
-    assert_true(callocs <= 2 * KEYS / 16);
+    assert_true(refused_memory_callocs <= 2 * KEYS / 16);
     cli_map_release(&map);
 }
 

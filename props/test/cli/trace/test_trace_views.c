@@ -15,6 +15,7 @@
 
 #include "captured.h"
 #include "folder.h"
+#include "refused_memory.h"
 #include "trace.h"
 #include "trace_reader.h"
 #include "trace_script.h"
@@ -29,41 +30,10 @@ static char out_path[sizeof folder + 16];
 
 /* ---- The command, in a process of its own ---- */
 
-static uint32_t fails_at;   /* this request for memory; 0: none */
 static size_t most_bytes;   /* of a file; 0: any */
 static const char *says_to; /* instead of here; NULL: here */
 
-static bool
-fails(void)
-{
-    return fails_at > 0 && --fails_at == 0;
-}
-
-void *__real_malloc(size_t bytes);
-void *__wrap_malloc(size_t bytes);
-void *
-__wrap_malloc(size_t bytes)
-{
-    return fails() ? NULL : __real_malloc(bytes);
-}
-
-void *__real_calloc(size_t count, size_t each_bytes);
-void *__wrap_calloc(size_t count, size_t each_bytes);
-void *
-__wrap_calloc(size_t count, size_t each_bytes)
-{
-    return fails() ? NULL : __real_calloc(count, each_bytes);
-}
-
-void *__real_realloc(void *old, size_t bytes);
-void *__wrap_realloc(void *old, size_t bytes);
-void *
-__wrap_realloc(void *old, size_t bytes)
-{
-    return fails() ? NULL : __real_realloc(old, bytes);
-}
-
-static uint32_t asked_to_fail;
+static uint32_t asked_to_fail; /* this request for memory; 0: none */
 
 static enum cli_exit
 trace_with_limits(int argc, char **argv)
@@ -75,7 +45,7 @@ trace_with_limits(int argc, char **argv)
         return CLI_NOT_FOUND;
     if (says_to != NULL && freopen(says_to, "w", stdout) == NULL)
         return CLI_NOT_FOUND;
-    fails_at = asked_to_fail;
+    refused_memory_at = asked_to_fail;
     return cli_trace(argc, argv);
 }
 

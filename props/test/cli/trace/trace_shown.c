@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "unit_test.h"
+#include "varint.h"
 
 enum { TRACKS_MAX = 256, NAME_MAX_BYTES = 64 };
 
@@ -325,21 +326,6 @@ struct field {
     struct bytes inner; /* of a message or text */
 };
 
-static uint64_t
-take_varint(struct bytes *from)
-{
-    uint64_t value = 0;
-
-    for (int shift = 0; shift < 64; shift += 7) {
-        assert_true(from->at < from->end);
-        value |= (uint64_t)(*from->at & 0x7f) << shift;
-        if ((*from->at++ & 0x80) == 0)
-            return value;
-    }
-    fail();
-    return 0;
-}
-
 static bool
 take_field(struct bytes *from, struct field *field)
 {
@@ -347,8 +333,9 @@ take_field(struct bytes *from, struct field *field)
 
     if (from->at == from->end)
         return false;
-    tag = take_varint(from);
-    *field = (struct field){.number = tag / 8, .value = take_varint(from)};
+    tag = varint_take(&from->at, from->end);
+    *field = (struct field){.number = tag / 8,
+                            .value = varint_take(&from->at, from->end)};
     if (tag % 8 == 0)
         return true;
     assert_int_equal(tag % 8, 2);

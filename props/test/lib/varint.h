@@ -1,0 +1,23 @@
+/* varint.h -- takes a varint of a protobuf that a test reads. */
+#ifndef PROPS_VARINT_H
+#define PROPS_VARINT_H
+
+#include "unit_test.h"
+
+/* in, out: *at, up to end. An endless or cut one fails the test. */
+static inline uint64_t
+varint_take(const uint8_t **at, const uint8_t *end)
+{
+    uint64_t value = 0;
+
+    for (int shift = 0; shift < 64; shift += 7) {
+        assert_true(*at < end);
+        value |= (uint64_t)(**at & 0x7f) << shift;
+        if ((*(*at)++ & 0x80) == 0)
+            return value;
+    }
+    fail();
+    return 0;
+}
+
+#endif
