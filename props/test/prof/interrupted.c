@@ -16,7 +16,7 @@ enum { TICKS_MAX = 64, BUCKETS_MAX = 16, PARTS_MAX = 64, HANG_SECONDS = 120 };
 static const uintptr_t own[] = {0x1000, 0x2000};
 static const uintptr_t others[] = {0x3000, 0x4000, 0x5000};
 
-/* The world of one interrupted call. */
+/* The instance, the profile and the trace whose calls are interrupted. */
 static struct prof *prof;
 static struct prof_proc *proc;
 static struct prof_cpu *cpu;
@@ -27,9 +27,9 @@ static void *trace_block;
 static size_t prof_bytes;
 static size_t cpu_bytes;
 static size_t trace_bytes;
-static prof_bucket kept; /* by the call, of `own` */
+static prof_bucket kept; /* a live object of `own` */
 
-/* What was done. */
+/* How many events of each kind were recorded. */
 static struct {
     uint64_t own_allocs;
     uint64_t own_frees;
@@ -109,7 +109,7 @@ do_alloc(void)
     done.own_allocs++;
 }
 
-/* The same new bucket that the handler needs. */
+/* The bucket is new, and the handler's allocations need the same one. */
 static void
 do_first_alloc(void)
 {
@@ -164,7 +164,8 @@ do_trace(void)
 static void
 do_advance(void)
 {
-    /* A handler's own call may be in flight: then it is to be tried again. */
+    /* A handler may be inside a call of its own: then the next advance
+     * retries. */
     (void)!prof_heap_next_cycle(prof);
     (void)!prof_heap_flush(prof);
 }
@@ -208,7 +209,8 @@ const struct interrupted_call interrupted_calls[INTERRUPTED_CALLS] = {
 
 /* ---- the handler ---- */
 
-/* Two lives and three events, on the processor that is interrupted. */
+/* Two allocations with their frees, two waits and a tick, all on the processor
+ * whose call is interrupted. */
 void
 interrupted_live(void)
 {
@@ -224,9 +226,9 @@ interrupted_live(void)
     done.ticks++;
 }
 
-/* ---- the account ---- */
+/* ---- the comparison ---- */
 
-static char wrong[200]; /* the first thing that is */
+static char wrong[200]; /* the first difference found */
 
 static bool
 check_equal(const char *what, uint64_t got, uint64_t want)
@@ -327,7 +329,7 @@ int
 interrupted_open(void **state)
 {
     (void)state;
-    alarm(HANG_SECONDS); /* a call that waits for what it interrupts */
+    alarm(HANG_SECONDS); /* ends a call that hangs */
     prof_bytes = prof_bytes_needed(&config);
     cpu_bytes = prof_cpu_bytes_needed(&cpu_config);
     trace_bytes = prof_trace_bytes_needed(&trace_config);

@@ -13,12 +13,13 @@ enum { INTERRUPTED_CALLS = 12 };
 struct interrupted_call {
     const char *name;
     void (*call)(void);
-    bool records; /* else: a control call */
+    bool records; /* true: a record call; false: a control call */
 };
 
 extern const struct interrupted_call interrupted_calls[INTERRUPTED_CALLS];
 
-/* The fixture of a group of tests: calls that never end are ended. */
+/* The set-up of a group of tests. It sets an alarm, which ends a call that
+ * hangs. */
 int interrupted_open(void **state);
 int interrupted_close(void **state);
 

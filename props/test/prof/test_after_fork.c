@@ -22,7 +22,7 @@
 
 enum {
     FORKS = 150,
-    CHILD_SECONDS = 60, /* of a child that hangs; on a slow machine, too */
+    CHILD_SECONDS = 60, /* for a child that hangs; enough on a slow machine */
     STACKS = 64,
     PROCS = 3,
     TICKS = 8
@@ -99,7 +99,7 @@ read_trace(void *context)
 
 /* ---- the child ---- */
 
-/* What is wrong, as an exit status; 0: nothing. */
+/* Make a number of the line of a failed check the child's exit status. */
 #define CHECK(condition)               \
     do {                               \
         if (!(condition))              \
@@ -274,7 +274,7 @@ TEST(a_child_goes_on_whatever_other_threads_were_doing)
         assert_int_equal(pthread_join(threads[i], NULL), 0);
     assert_int_equal(prof_trace_stop(trace, 0, NULL, 0), PROF_OK);
     assert_int_equal(pthread_join(threads[2], NULL), 0);
-    /* The parent has not noticed. */
+    /* The parent's profile still runs. */
     assert_int_equal(prof_cpu_stop(cpu), PROF_OK);
     drop_others();
     props_prof_drop(prof);

@@ -51,12 +51,12 @@ static const uintptr_t stack[] = {0x1000, 0x2000};
 struct wrap_row {
     const char *why;
     const struct prof_rules *rules;
-    uint32_t slot;    /* of the counter */
-    uint32_t taken;   /* where its published sum stands */
-    uint64_t before;  /* published */
-    uint32_t counter; /* as the thread left it */
-    bool inside;      /* ... in the middle of a call */
-    uint32_t carried; /* what must be, afterwards */
+    uint32_t slot;    /* the slot whose counter is set */
+    uint32_t taken;   /* the slot whose published sum is set */
+    uint64_t before;  /* that published sum */
+    uint32_t counter; /* the counter, as the lost thread left it */
+    bool inside;      /* that thread was in the middle of a call */
+    uint32_t carried; /* the carry that the repair must make */
 };
 
 static const struct wrap_row wrap_rows[] = {
@@ -73,7 +73,8 @@ static const struct wrap_row wrap_rows[] = {
      1},
 };
 
-/* The half of a word is that of the allocations or of the frees. */
+/* `half` says which half of the word is set: that of the allocations or of the
+ * frees. */
 static void
 try_wrap(const struct wrap_row *row, enum half half)
 {
@@ -113,7 +114,9 @@ TEST(a_carry_that_was_not_made_is_made_up_for)
     }
 }
 
-/* Allocations of this cycle: published by a first snapshot, or by nothing. */
+/* The fork interrupts a first snapshot, which publishes allocations of the
+ * current cycle: the child finishes it. Without one, the child must not publish
+ * them. */
 TEST(a_first_snapshot_is_gone_on_with_and_no_other)
 {
     const struct prof_config config = {.buckets_max = 2, .procs_max = 1};
@@ -138,7 +141,8 @@ TEST(a_first_snapshot_is_gone_on_with_and_no_other)
     props_prof_drop(one);
 }
 
-/* The snapshot had published a row, then its count wrapped: first the carry. */
+/* The fork interrupts a first snapshot that has published a row whose count
+ * then wrapped: the carry must be made before the snapshot is finished. */
 TEST(a_first_snapshot_goes_on_with_the_carry)
 {
     const struct prof_config config = {.buckets_max = 2, .procs_max = 1};
@@ -200,7 +204,7 @@ TEST(entries_are_open_or_free_and_profiles_have_their_names)
     assert_int_equal(open_entry(own, "c"), PROF_OK);
     assert_int_equal(prof_profile_remove(own, "a", 1), PROF_OK);
     assert_int_equal(prof_profile_remove(own, "c", 1), PROF_OK);
-    /* A closing and a making that stopped in the middle. */
+    /* A removal and the making of a profile, both stopped in the middle. */
     one->entries[3].profile = one->entries[2].profile;
     memset(one->profiles[one->profiles_count].name, 'x', PROF_NAME_MAX);
     own->open = 7;
@@ -233,7 +237,8 @@ TEST(calls_in_flight_are_not_waited_for)
     props_prof_drop(one);
 }
 
-/* The mean of a draw is far above 16 bytes: a sampled object was asked for. */
+/* A gap between samples is far above 16 bytes on average, so it takes many
+ * calls until an allocation is to be sampled. */
 TEST(a_yes_that_no_allocation_followed_is_forgotten)
 {
     const struct prof_config config = {.buckets_max = 2, .procs_max = 1};
@@ -248,7 +253,7 @@ TEST(a_yes_that_no_allocation_followed_is_forgotten)
     assert_int_not_equal(proc->sampler.sampled, 0);
     prof_after_fork_child(one);
     assert_int_equal(proc->sampler.rate_bytes, 0);
-    /* One that nobody asked about stands for itself alone. */
+    /* An allocation that was never offered for sampling has the rate 1. */
     prof_heap_alloc(proc, stack, 2, 16);
     assert_int_equal(
         prof_heap_snapshot(one, PROF_SELECT_ALL, &record, 1, &count), PROF_OK);
@@ -258,7 +263,7 @@ TEST(a_yes_that_no_allocation_followed_is_forgotten)
 
 enum { DEEP = 40, RECORD_MAX = 4096 };
 
-/* Start, one event with a deep stack, stop. */
+/* Trace one event with a deep stack. */
 static void
 trace_a_deep_stack(void)
 {
@@ -273,7 +278,7 @@ trace_a_deep_stack(void)
     assert_int_equal(prof_trace_stop(trace, 0, NULL, 0), PROF_OK);
 }
 
-/* returns: how many bytes the trace has, read as far as `parts` parts */
+/* Read the first `parts` parts of the trace. returns: their bytes */
 static size_t
 read_parts(uint32_t parts, uint8_t file[RECORD_MAX])
 {
@@ -291,11 +296,11 @@ read_parts(uint32_t parts, uint8_t file[RECORD_MAX])
     return used;
 }
 
-/* Is the deep stack in there, with its number, its depth and all its frames? */
+/* Does the file have the deep stack, with its number, depth and all frames? */
 static bool
 has_deep_stack(const uint8_t *file, size_t bytes)
 {
-    /* Frames of seven bytes; a record's length takes two. */
+    /* Each frame takes seven bytes, and the record's length two. */
     const uint32_t length = 2 + DEEP * 7;
     const uint8_t head[] = {3 | 3 << 6, (uint8_t)(length & 127) | 128,
                             (uint8_t)(length >> 7), 1, DEEP};

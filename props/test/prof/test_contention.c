@@ -35,7 +35,7 @@ TEST(an_event_left_out_makes_no_bucket)
     assert_true(props_fixture_begin(&fixture, &prof_rules_exact));
     prof_block_rate_set(fixture.prof, 100);
     (void)props_fixture_event(&fixture, PROF_BLOCK, UINT64_MAX,
-                              1); /* outcome 99 */
+                              1); /* not kept: the number drawn is 99 */
     prof_block_rate_set(fixture.prof, 0);
     (void)props_fixture_event(&fixture, PROF_BLOCK, 0, 1000);
     assert_int_equal(
@@ -45,8 +45,11 @@ TEST(an_event_left_out_makes_no_bucket)
     props_fixture_end(&fixture);
 }
 
-/* Of a rate of 2^n the upper n bits of a number are the outcome, and the rest
- * says which way is taken to it: none below, and one at or above, the rate. */
+/* At a rate of 2^n the upper n bits of a random number are the value drawn. The
+ * bits below only choose the code path: if they are 0, the low half of the
+ * product is below the rate, and the code must test whether to reject the
+ * number; if they are 1, it need not. Either way the event is kept if the value
+ * is below its ticks. */
 TEST(an_event_is_kept_if_the_outcome_is_below_its_ticks)
 {
     static const struct {
@@ -82,8 +85,10 @@ TEST(an_event_is_kept_if_the_outcome_is_below_its_ticks)
     }
 }
 
-/* 2^64 modulo 100 is 16, and this number times 100 leaves 4: the first of one
- * too many that lead to 6. */
+/* A number n becomes the draw n * 100 >> 64. 2^64 mod 100 is 16, so a number
+ * whose product has a low half below 16 is rejected, or some draws would be
+ * more likely. This one has the high half 6 and the low half 4: it is rejected,
+ * and another number is taken. */
 TEST(a_number_of_no_use_is_followed_by_another)
 {
     const uint64_t number = (uint64_t)-1 / 100 * 6 + 1;
@@ -158,9 +163,9 @@ TEST(those_who_go_on_waiting_are_charged_as_the_mean)
 
 /*
  * Nanoseconds become ticks, rounded down, at least 1. What does not fit becomes
- * the largest number: too many whole seconds, or an overflow by the rest of a
- * second, or a number that is too large only as a signed one. In Go 1.5 these
- * became the least number.
+ * the largest number: too many whole seconds, or an overflow in the part below
+ * a second, or a result that only fits if it were unsigned. In Go 1.5 these
+ * became the smallest number.
  */
 TEST(a_rate_becomes_ticks_and_never_overflows)
 {
@@ -176,11 +181,11 @@ TEST(a_rate_becomes_ticks_and_never_overflows)
         {UINT64_C(4000000000), INT64_C(4611686018999999999), INT64_MAX},
         {UINT64_C(2000000000), INT64_C(9000000000000000000), INT64_MAX},
         {UINT64_C(1000000000), INT64_MAX, INT64_MAX},
-        /* 2^63: the first that does not fit */
+        /* 2^63: the first result that does not fit */
         {UINT64_C(1) << 33, (INT64_C(1) << 30) * 1000000000, INT64_MAX},
         {1000000000, 0, 0},
         {1000000000, -5, 0},
-        {1, 1, 1}, /* every event */
+        {1, 1, 1}, /* every event is kept */
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -221,7 +226,8 @@ TEST(more_events_than_can_be_shown_are_shown_as_2_to_the_63)
     props_fixture_end(&fixture);
 }
 
-/* An era's rules may be followed with numbers of 64 bits: r mod R <= c. */
+/* The rules of an old release also work with 64-bit random numbers: an event of
+ * c ticks is kept if r mod R <= c, here with R = 10 and c = 4. */
 TEST(rules_of_an_era_work_with_long_random_numbers)
 {
     struct prof_rules rules = prof_rules_go1_10;
@@ -254,7 +260,8 @@ wait_often(void *context)
     return NULL;
 }
 
-/* Doubles are added in a loop of compare-and-swap: none may be lost. */
+/* Threads add to counts that are doubles in a compare-and-swap loop: no event
+ * may be lost. */
 TEST(counts_of_many_threads_add_up)
 {
     static const struct prof_rules *const all[] = {&prof_rules_exact,
@@ -262,7 +269,7 @@ TEST(counts_of_many_threads_add_up)
     static _Alignas(PROF_BLOCK_ALIGN) unsigned char block[1 << 16];
 
     for (int i = 0; i < 2; i++) {
-        /* The loser of the race for the bucket has taken one as well. */
+        /* Each thread that loses the race to make the bucket uses up a row. */
         const struct prof_config config = {
             .rules = all[i], .buckets_max = THREADS, .procs_max = THREADS};
         struct prof_contention_record record;
@@ -287,7 +294,8 @@ TEST(counts_of_many_threads_add_up)
     }
 }
 
-/* Set two rates in turn, both multiples of 5 ticks. */
+/* Set two rates in turn. Both are multiples of 5 ticks, the wait of each
+ * event. */
 static void *
 change_rates(void *context)
 {
@@ -299,9 +307,10 @@ change_rates(void *context)
 }
 
 /*
- * By its rate, a wait of 5 ticks counts as 2 events and 10 ticks, or as 200 and
- * 1000. Either is 5 ticks an event; a mixture would show that one rate decided
- * and another one scaled.
+ * At a rate of 10 ticks a kept wait of 5 ticks counts as 2 events and 10 ticks,
+ * at 1000 as 200 events and 1000 ticks. Either is 5 ticks an event. A mixture
+ * would show that one rate decided whether the event is kept, and another one
+ * scaled it.
  */
 TEST(a_rate_that_changes_meanwhile_is_one_rate_per_event)
 {
@@ -324,8 +333,8 @@ TEST(a_rate_that_changes_meanwhile_is_one_rate_per_event)
 
 /* ---------------------------------------------------------------------- worlds
  *
- * Without the model: the sums over all stacks, from the log alone.
- */
+ * These tests do without the model: they compare the sums over all stacks with
+ * the log alone. */
 
 enum { WORLDS = 100000 };
 
@@ -383,7 +392,8 @@ recorded(struct prof *prof, enum prof_contention kind)
     return sums;
 }
 
-/* Run the world of a seed; does it have waits that must all be there? */
+/* Run the world of a seed. returns: does it have waits that the profile must
+ * all show? */
 static bool
 run_world(struct sim_world *world, uint64_t seed)
 {

@@ -1,7 +1,7 @@
 /*
  * test_file.c -- files appear whole or not at all, even if a system call writes
  * few bytes, is interrupted, finds no space, or cannot sync, close or rename.
- * Also the mode of a file, before and after.
+ * Also tests the mode of a file that is replaced.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -34,7 +34,8 @@ TEST_WITH(begin, end, a_file_is_made_new_and_nobody_else_may_open_it)
     assert_int_equal(like(path).st_ino, info.st_ino);
 }
 
-/* Any reader of the name finds the whole file; only the disk may not. */
+/* Any reader sees the whole file at once; only after a power failure may it be
+ * missing on disk. */
 TEST_WITH(begin, end, a_quick_file_does_not_wait_for_the_disk)
 {
     write_text(path, "old");
@@ -46,7 +47,7 @@ TEST_WITH(begin, end, a_quick_file_does_not_wait_for_the_disk)
     assert_int_equal(prof_file_end(&file, PROF_OK), PROF_OK);
     assert_int_equal(stubs.syncs, 0);
     assert_holds(path, "new");
-    /* The next one is as usual. */
+    /* A later file is synced as usual. */
     write_text(path, "newer");
     assert_int_equal(stubs.syncs, 2);
 }
@@ -70,11 +71,12 @@ TEST_WITH(begin, end, a_temporary_name_is_random_and_like_no_other)
         for (int j = 0; j < i; j++)
             assert_string_not_equal(names[i], names[j]);
     }
-    /* Of 64 random digits in a place, none is never met but in 1 of 62 cases:
-     * of 256 such pairs, 16 at most say that each place varies. */
+    /* In 256 pairs of a digit and its place, 64 random names leave a pair unmet
+     * with a chance of 1 in 62. That each digit was met in at least 8 of the 16
+     * places shows that each place varies. */
     for (int digit = 0; digit < 16; digit++)
         assert_true(__builtin_popcount(met[digit]) >= 8);
-    /* The digits are those of the bytes: 1f, 30, 41 ... */
+    /* The bytes 1f, 30, 41 ... give these digits. */
     stubs.fixed_names = 1;
     assert_int_equal(prof_file_begin(&file, path), PROF_OK);
     assert_string_equal(file.temporary, ".prof-1f30415263748596.part");
@@ -83,7 +85,7 @@ TEST_WITH(begin, end, a_temporary_name_is_random_and_like_no_other)
 
 static const char taken[] = ".prof-1f30415263748596.part";
 
-/* What is there was left by nobody knows whom, and may be a link. */
+/* Somebody unknown left the file with that name; it may be a link. */
 TEST_WITH(begin, end, a_temporary_name_that_is_taken_is_left_alone)
 {
     make_text(in_folder("target"), "kept");
@@ -114,22 +116,23 @@ TEST_WITH(begin, end, what_interrupts_a_begin_is_waited_for)
     assert_holds(path, "newer");
 }
 
-/* A program may have closed its standard input: the file is descriptor 0. */
+/* A program may have closed its standard input: then the library gets
+ * descriptor 0. */
 TEST_WITH(begin, end, a_file_may_be_descriptor_0)
 {
     const int input = dup(0);
     int in_between;
 
     assert_true(input > 0);
-    in_between = open("/", O_PATH | O_CLOEXEC); /* where the folder was */
+    in_between = open("/", O_PATH | O_CLOEXEC); /* a free number above 0 */
     assert_int_equal(close(0), 0);
     assert_int_equal(close(in_between), 0);
     stubs.descriptors = 0;
-    /* The folder is 0 and the file in_between, or the other way round. */
+    /* Of the folder and the file one is descriptor 0, the other in_between. */
     write_text(path, "zero");
     assert_int_equal(stubs.syncs, 2);
     assert_int_equal(stubs.descriptors, 0);
-    /* A path that ends early leaves none open. */
+    /* A path with a missing folder leaves no descriptor open. */
     assert_int_equal(prof_file_begin(&file, in_folder("no/file")),
                      PROF_ERR_SINK);
     assert_int_equal(fcntl(0, F_GETFD), -1);
@@ -174,12 +177,13 @@ TEST_WITH(begin, end, a_new_file_has_the_mode_that_the_umask_leaves)
 
         (void)unlink(path);
         write_text(path, "new");
-        assert_int_equal(umask(before), masks[i]); /* which nobody changed */
+        assert_int_equal(umask(before), masks[i]); /* not changed */
         assert_int_equal(mode_of(path), 0666 & ~masks[i]);
     }
 }
 
-/* Without /proc nobody knows, and asking would change it for all threads. */
+/* Without /proc the umask is unknown: umask() reads it only by setting it,
+ * which would affect all threads. */
 TEST_WITH(begin, end, where_the_umask_is_not_known_the_file_is_private)
 {
     const mode_t before = umask(022);
@@ -217,7 +221,7 @@ TEST_WITH(begin, end, a_file_that_replaces_another_has_its_mode)
         write_text(path, "new");
         assert_int_equal(mode_of(path), modes[i]);
     }
-    /* But never runs as its owner. */
+    /* But the new file is never set-user-ID or set-group-ID. */
     assert_int_equal(chmod(path, 06755), 0);
     write_text(path, "new");
     assert_int_equal(mode_of(path), 0755);
@@ -235,7 +239,7 @@ TEST_WITH(begin, end, a_private_file_stays_private)
     }
 }
 
-/* Permissions for one group are none for another. */
+/* Permissions for one group must not be given to another. */
 TEST_WITH(begin, end, a_group_is_kept_or_gets_what_all_have)
 {
     const bool may_give = geteuid() == 0;
@@ -247,7 +251,7 @@ TEST_WITH(begin, end, a_group_is_kept_or_gets_what_all_have)
     write_text(path, "new");
     assert_int_equal(mode_of(path), 0664);
     if (!may_give)
-        return; /* a user may have but one group */
+        return; /* this user may belong to one group only */
     assert_int_equal(like(path).st_gid, 54321);
     refuse(CALL_FCHOWN, EPERM, 1);
     write_text(path, "new");
@@ -287,11 +291,11 @@ TEST_WITH(begin, end, a_write_that_takes_few_bytes_is_continued)
     }
 }
 
-/* A write that takes nothing and names no reason would go on for ever. */
+/* A write that returns 0 without an error must not be repeated for ever. */
 TEST_WITH(begin, end, a_write_that_fails_says_why_and_the_first_reason_stays)
 {
     assert_int_equal(prof_file_begin(&file, path), PROF_OK);
-    stubs.errno_before = EINTR; /* something else was interrupted */
+    stubs.errno_before = EINTR; /* of an earlier call */
     refuse(CALL_WRITE, 0, 1);
     assert_int_equal(put("lost"), PROF_ERR_SINK);
     assert_int_equal(file.error, EIO);
@@ -322,7 +326,7 @@ TEST_WITH(begin, end, the_file_and_its_folder_are_synced_wherever_it_is)
         const char *const name = strrchr(names[i], '/');
 
         stubs.syncs = 0;
-        stubs.root = i == 0 ? NULL : folder; /* "/" is not to be written to */
+        stubs.root = i == 0 ? NULL : folder; /* "/" cannot be written to */
         write_text(names[i], "here");
         assert_holds(in_folder(name != NULL ? name : names[i]), "here");
         assert_int_equal(stubs.syncs, 2);
@@ -336,7 +340,8 @@ TEST_WITH(begin, end, the_file_and_its_folder_are_synced_wherever_it_is)
     assert_int_equal(close(before), 0);
 }
 
-/* What fails at the end, how, and whether the file is there all the same. */
+/* Each row: the call that fails at the end, how, how many times, and whether
+ * the new file is in place all the same. */
 TEST_WITH(begin, end, an_end_that_fails_leaves_the_old_file)
 {
     static const struct {
@@ -364,13 +369,13 @@ TEST_WITH(begin, end, an_end_that_fails_leaves_the_old_file)
         assert_int_equal(prof_file_end(&file, PROF_OK),
                          stays ? PROF_OK : PROF_ERR_SINK);
         assert_int_equal(file.error, stays ? 0 : cases[i].error);
-        if (cases[i].error == EINTR) /* until it is not interrupted */
+        if (cases[i].error == EINTR) /* repeated until it succeeded */
             assert_int_equal(stubs.refused_times, 0);
         refuse(NO_CALL, 0, 0);
         assert_holds(path, stays ? "new" : "old");
         assert_int_equal(access(in_folder(file.temporary), F_OK), -1);
         assert_int_equal(stubs.descriptors, 0);
-        /* It has ended, and cannot end again. */
+        /* The file has ended: a second end fails and does nothing. */
         stubs.unlinks = 0;
         assert_int_equal(prof_file_end(&file, PROF_OK), PROF_ERR_SINK);
         assert_int_equal(file.error, stays ? 0 : cases[i].error);
@@ -378,7 +383,7 @@ TEST_WITH(begin, end, an_end_that_fails_leaves_the_old_file)
     }
 }
 
-/* Of two failures the first is told. */
+/* If two things fail, the first is the reason that is reported. */
 TEST_WITH(begin, end, a_file_thrown_away_keeps_its_reason_and_waits_for_no_disk)
 {
     assert_int_equal(prof_file_begin(&file, path), PROF_OK);

@@ -122,8 +122,8 @@ TEST_WITH(begin, end, links_that_lead_nowhere_are_refused)
     assert_int_equal(rmdir(in_folder("d")), 0);
 }
 
-/* What the link says and what follows it in the path: 4096 bytes with an end.
- */
+/* The link's target and the rest of the path may together have 4096 bytes, with
+ * the final NUL. */
 TEST_WITH(begin, end, a_link_that_makes_the_path_too_long_is_refused)
 {
     static char target[PROF_PATH_MAX];
@@ -165,7 +165,8 @@ TEST_WITH(begin, end, a_pipe_is_written_to_and_stays)
     assert_string_equal(got, "onetwo");
     assert_true(S_ISFIFO(like(path).st_mode));
     assert_int_equal(like(path).st_mode & 0777, 0600);
-    /* What is in it cannot be taken back, and it is not removed. */
+    /* What the pipe has received cannot be taken back, and the pipe is not
+     * removed. */
     assert_int_equal(prof_file_begin(&file, path), PROF_OK);
     prof_file_abandon(&file);
     assert_int_equal(prof_file_end(&file, PROF_ERR_MEMORY), PROF_ERR_MEMORY);
@@ -194,8 +195,8 @@ TEST_WITH(begin, end, what_is_swapped_while_it_is_opened_is_refused)
 }
 
 /*
- * A device that no mistake of the library can replace, even if root runs it: a
- * terminal, in a folder where no file can be made.
+ * Open a device that no mistake of the library can replace, even if root runs
+ * the test: a terminal, in a folder where no file can be made.
  */
 static int
 open_terminal(char *name, size_t name_bytes)
@@ -216,7 +217,7 @@ TEST_WITH(begin, end, a_device_is_written_to)
     const int master = open_terminal(name, sizeof name);
     const struct stat before = like(name);
 
-    stubs.descriptors = 0; /* what was opened otherwise */
+    stubs.descriptors = 0; /* a descriptor opened without the stubs */
     write_text(name, "new");
     assert_int_equal(read(master, got, sizeof got - 1), 3);
     assert_string_equal(got, "new");
@@ -224,7 +225,7 @@ TEST_WITH(begin, end, a_device_is_written_to)
     assert_true(S_ISCHR(like(name).st_mode));
     assert_int_equal(like(name).st_ino, before.st_ino);
     assert_int_equal(prof_file_begin(&file, name), PROF_OK);
-    assert_false(prof_file_is(&file, name)); /* may be read and written */
+    assert_false(prof_file_is(&file, name)); /* it may be read and written */
     refuse(CALL_WRITE, ENOSPC, 1);
     assert_int_equal(prof_file_end(&file, put("much")), PROF_ERR_SINK);
     assert_int_equal(file.error, ENOSPC);
@@ -276,7 +277,7 @@ TEST_WITH(begin, end, own_descriptors_are_written_to_where_they_are)
 
     make_text(path, "begun, ");
     opened = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
-    descriptor = fcntl(opened, F_DUPFD_CLOEXEC, 123); /* of three digits */
+    descriptor = fcntl(opened, F_DUPFD_CLOEXEC, 123); /* three digits */
     assert_true(descriptor >= 123);
     assert_int_equal(close(opened), 0);
     snprintf(name, sizeof name, "/dev/fd/%d", descriptor);
@@ -356,7 +357,7 @@ TEST_WITH(begin, end, a_file_is_known_under_any_name)
     assert_int_equal(unlink(in_folder("other")), 0);
 }
 
-/* It is for the caller to make, so others cannot choose what is in it. */
+/* The caller makes the folder, so that others cannot choose what is in it. */
 TEST_WITH(begin, end, a_folder_is_made_or_is_there)
 {
     char longest[PROF_PATH_MAX + 2];
@@ -389,11 +390,11 @@ TEST_WITH(begin, end, a_folder_is_made_or_is_there)
 TEST_WITH(begin, end, what_may_not_be_written_is_known_early)
 {
     assert_int_equal(prof_file_check(&file, path), PROF_OK);
-    assert_int_equal(access(path, F_OK), -1); /* and nothing is made */
+    assert_int_equal(access(path, F_OK), -1); /* and no folder is made */
     assert_int_equal(file.descriptor, -1);
     assert_int_equal(prof_file_check(&file, "/proc/self/none"), PROF_ERR_SINK);
     if (geteuid() == 0)
-        return; /* who may write everywhere */
+        return; /* a user who may write everywhere */
     assert_int_equal(chmod(folder, 0500), 0);
     assert_int_equal(prof_file_check(&file, path), PROF_ERR_SINK);
     assert_int_equal(file.error, EACCES);

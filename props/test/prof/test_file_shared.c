@@ -16,7 +16,7 @@ enum { NULL_DEVICE = 0x103 }; /* 1, 3 on Linux */
 static const char elsewhere[] = "elsewhere"; /* what must not be written to */
 static const char planted[] = "a link that another user may have planted";
 
-/* The thing that was planted leads to a file; that file stays as it is. */
+/* A link was planted that leads to a file; that file must stay as it is. */
 static void
 assert_kept(void)
 {
@@ -30,14 +30,14 @@ TEST_WITH(begin, end, a_link_of_another_in_a_shared_folder_is_not_followed)
         share_folder(sticky != 0);
         assert_int_equal(symlink(elsewhere, path), 0);
         if (geteuid() == 0) {
-            assert_writes(path, in_folder(elsewhere)); /* our own */
+            assert_writes(path, in_folder(elsewhere)); /* our own link */
             make_text(in_folder(elsewhere), "kept");
         }
         give_away(path);
         assert_refused(path, EACCES, planted);
         assert_kept();
         assert_int_equal(unlink(path), 0);
-        /* Nor is a folder's. */
+        /* A planted link to a folder is not followed, either. */
         assert_int_equal(symlink(".", path), 0);
         give_away(path);
         assert_refused(in_folder("file/elsewhere"), EACCES, planted);
@@ -48,11 +48,11 @@ TEST_WITH(begin, end, a_link_of_another_in_a_shared_folder_is_not_followed)
     assert_int_equal(unlink(in_folder(elsewhere)), 0);
 }
 
-/* Root may do everything anyway. */
+/* Root can write anywhere anyway, so a link that root made is no attack. */
 TEST_WITH(begin, end, a_link_of_root_in_a_shared_folder_is_followed)
 {
     if (geteuid() != 0)
-        skip(); /* there is none */
+        skip(); /* root has made no link */
     share_folder(true);
     assert_int_equal(symlink(elsewhere, path), 0);
     stubs.euid = 54321;
@@ -61,7 +61,8 @@ TEST_WITH(begin, end, a_link_of_root_in_a_shared_folder_is_followed)
     assert_refused(path, EACCES, planted);
 }
 
-/* Only root makes devices, so whose it is says nothing. */
+/* Only root can make a device, so its owner says nothing about who planted
+ * it. */
 TEST_WITH(begin, end,
           a_device_in_a_shared_folder_is_written_to_unless_it_has_two_names)
 {
@@ -76,7 +77,7 @@ TEST_WITH(begin, end,
     assert_int_equal(unlink(in_folder("second")), 0);
 }
 
-/* A user who may not link or write there has not planted it. */
+/* A user who may not write to the folder cannot have planted the link. */
 TEST_WITH(begin, end, a_folder_is_closed_if_it_is_ours_and_only_we_may_write)
 {
     static const struct {
@@ -85,7 +86,7 @@ TEST_WITH(begin, end, a_folder_is_closed_if_it_is_ours_and_only_we_may_write)
     } cases[] = {{0755, true}, {0700, true}, {0775, false}, {0757, false}};
 
     if (geteuid() != 0)
-        skip(); /* who is not root cannot give a link away */
+        skip(); /* only root can give a link away */
     make_text(in_folder(elsewhere), "kept");
     assert_int_equal(symlink(elsewhere, path), 0);
     give_away(path);
@@ -97,20 +98,20 @@ TEST_WITH(begin, end, a_folder_is_closed_if_it_is_ours_and_only_we_may_write)
             assert_refused(path, EACCES, planted);
         assert_kept();
     }
-    /* The folder of another, where he may do what he likes. */
+    /* The folder belongs to another user, who may do anything there. */
     assert_int_equal(chmod(folder, 0755), 0);
     give_away(folder);
     assert_refused(path, EACCES, planted);
-    stubs.euid = like(folder).st_uid; /* it is his own */
+    stubs.euid = like(folder).st_uid; /* now we are that user */
     write_text(path, "kept");
     assert_int_equal(unlink(path), 0);
-    assert_int_equal(symlink(elsewhere, path), 0); /* root's */
+    assert_int_equal(symlink(elsewhere, path), 0); /* a link of root */
     write_text(path, "kept");
     assert_int_equal(lchown(folder, 0, (gid_t)-1), 0);
     assert_int_equal(unlink(in_folder(elsewhere)), 0);
 }
 
-/* fs.protected_hardlinks may be off: anybody can give our link another name. */
+/* With fs.protected_hardlinks off, anybody can give our link another name. */
 TEST_WITH(begin, end,
           a_link_with_a_second_name_is_not_followed_in_a_shared_folder)
 {
@@ -141,7 +142,7 @@ TEST_WITH(begin, end, a_file_is_replaced_and_never_written_into)
     assert_kept();
     assert_int_equal(like(in_folder(elsewhere)).st_ino, old.st_ino);
     assert_int_equal(like(path).st_nlink, 1);
-    /* A mode that others may have chosen does not open the file to them. */
+    /* Others may have chosen the mode: it must not open the file to them. */
     assert_int_equal(like(path).st_mode & 0777, 0644);
     assert_int_equal(chmod(path, 0606), 0);
     write_text(path, "new");
@@ -190,7 +191,7 @@ TEST_WITH(begin, end, a_pipe_of_another_in_a_shared_folder_is_refused)
     if (geteuid() == 0)
         assert_int_equal(chown(path, 0, (gid_t)-1), 0);
     write_text(path, "y");
-    /* Our own, which others may have given a name here. */
+    /* A file of our own, which others may have linked here. */
     assert_int_equal(link(path, in_folder("second")), 0);
     assert_int_equal(prof_file_begin(&file, path), PROF_ERR_SINK);
     assert_string_equal(prof_file_reason(&file), reason);
@@ -198,13 +199,14 @@ TEST_WITH(begin, end, a_pipe_of_another_in_a_shared_folder_is_refused)
     assert_int_equal(close(reader), 0);
 }
 
-/* The kernel refuses it at the end; who asks knows before the work is done. */
+/* The kernel would refuse the rename at the end; prof_file_check() tells the
+ * caller before the work is done. */
 TEST_WITH(begin, end, a_file_of_another_in_a_sticky_folder_may_not_be_replaced)
 {
     make_text(path, "theirs");
     for (int sticky = 0; sticky < 2; sticky++) {
         share_folder(sticky != 0);
-        stubs.euid = 54321; /* whose is neither the folder nor the file */
+        stubs.euid = 54321; /* owns neither the folder nor the file */
         assert_int_equal(prof_file_check(&file, path),
                          sticky != 0 ? PROF_ERR_SINK : PROF_OK);
         assert_int_equal(file.error, sticky != 0 ? EPERM : 0);
@@ -213,13 +215,13 @@ TEST_WITH(begin, end, a_file_of_another_in_a_sticky_folder_may_not_be_replaced)
         assert_int_equal(prof_file_check(&file, path), PROF_OK);
     }
     if (geteuid() != 0)
-        return; /* who is not root has one name only */
+        return; /* only root can give files away */
     stubs.euid = 54321;
-    assert_int_equal(lchown(path, 54321, (gid_t)-1), 0); /* his file */
+    assert_int_equal(lchown(path, 54321, (gid_t)-1), 0); /* our file */
     assert_int_equal(prof_file_check(&file, path), PROF_OK);
     assert_int_equal(lchown(path, 54322, (gid_t)-1), 0);
     assert_int_equal(prof_file_check(&file, path), PROF_ERR_SINK);
-    assert_int_equal(lchown(folder, 54321, (gid_t)-1), 0); /* his folder */
+    assert_int_equal(lchown(folder, 54321, (gid_t)-1), 0); /* our folder */
     assert_int_equal(prof_file_check(&file, path), PROF_OK);
     stubs.euid = 0;
     assert_int_equal(prof_file_check(&file, path), PROF_OK); /* root */

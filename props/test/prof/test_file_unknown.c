@@ -10,7 +10,8 @@
 #include "file_stubs.h"
 #include "unit_test.h"
 
-/* The nth answer of fstat() is an error: then that is the reason. */
+/* Begin a file while the call of fstat() after `after` others fails. That must
+ * be the reason of a failure, and no descriptor may stay open. */
 static enum prof_status
 begin_unanswered(const char *name, int after)
 {
@@ -21,7 +22,7 @@ begin_unanswered(const char *name, int after)
     stubs.refused_after = after;
     status = prof_file_begin(&file, name);
     if (strncmp(name, "/dev/", 5) == 0)
-        stubs.descriptors = before; /* a copy is not counted */
+        stubs.descriptors = before; /* the copy is not counted */
     else
         assert_int_equal(stubs.descriptors == before, status != PROF_OK);
     return status;
@@ -74,8 +75,8 @@ TEST_WITH(begin, end, what_the_system_cannot_tell_is_the_reason)
     assert_int_equal(close(reader), 0);
 }
 
-/* Of folder or group: then the file is opened to nobody who could not read it
- * in any case. */
+/* fstat() fails for the old file or for the new one: then nobody may open the
+ * new file who could not in any case. */
 TEST_WITH(begin, end, what_is_not_known_at_the_end_keeps_others_out)
 {
     static const mode_t modes[] = {0666, 0640};

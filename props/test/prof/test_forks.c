@@ -2,7 +2,7 @@
  * test_forks.c -- fork in the middle of a call: a signal handler forks after
  * any one instruction of a record or control call. The child finishes the call
  * in its copy of memory, records more, publishes everything, and must find its
- * own events; the parent must find its own and no others.
+ * own events; the parent must find its own events and no others.
  *
  * A child does not inherit timers. If both processes write the same file, it is
  * one of their two profiles, complete.
@@ -29,7 +29,7 @@ static int child_status;
 
 /* ---- at any instruction ---- */
 
-/* The child records more; the parent waits until it is over. */
+/* The child records more events; the parent waits until the child has ended. */
 static void
 strike(void)
 {
@@ -83,7 +83,7 @@ TEST(a_process_may_fork_in_the_middle_of_any_call)
 
 /* ---- between two calls ---- */
 
-/* Fork, and let the child say by its exit code whether all is well. */
+/* Fork. The child says by its exit code whether all is well. */
 static void
 in_child(bool (*is_well)(void *context), void *context)
 {
@@ -110,7 +110,7 @@ has_no_timer(void *context)
     return timer_gettime(timer->id, &left) != 0 && errno == EINVAL;
 }
 
-/* The child may leave the session, and the parent's goes on. */
+/* The child may leave the trace's session, and the parent's session goes on. */
 static bool
 leaves(void *cpu)
 {

@@ -29,8 +29,8 @@ void __wrap_prof_cpu_count_lost(struct prof_cpu *profile, uint64_t ticks);
 
 static bool held;
 static uint32_t takes;
-static void (*before)(void); /* the next take; then nobody */
-static void (*after)(void);  /* the next release; then nobody */
+static void (*before)(void); /* called by the next take only */
+static void (*after)(void);  /* called by the next release only */
 
 static void
 run_once(void (**call)(void))
@@ -112,7 +112,7 @@ look(void)
     seen_ticks = prof_cpu_totals(cpu).recorded;
 }
 
-static bool ticks_meanwhile; /* a handler, while a drain counts */
+static bool ticks_meanwhile; /* each count causes a tick */
 static uint32_t counted;
 
 void
@@ -134,7 +134,7 @@ __wrap_prof_cpu_count_lost(struct prof_cpu *profile, uint64_t ticks)
         tick();
 }
 
-/* Ticks that come while it is drained are left for the next time. */
+/* Ticks that arrive during a drain stay in the ring until the next drain. */
 TEST_WITH(nobody_else, NULL, a_drain_takes_as_many_ticks_as_the_ring_holds)
 {
     a_cpu_profile();
@@ -148,14 +148,14 @@ TEST_WITH(nobody_else, NULL, a_drain_takes_as_many_ticks_as_the_ring_holds)
     assert_int_equal(counted, TICKS_MAX);
 }
 
-/* A handler that comes when the ring has been emptied finds the profile over.
- */
+/* A handler that runs after a stop has emptied the ring finds the profile
+ * ended. */
 TEST_WITH(nobody_else, NULL, after_a_stop_no_tick_is_left_in_the_ring)
 {
     a_cpu_profile();
     start();
     for (uint32_t i = 0; i <= TICKS_MAX; i++)
-        tick(); /* the last of them is lost */
+        tick(); /* the ring is full: the last tick is lost */
     ticks_meanwhile = true;
     assert_int_equal(prof_cpu_stop(cpu), PROF_OK);
     ticks_meanwhile = false;
@@ -174,7 +174,7 @@ TEST_WITH(nobody_else, NULL, each_control_call_of_a_cpu_profile_locks_once)
     start();
     assert_int_equal(takes, 1);
     tick();
-    assert_int_equal(takes, 1); /* a handler never does */
+    assert_int_equal(takes, 1); /* a handler never takes it */
     prof_cpu_drain(cpu);
     assert_int_equal(takes, 2);
     assert_int_equal(prof_cpu_stop(cpu), PROF_OK);
@@ -197,11 +197,11 @@ TEST_WITH(nobody_else, NULL, a_ring_is_drained_under_the_lock)
     seen_ticks = 9;
     before = look;
     prof_cpu_drain(cpu);
-    assert_int_equal(seen_ticks, 0); /* not before the lock */
+    assert_int_equal(seen_ticks, 0); /* not drained before the lock is taken */
     tick();
     after = look;
     prof_cpu_drain(cpu);
-    assert_int_equal(seen_ticks, 2); /* not after it */
+    assert_int_equal(seen_ticks, 2); /* not drained after it is released */
 }
 
 TEST_WITH(nobody_else, NULL, of_two_that_start_one_is_refused)
@@ -237,7 +237,8 @@ load(void)
     return prof_cpu_load(cpu, words, 7, NULL, 0);
 }
 
-/* What is refused while a profile is taken. */
+/* These calls are refused while a profile is taken. Whether it is must be read
+ * under the lock. */
 TEST_WITH(nobody_else, NULL, what_is_active_is_asked_under_the_lock)
 {
     enum prof_status (*const calls[])(void) = {write_proto, write_text, load};
@@ -307,7 +308,8 @@ TEST_WITH(nobody_else, NULL, each_call_of_a_registry_locks_once)
     case_begin(&run);
     assert_int_equal(prof_profile_write(own, &run.output, 0), PROF_OK);
     assert_int_equal(takes, 5);
-    /* Also if there is no scratch for what is read under it. */
+    /* The lock is taken even without scratch for what would be read under
+     * it. */
     case_begin(&run);
     run.output.scratch_bytes = 0;
     assert_int_equal(prof_profile_write(own, &run.output, 0), PROF_ERR_MEMORY);
@@ -346,7 +348,8 @@ replace(void)
     add(other_key);
 }
 
-/* The other's key stands where ours stood: in one of four chains. */
+/* Another thread replaces our entry. Its key must be found in place of ours, in
+ * whichever of the four chains it is. */
 TEST_WITH(nobody_else, NULL, an_entry_is_looked_for_under_the_lock)
 {
     for (other_key = 2; other_key < 32; other_key++) {

@@ -13,10 +13,10 @@
 
 enum { FRAMES = 40 };
 
-#define TAG_MASK UINT64_C(0xffffc00000000000) /* 18 bits */
+#define TAG_MASK UINT64_C(0xffffc00000000000) /* the upper 18 bits */
 #define HASH     UINT64_C(0x0123456789abcdef)
 
-/* A slot with the hash's tag, and with other bits where the tag ends. */
+/* Make a slot that has the hash's tag, and other bits below it. */
 static uint64_t
 slot_of_tag(uint64_t hash, uint32_t i)
 {
@@ -28,7 +28,8 @@ TEST(a_tag_is_found_in_each_slot)
     alignas(64) shared_u64 group[GROUP];
 
     for (uint32_t at = 0; at < GROUP; at++) {
-        /* Full of tags that differ in one bit, the lowest or the highest. */
+        /* All slots have tags that differ in one bit, the lowest or the
+         * highest. */
         for (uint32_t i = 0; i < GROUP; i++)
             store_relaxed(&group[i], slot_of_tag(HASH, i) ^
                                          (i % 2 != 0 ? UINT64_C(1) << 46
@@ -60,7 +61,7 @@ TEST(each_frame_counts_at_each_depth)
         for (uint32_t from = 0; from < 2; from++) {
             for (uint32_t i = 0; i < FRAMES + 2; i++)
                 a[i] = b[i] = 0x401000 + i;
-            /* What is beside them does not count. */
+            /* Frames before and after the compared ones do not count. */
             b[from + depth] ^= 1;
             if (from > 0)
                 b[0] ^= 1;
@@ -79,9 +80,10 @@ TEST(each_frame_counts_at_each_depth)
 }
 
 /*
- * Two frames with the factors p and q are changed by d and -e with p d = q e,
- * so the stacks have the same hash, tag and home slot. In a whole block the
- * frames are in its middle.
+ * Two frames whose factors in the hash are p and q are changed by d and -e,
+ * with p d = q e. So the stacks have the same hash, and thus the same tag and
+ * home slot. In stacks of a whole block or more these are frames 8 and 9, in
+ * the middle of the block.
  */
 TEST(stacks_with_one_hash_keep_apart)
 {
@@ -112,7 +114,7 @@ TEST(stacks_with_one_hash_keep_apart)
     }
 }
 
-/* One hash, whichever way a stack is looked up. */
+/* The faster function for short stacks gives the same hash. */
 TEST(the_short_hash_is_the_hash)
 {
     uintptr_t frames[HASH_BLOCK];
@@ -125,8 +127,8 @@ TEST(the_short_hash_is_the_hash)
     }
 }
 
-/* Whether a stack is looked up the short way depends on its depth, the limit
- * and the hash; that it is found does not. */
+/* Depth, limit and hash decide whether a stack is looked up by the faster way
+ * for short stacks; either way it must be found. */
 TEST(stacks_of_all_depths_are_found_again)
 {
     static const uint32_t limits[] = {1, 15, 16, 17, FRAMES};

@@ -62,13 +62,13 @@ TEST_WITH(NULL, syscall_stubs_end,
     prof_port_lock_release(&lock);
     assert_int_equal(lock.word, 0);
     assert_int_equal(syscall_stubs.futexes_count,
-                     0); /* nobody wants it: no system call */
+                     0); /* nobody sleeps: no system call */
     assert_true(prof_port_lock_try(&lock));
     syscall_stubs.wakes_by = &lock.word;
     prof_port_lock_take(&lock);
     assert_int_equal(syscall_stubs.futexes_count, 1);
     assert_futex(0, &lock.word, FUTEX_WAIT_PRIVATE, 2);
-    assert_int_equal(lock.word, 2); /* there may be others */
+    assert_int_equal(lock.word, 2); /* others may be asleep */
     prof_port_lock_release(&lock);
     assert_int_equal(lock.word, 0);
     assert_int_equal(syscall_stubs.futexes_count, 2);
@@ -107,7 +107,7 @@ TEST_WITH(NULL, syscall_stubs_end, a_clock_is_read_and_one_that_fails_says_0)
 
 /* ---- Barriers ---- */
 
-/* A running world needs the system's barrier, and is refused without. */
+/* A running world needs the system's barrier, and is refused without it. */
 TEST_WITH(NULL, syscall_stubs_end, a_running_world_without_barriers_is_refused)
 {
     const struct prof_config config = {.buckets_max = 4,
@@ -116,7 +116,7 @@ TEST_WITH(NULL, syscall_stubs_end, a_running_world_without_barriers_is_refused)
     void *block = props_block(bytes, 0);
     struct prof *prof;
 
-    /* The system does not know it; then it registers nobody. */
+    /* If the system does not know the barrier, no process can be registered. */
     syscall_stubs_set(CALL_SYSCALL, ENOSYS, 1);
     assert_int_equal(prof_init(&prof, &config, block, bytes),
                      PROF_ERR_UNSUPPORTED);
@@ -125,25 +125,25 @@ TEST_WITH(NULL, syscall_stubs_end, a_running_world_without_barriers_is_refused)
                      PROF_ERR_UNSUPPORTED);
     syscall_stubs_set(NO_CALL, 0, 0);
     assert_int_equal(prof_init(&prof, &config, block, bytes), PROF_OK);
-    /* Registered: once more is fine, and asks the system once. */
+    /* The process is registered: registering again succeeds, with one call. */
     memset(block, 0, bytes);
     syscall_stubs.barriers = 0;
     assert_int_equal(prof_init(&prof, &config, block, bytes), PROF_OK);
     assert_int_equal(syscall_stubs.barriers, 1);
     assert_true(prof_port_barrier());
     assert_int_equal(syscall_stubs.barriers, 2);
-    /* One that is refused for another reason is not tried again. */
+    /* A barrier that fails for another reason is not tried again. */
     syscall_stubs_set(CALL_SYSCALL, ENOSYS, 1);
     assert_false(prof_port_barrier());
     assert_int_equal(syscall_stubs.refused_times, 0);
     free(block);
 }
 
-/* The system registers the process, and refuses the barrier all the same. */
+/* The system registers the process, and yet refuses the barrier. */
 TEST_WITH(NULL, syscall_stubs_end, a_process_registered_in_vain_has_no_barrier)
 {
     syscall_stubs.barriers = 0;
-    syscall_stubs.refused_barriers = 5; /* the first and the third */
+    syscall_stubs.refused_barriers = 5; /* the first call and the third */
     assert_false(prof_port_barrier());
     assert_int_equal(syscall_stubs.refused_barriers, 0);
     assert_int_equal(syscall_stubs.barriers, 1);

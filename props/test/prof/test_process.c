@@ -1,7 +1,7 @@
 /*
  * test_process.c -- profiling a process when the system refuses something:
- * /proc, timers, signals. System calls are replaced at link time, and one is
- * made to fail; then the library must undo what it has begun.
+ * /proc, timers, signals. System calls are replaced at link time. If one of
+ * them fails, the library must undo what it has begun.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -76,8 +76,8 @@ TEST_WITH(NULL, syscall_stubs_end, mappings_that_cannot_be_read_are_reported)
     assert_int_equal(map(text, 64, &count), PROF_ERR_SHORT);
 }
 
-/* Read in pieces, into memory of any content: the same, and nothing stays open.
- */
+/* Mappings that are read in pieces, into memory of any content, are the same as
+ * those read at once, and no descriptor stays open. */
 TEST_WITH(NULL, syscall_stubs_end, mappings_are_read_to_their_end_in_any_pieces)
 {
     static char text[1 << 16];
@@ -95,18 +95,19 @@ TEST_WITH(NULL, syscall_stubs_end, mappings_are_read_to_their_end_in_any_pieces)
     assert_int_equal(map(text, sizeof text, &count), PROF_OK);
     assert_int_equal(count, whole);
     assert_int_not_equal(text[0], (char)0xa5);
-    /* What fails after some were read has failed. */
+    /* An error after some bytes were read makes the whole call fail. */
     syscall_stubs.reads = 0;
     syscall_stubs.reads_good = 3;
     syscall_stubs_set(CALL_READ, EIO, 1);
     assert_int_equal(map(text, sizeof text, &count), PROF_ERR_UNSUPPORTED);
     assert_int_equal(count, 0);
-    /* No more than there is room for: the rest stays as it was. */
+    /* No more is written than fits: the bytes behind stay as they were. */
     memset(text, 0xa5, sizeof text);
     syscall_stubs.read_max = 60;
     assert_int_equal(map(text, 100, &count), PROF_ERR_SHORT);
     assert_int_equal(text[100], (char)0xa5);
-    /* A process may have closed its standard input. */
+    /* A process may have closed its standard input: then descriptor 0 is
+     * used. */
     assert_int_equal(close(0), 0);
     syscall_stubs.read_max = SIZE_MAX;
     assert_int_equal(map(text, sizeof text, &count), PROF_OK);
@@ -127,7 +128,7 @@ TEST_WITH(NULL, syscall_stubs_end,
     syscall_stubs_set(CALL_OPEN, EACCES, 1);
     assert_int_equal(map(text, sizeof text, &count), PROF_ERR_UNSUPPORTED);
     assert_int_equal(syscall_stubs.reads, 0);
-    /* No mappings at all are mappings, too. */
+    /* An empty list of mappings is not an error. */
     syscall_stubs_set(CALL_READ, 0, 1);
     assert_int_equal(map(text, sizeof text, &count), PROF_OK);
     assert_int_equal(count, 0);
@@ -149,7 +150,7 @@ TEST_WITH(NULL, syscall_stubs_end, a_timer_that_cannot_be_made_leaves_nothing)
     assert_int_equal(syscall_stubs.timers, 0);
 }
 
-/* From one tick a second, whose period is no fraction of one, to a million. */
+/* Rates from 1 Hz, whose period is a whole second, to 1 MHz. */
 TEST_WITH(NULL, syscall_stubs_end, a_timer_ticks_as_often_as_it_is_told)
 {
     static const struct {
@@ -168,7 +169,7 @@ TEST_WITH(NULL, syscall_stubs_end, a_timer_ticks_as_often_as_it_is_told)
 
         assert_int_equal(prof_timer_open(&timer, cases[i].hz), PROF_OK);
         assert_int_equal(syscall_stubs.timers, 1);
-        /* This thread, by SIGPROF, from now on. */
+        /* The timer sends SIGPROF to this thread, from now on. */
         assert_int_equal(syscall_stubs.last_timer_flags, 0);
         assert_int_equal(syscall_stubs.last_event.sigev_notify,
                          SIGEV_THREAD_ID);
@@ -216,7 +217,7 @@ unwind_two(const void *context, uintptr_t *stack, uint32_t max)
     unwound++;
     stack[0] = 0x11;
     stack[1] = 0x21;
-    errno = saved + 1; /* the handler must put it back */
+    errno = saved + 1; /* the handler must restore errno */
     return 2;
 }
 
@@ -232,7 +233,7 @@ TEST_WITH(NULL, syscall_stubs_end, own_unwinding_is_used_and_errno_is_kept)
     assert_int_equal(unwound, 1);
     assert_int_equal(prof_process_begin(cpu, NULL), PROF_ERR_ACTIVE);
     prof_process_end();
-    raise(SIGPROF); /* ignored now */
+    raise(SIGPROF); /* the signal is ignored now */
     assert_int_equal(unwound, 1);
     assert_int_equal(prof_cpu_stop(cpu), PROF_OK);
     assert_int_equal(prof_cpu_totals(cpu).recorded, 1);
@@ -247,7 +248,8 @@ begin_another(void)
     told_another = prof_process_begin(of_another, NULL);
 }
 
-/* Else its handler would be replaced by what was there before the first. */
+/* Otherwise the old handler, put back late, would replace that of the new
+ * profile. */
 TEST_WITH(NULL, syscall_stubs_end,
           who_ends_keeps_others_out_until_the_old_handler_is_back)
 {
@@ -265,10 +267,12 @@ TEST_WITH(NULL, syscall_stubs_end,
     assert_int_equal(prof_cpu_stop(cpu), PROF_OK);
 }
 
-/* What kernel and C library add for themselves: the way back. */
+/* The flag SA_RESTORER, which the C library adds for the return from a
+ * handler. */
 enum { SA_WAY_BACK = 0x04000000 };
 
-/* A call, not a jump: one more than where it was interrupted. */
+/* The stack has the interrupted address plus 1, as the callers' frames are
+ * return addresses, which lie behind the call. */
 TEST_WITH(NULL, syscall_stubs_end,
           the_interrupted_address_is_the_stack_and_0_is_none)
 {
@@ -306,7 +310,8 @@ TEST_WITH(NULL, syscall_stubs_end,
     assert_int_equal(prof_cpu_stop(cpu), PROF_OK);
 }
 
-/* Whatever flags come with the default action: a late signal would end us. */
+/* The default action would end the process if a signal came late, whatever
+ * flags were set with it. */
 TEST_WITH(NULL, syscall_stubs_end, the_default_action_is_not_put_back)
 {
     static const int flags[] = {0, SA_NOCLDSTOP, SA_NOCLDWAIT, SA_RESTART};
@@ -326,7 +331,7 @@ TEST_WITH(NULL, syscall_stubs_end, the_default_action_is_not_put_back)
     assert_int_equal(prof_cpu_stop(cpu), PROF_OK);
 }
 
-/* One that was on its way when the profile ended comes to nobody. */
+/* A signal that is delivered after the profile ended is ignored. */
 TEST_WITH(NULL, syscall_stubs_end, a_signal_that_comes_late_is_no_tick)
 {
     struct prof_cpu *cpu = a_profile();
@@ -360,7 +365,7 @@ on_theirs_with_info(int number, siginfo_t *info, void *context)
     theirs += 10;
 }
 
-/* The former handler has the signal again. */
+/* The former handler gets the signal again. */
 TEST_WITH(NULL, syscall_stubs_end, a_handler_that_was_there_before_is_put_back)
 {
     struct sigaction action = {.sa_handler = on_theirs};
@@ -393,7 +398,7 @@ TEST_WITH(NULL, syscall_stubs_end,
 
     syscall_stubs_set(CALL_SIGACTION, EINVAL, 1);
     assert_int_equal(prof_process_begin(cpu, NULL), PROF_ERR_UNSUPPORTED);
-    /* Not active: the next one may begin. */
+    /* No profile is active any more: the next one may begin. */
     assert_int_equal(prof_process_begin(cpu, NULL), PROF_OK);
     prof_process_end();
     assert_int_equal(prof_cpu_stop(cpu), PROF_OK);

@@ -12,7 +12,7 @@
 #include "unit_test.h"
 
 enum {
-    STACKS = 5, /* of two frames */
+    STACKS = 5, /* of two frames each */
     BUCKETS = 8,
     DEPTH = 4,
     FRAMES = 32,
@@ -61,7 +61,7 @@ frames_of(uint32_t row)
     return &prof->table.words[load_relaxed(&entry_of(row)->frames_at)];
 }
 
-/* The slot that leads to a row. */
+/* Find the slot that leads to a row. */
 static shared_u64 *
 slot_of(uint32_t row)
 {
@@ -104,20 +104,20 @@ TEST_WITH(a_sound_instance, the_end, an_entry_of_no_kind_breaks_table_i1)
 
 TEST_WITH(a_sound_instance, the_end, two_entries_of_one_stack_break_table_i2)
 {
-    frames_of(4)[0] = 2; /* now as row 2 */
+    frames_of(4)[0] = 2; /* the same stack as row 2 */
     assert_broken("table I2");
 }
 
 TEST_WITH(a_sound_instance, the_end, an_entry_that_changed_breaks_table_i2)
 {
-    frames_of(4)[1] = 77; /* no walk from its home leads here */
+    frames_of(4)[1] = 77; /* a probe from its home slot does not find it */
     assert_broken("table I2");
 }
 
 TEST_WITH(a_sound_instance, the_end, a_key_that_changed_breaks_table_i2)
 {
     for (int before = -KEY_WORDS; before < 0; before++) {
-        frames_of(4)[before] ^= 1; /* no longer as its entry */
+        frames_of(4)[before] ^= 1; /* the key no longer agrees with the entry */
         assert_broken("table I2");
         frames_of(4)[before] ^= 1;
         assert_null(prof_check(prof));
@@ -141,10 +141,11 @@ TEST_WITH(a_sound_instance, the_end,
           a_row_that_leads_outside_the_entries_breaks_table_i3)
 {
     static const uint32_t places[] = {
-        FIRST - 1,                    /* the last before there are any */
-        USED - 1,                     /* one frame of two is not used */
-        USED,                         /* the first that is not used */
-        KEY_WORDS * BUCKETS + FRAMES, /* the first that is not there */
+        FIRST - 1,                    /* before the first frame of any row */
+        USED - 1,                     /* of its two frames the second is not
+                                       * used */
+        USED,                         /* the first frame that is not used */
+        KEY_WORDS * BUCKETS + FRAMES, /* behind the last frame */
         (1U << 31) - 1,
         UINT32_MAX,
     };
@@ -170,7 +171,8 @@ TEST_WITH(a_sound_instance, the_end,
     }
 }
 
-/* Of a stack whose home is the first slot: no walk went past another's. */
+/* The stack's home is the first slot, so the slot is checked only if the loop
+ * includes 0. */
 TEST_WITH(a_sound_instance, the_end, the_first_slot_is_looked_at_as_well)
 {
     shared_u64 *const first = &prof->table.slots[0];
@@ -184,7 +186,8 @@ TEST_WITH(a_sound_instance, the_end, the_first_slot_is_looked_at_as_well)
     }
     assert_true(row != 0);
     assert_null(prof_check(prof));
-    store_relaxed(first, load_relaxed(first) ^ 1); /* a frame beside its own */
+    store_relaxed(first, load_relaxed(first) ^ 1); /* leads to a place next to
+                                                    * its frames */
     assert_broken("table I3");
 }
 
@@ -212,7 +215,7 @@ TEST_WITH(a_sound_instance, the_end,
 
     store_relaxed(slot, FIRST);
     assert_broken("table I3");
-    store_relaxed(slot, UINT64_C(1) << 63); /* a tag alone */
+    store_relaxed(slot, UINT64_C(1) << 63); /* a tag without a place */
     assert_broken("table I3");
 }
 
@@ -236,7 +239,7 @@ TEST_WITH(a_sound_instance, the_end,
           a_slot_that_leads_to_another_row_breaks_table_i2)
 {
     store_relaxed(slot_of(3), load_relaxed(slot_of(4)));
-    assert_broken("table I2"); /* row 3 is not found any more */
+    assert_broken("table I2"); /* a lookup does not find row 3 any more */
 }
 
 TEST_WITH(a_sound_instance, the_end, more_rows_than_there_are_break_table_i4)

@@ -41,7 +41,7 @@ TEST(a_running_world_waits_for_the_call_of_each_processor)
     }
 }
 
-/* Every order in which three calls in flight end. */
+/* Three calls are in flight and end, in each possible order. */
 TEST(of_several_calls_in_flight_the_last_one_ends_the_wait)
 {
     static const uint32_t orders[][PROCS] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2},
@@ -71,7 +71,7 @@ TEST(a_stopped_world_is_trusted_and_waits_for_none)
 
     (void)section_begin(&prof->procs[0].section);
     advance(prof);
-    assert_int_equal(prof->procs[0].section.seen, 0); /* nobody looked */
+    assert_int_equal(prof->procs[0].section.seen, 0); /* it was not read */
     assert_int_equal(prof_heap_flush(prof), PROF_OK);
     props_prof_drop(prof);
 }
@@ -96,7 +96,8 @@ TEST(what_is_refused_changes_nothing_and_may_be_asked_again)
     assert_false(prof_heap_phase(prof).flushed);
     section_end(&prof->procs[1].section, calls);
 
-    /* The sweep after the refused cycle: its frees wait with allocations. */
+    /* This is the sweep after the cycle that was refused: its frees are
+     * published as late as allocations of the same cycle. */
     prof_heap_free(proc, row);
     advance(prof);
     assert_int_equal(prof_heap_flush(prof), PROF_OK);
@@ -108,7 +109,7 @@ TEST(what_is_refused_changes_nothing_and_may_be_asked_again)
     props_prof_drop(prof);
 }
 
-/* What a record call leaves behind is not taken for a call in flight. */
+/* A processor whose record call is over does not look as if in a call. */
 TEST(each_record_call_has_left_its_section)
 {
     struct prof *prof = in_world(PROF_WORLD_RUNNING);
@@ -129,7 +130,8 @@ TEST(each_record_call_has_left_its_section)
     props_prof_drop(prof);
 }
 
-/* A number that came back would be taken for a call that is waited for. */
+/* If the number of a call wrapped, a later call might have the number of one
+ * that a control call waits for. */
 TEST(calls_are_counted_beyond_2_to_32)
 {
     const uint64_t many = UINT64_C(1) << 33;
@@ -148,7 +150,7 @@ TEST(calls_are_counted_beyond_2_to_32)
     props_prof_drop(prof);
 }
 
-/* It began after the cycle, so it reads the new cycle. */
+/* The call began after the cycle advanced, so it reads the new cycle. */
 TEST(a_later_call_of_the_same_processor_is_not_waited_for)
 {
     struct prof *prof = in_world(PROF_WORLD_RUNNING);
@@ -193,7 +195,7 @@ TEST(a_handler_within_a_call_does_not_end_it)
     }
 }
 
-/* The first call of a processor has counted, and is not over. */
+/* The first call of a processor has counted its event, and has not ended. */
 TEST(a_call_in_flight_is_added_up_as_far_as_it_has_counted)
 {
     struct prof *prof = in_world(PROF_WORLD_STOPPED);
@@ -213,7 +215,7 @@ TEST(a_call_in_flight_is_added_up_as_far_as_it_has_counted)
     props_prof_drop(prof);
 }
 
-/* Behind the processors lie the slots of the table. */
+/* The slots of the table lie behind the processors. */
 TEST(an_advance_reads_no_memory_behind_the_processors)
 {
     enum { WORDS = 8 };

@@ -72,7 +72,8 @@ TEST(the_hash_of_go_has_its_known_values_in_32_bits)
     }
 }
 
-/* Go's hash is spread by an odd number: that loses nothing, and bit 0 stays. */
+/* Go's hash is multiplied by an odd number to spread it: that loses no
+ * information, and leaves bit 0 as it is. */
 TEST(the_spread_of_go_s_hash_keeps_its_lowest_bit)
 {
     for (uintptr_t frame = 1; frame <= 64; frame++) {
@@ -98,7 +99,8 @@ static const uint32_t primes[] = {
 
 enum { PRIME_OF_SIZE = 16, PRIME_OF_DEPTH };
 
-/* The product of two words, as at school: four products of their halves. */
+/* The product of two words by long multiplication: four products of their
+ * halves. */
 static void
 multiply(uint64_t a, uint64_t b, uint64_t *high, uint64_t *low)
 {
@@ -114,7 +116,8 @@ multiply(uint64_t a, uint64_t b, uint64_t *high, uint64_t *low)
             (middle >> 32);
 }
 
-/* Which prime frame `i` of the last `depth` ones, 1 to 16, is given. */
+/* The index of the prime by which frame `i` of the last `depth` frames, 1 to
+ * 16, is multiplied. */
 static uint32_t
 prime_index(uint32_t i, uint32_t depth)
 {
@@ -186,7 +189,7 @@ TEST(what_the_proof_of_the_multilinear_hash_asks_of_its_primes_holds)
 
 TEST(no_hash_depends_on_where_the_frames_lie)
 {
-    /* Every place of a word in a cache line, and several blocks. */
+    /* Frames begin at each word of a cache line, and fill several blocks. */
     enum { PLACES = 8 };
     static _Alignas(64) uintptr_t room[DEPTH_MAX + PLACES];
 
@@ -210,7 +213,7 @@ TEST(no_hash_depends_on_where_the_frames_lie)
     }
 }
 
-/* A hash may ignore what it likes; one that ignores this is no use. */
+/* Each hash must depend on size, depth and each frame. */
 TEST(every_hash_sees_size_depth_and_each_frame)
 {
     uintptr_t frames[DEPTH_MAX] = {0};

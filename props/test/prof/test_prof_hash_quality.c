@@ -36,11 +36,12 @@ typedef void (*family_fn)(struct key *key, uint32_t i);
 
 static uint64_t hashes[KEYS];
 
-/* Are all hashes different? Each is put at its place or the next free one. */
+/* Are all hashes different? They are kept in a hash table with linear
+ * probing. */
 static bool
 all_differ(void)
 {
-    static uint64_t seen[2 * KEYS]; /* 0: free, and the hash of nothing */
+    static uint64_t seen[2 * KEYS]; /* 0: free; no key may have this hash */
 
     memset(seen, 0, sizeof seen);
     for (uint32_t i = 0; i < KEYS; i++) {
@@ -55,8 +56,9 @@ all_differ(void)
     return true;
 }
 
-/* Chi-square of the cells that `shift` or (`top` and shift) cut out, in
- * deviations from its mean. */
+/* How uneven the hashes are: chi-square, in standard deviations from its mean.
+ * Cells are 16 bits of the hash from bit `shift` on, or, if `with_top`, its
+ * upper 8 bits and 8 from `shift` on. */
 static double
 unevenness(uint32_t shift, bool with_top)
 {

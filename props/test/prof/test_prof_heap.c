@@ -16,8 +16,9 @@
 
 static const uintptr_t frame = 0x401000;
 
-/* Of all depths from none to more than are kept, with repeats, one more than
- * three times as many as are recorded together; the last find no room. */
+/* Stacks of all depths from 0 to more than are kept, and with repeats. The most
+ * events are one more than three times as many as are recorded together, and
+ * the last find no free bucket. */
 TEST(many_allocations_are_one_after_the_other)
 {
     enum { EVENTS = 25, DEPTH = 30 };
@@ -68,11 +69,11 @@ enum step {
 
 struct line {
     enum step step;
-    uint64_t allocs; /* published after the step */
+    uint64_t allocs; /* published in all after the step */
     uint64_t frees;
 };
 
-/* What is published of a stack's bucket, without publishing anything. */
+/* The published counts of a stack's bucket; reading them publishes nothing. */
 struct seen {
     uintptr_t frame;
     uint64_t allocs;
@@ -129,7 +130,7 @@ next_and_flush(struct prof *prof)
     assert_int_equal(prof_heap_flush(prof), PROF_OK);
 }
 
-/* Publish one allocation, so that the first-snapshot rule is spent. */
+/* Publish one allocation, so that the rule of the first snapshot is used up. */
 static void
 spend_first_snapshot(struct prof *prof)
 {
@@ -197,7 +198,8 @@ tell(struct prof *prof, const struct line *lines, size_t count)
     tell((prof), (const struct line[]){__VA_ARGS__}, \
          sizeof((const struct line[]){__VA_ARGS__}) / sizeof(struct line))
 
-/* Each case of the ring is told from several cycles, the wrap among them. */
+/* Each case of the ring begins in several cycles, some of them just below the
+ * wrap. */
 static const uint32_t starts[] = {
     0, 1, 2, 3, PROF_CYCLE_WRAP - 3, PROF_CYCLE_WRAP - 2, PROF_CYCLE_WRAP - 1};
 
@@ -219,7 +221,8 @@ TEST(ring_post_sweep_shows_the_collection_at_once)
     for (size_t i = 0; i < COUNT_OF(starts); i++) {
         struct prof *prof = ruled_at(&prof_rules_exact, starts[i]);
 
-        /* The second allocation is of the cycle after the collection. */
+        /* The second allocation is made after the cycle advanced, so it belongs
+         * to the next one. */
         TELL(prof, {ALLOC, 0, 0}, {NEXT, 0, 0}, {FLUSH, 0, 0}, {FREE, 0, 0},
              {ALLOC, 0, 0}, {POST, 1, 1}, {POST, 1, 1}, {NEXT, 1, 1},
              {FLUSH, 1, 1}, {NEXT, 1, 1}, {FLUSH, 2, 1});
@@ -236,7 +239,8 @@ TEST(ring_a_free_after_post_sweep_shows_at_the_next_flush)
     props_prof_drop(prof);
 }
 
-/* No post_sweep of its own cycle shows it, nor its allocation. */
+/* A post_sweep of its own cycle publishes neither the free nor its
+ * allocation. */
 TEST(ring_an_explicit_free_shows_with_allocations_of_its_cycle)
 {
     struct prof *prof = ruled(&prof_rules_exact);
@@ -247,7 +251,8 @@ TEST(ring_an_explicit_free_shows_with_allocations_of_its_cycle)
     props_prof_drop(prof);
 }
 
-/* A collection that sweeps in the stopped world moves on by two. */
+/* A collection that sweeps while the world is stopped advances by two
+ * cycles. */
 TEST(ring_two_cycles_in_one_stop_show_the_whole_heap)
 {
     struct prof *prof = ruled(&prof_rules_exact);
@@ -266,7 +271,8 @@ TEST(ring_the_second_flush_of_a_cycle_does_nothing)
     next_and_flush(prof);
     next_and_flush(prof);
     assert_true(prof_heap_phase(prof).flushed);
-    /* What a stray event would leave in the current slot stays there. */
+    /* A count that a stray event left in the slot of the current cycle is not
+     * published. */
     slot = &prof_proc_at(prof, 0)->columns.slots[prof_heap_phase(prof).cycle %
                                                  COUNTER_SLOTS][bucket];
     store_relaxed(slot, load_relaxed(slot) + 7);
@@ -303,7 +309,8 @@ TEST(only_a_flush_sets_flushed_and_each_cycle_clears_it)
     }
 }
 
-/* A flush left out delays: the slot comes round again, nothing is lost. */
+/* Without one flush events are published later, as soon as the next flush that
+ * reaches their slot; nothing is lost. */
 TEST(ring_a_missing_flush_delays_and_loses_nothing)
 {
     struct prof *prof = ruled(&prof_rules_exact);
@@ -328,7 +335,7 @@ TEST(stages_stopped_show_two_collections_on)
 {
     struct prof *prof = ruled(&prof_rules_go1_5);
 
-    /* Flush, post_sweep and (but for the first) snapshot publish nothing. */
+    /* Flush, post_sweep and all snapshots but the first publish nothing. */
     spend_first_snapshot(prof);
     TELL(prof, {ALLOC, 0, 0}, {ALLOC, 0, 0}, {FLUSH, 0, 0}, {NEXT, 0, 0},
          {FLUSH, 0, 0}, {FREE, 0, 0}, {POST, 0, 0}, {SNAPSHOT, 0, 0},

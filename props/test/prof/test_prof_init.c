@@ -13,14 +13,14 @@
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 
-/* The library's own limit: a place has 31 bits (table.c). */
+/* A frame's place in the table has 31 bits (table.c). */
 #define PLACES     (UINT64_C(1) << 31)
 #define FRAMES_TOP (PLACES - 2 - 1) /* the first place is 2 */
 
 static const struct {
     const char *why;
     struct prof_config config;
-    enum prof_status want; /* with as much memory as is asked for */
+    enum prof_status want; /* with prof_bytes_needed() bytes of memory */
 } rows[] = {
     {"the smallest", {.buckets_max = 1}, PROF_OK},
     {"no bucket at all", {.buckets_max = 0}, PROF_ERR_CONFIG},
@@ -98,7 +98,8 @@ TEST(each_configuration_gets_its_answer)
 
         if ((bytes > 0) != (rows[i].want == PROF_OK))
             fail_msg("%s: %zu bytes", rows[i].why, bytes);
-        /* A good one is refused for its memory, a bad one before that. */
+        /* With too little memory a good configuration is refused for that, but
+         * a bad one as bad. */
         got = prof_init(&prof, &rows[i].config, little, sizeof little);
         if (got != (bytes > 0 ? PROF_ERR_MEMORY : PROF_ERR_CONFIG))
             fail_msg("%s: %s", rows[i].why, prof_status_text(got));
@@ -139,7 +140,7 @@ TEST(a_new_instance_stands_at_its_first_cycle_and_is_empty)
                      PROF_OK);
     assert_int_equal(count, 0);
     assert_ptr_equal(prof_proc_at(prof, 0), prof_proc_at(prof, 0));
-    /* Each wait, and one sample in half a megabyte. */
+    /* The defaults: each wait, and one sample per 512 KiB. */
     assert_int_equal(prof_block_rate_ticks(prof), 1);
     assert_int_equal(prof_mutex_fraction_set(prof, -1), 1);
     assert_int_equal(prof_heap_rate(prof), 512 * 1024);
@@ -166,7 +167,7 @@ TEST(a_block_of_any_other_alignment_is_refused)
     free(block);
 }
 
-/* Every length that is too short, each byte of it checked. */
+/* Each length that is too short; each byte of the block must stay as it was. */
 TEST(a_block_of_any_shorter_length_is_refused_untouched)
 {
     const struct prof_config config = {
@@ -251,7 +252,8 @@ TEST(a_thousand_instances_do_not_know_of_each_other)
 
         all[i] = props_prof_make(&config);
     }
-    /* Instance i: i allocations, and i % 3 cycles; in turn. */
+    /* In instance i make i allocations and i % 3 cycles, switching between
+     * instances. */
     for (uint32_t round = 0; round < INSTANCES; round++) {
         for (uint32_t i = round + 1; i < INSTANCES; i++) {
             const uintptr_t frame = 0x1000 + i;
@@ -360,7 +362,7 @@ TEST(rules_that_do_not_exist_are_refused)
     wrong[1].rotate = (enum prof_stage_rotate)(PROF_ROTATE_RESTARTED + 1);
     wrong[2].explicit_free =
         (enum prof_explicit_free)(PROF_EXPLICIT_RECENT + 1);
-    wrong[3] = prof_rules_go1_10; /* no rule of it asks for 64 bits */
+    wrong[3] = prof_rules_go1_10; /* none of its rules requires 64 bits */
     wrong[3].random = (enum prof_random)(PROF_RANDOM_XORSHIFT32 + 1);
     wrong[4].block = (enum prof_block_rule)(PROF_BLOCK_CORRECTED + 1);
     wrong[5].mutex = (enum prof_mutex_rule)(PROF_MUTEX_UNSCALED + 1);
@@ -374,8 +376,8 @@ TEST(rules_that_do_not_exist_are_refused)
     }
 }
 
-/* Of each processor a bucket has three counters and a wait; of all together an
- * entry, and what is published. */
+/* A bucket needs three counters and a wait for each processor, and once an
+ * entry and its published counts. */
 TEST(the_largest_instance_is_measured_whole)
 {
     const struct prof_config config = {
@@ -387,7 +389,7 @@ TEST(the_largest_instance_is_measured_whole)
                 PROF_BUCKETS_LIMIT * (3 * of_each + of_all));
 }
 
-/* Exact rules divide up 64 random bits: any one of them asks for all 64. */
+/* Each exact rule requires 64-bit random numbers. */
 TEST(exact_rules_with_a_short_random_number_are_refused)
 {
     for (int exact = 0; exact < 4; exact++) {

@@ -15,13 +15,13 @@
 
 static const uintptr_t stack[] = {0x1000, 0x2000};
 
-/* Where the counters begin: two before an edge. */
+/* The first values of the counters: two below an edge. */
 static const uint64_t starts[] = {
     (UINT64_C(1) << 31) - 2, (UINT64_C(1) << 32) - 2, (UINT64_C(1) << 53) - 2,
     (UINT64_C(1) << 63) - 2, UINT64_MAX - 1,
 };
 
-/* Make the first processor say that it has counted so much in a slot. */
+/* Set what the first processor has counted in a slot. */
 static void
 set_counted(struct prof *prof, uint32_t slot, uint32_t row, uint64_t allocs,
             uint64_t frees)
@@ -35,7 +35,7 @@ set_counted(struct prof *prof, uint32_t slot, uint32_t row, uint64_t allocs,
     store_relaxed(&prof->counters.carries, (allocs | frees) >> 32 != 0);
 }
 
-/* The one bucket of a kind. */
+/* The record of the only bucket. */
 static struct prof_heap_record
 heap_of(struct prof *prof)
 {
@@ -55,7 +55,8 @@ advance(struct prof *prof)
     assert_int_equal(prof_heap_flush(prof), PROF_OK);
 }
 
-/* Five allocations and three frees from `start` on, all through the cycle. */
+/* Begin at `start` and record five allocations and three frees, each through
+ * all cycles until it is published. */
 static void
 live_from(uint64_t start, const struct prof_rules *rules)
 {
@@ -69,7 +70,7 @@ live_from(uint64_t start, const struct prof_rules *rules)
 
     for (int i = 0; i < 3; i++)
         advance(prof);
-    /* One is published already, and counted in another slot. */
+    /* The first allocation is published, from another slot. */
     assert_int_equal(heap_of(prof).allocs, 1);
     set_counted(prof, 0, row, start - 1, start - 1);
     for (uint64_t i = 1; i <= 5; i++) {
@@ -100,7 +101,7 @@ TEST(heap_counters_pass_every_edge)
     }
 }
 
-/* The same while they wait to be published. */
+/* The counts pass the same edges before they are published. */
 TEST(pending_counters_pass_every_edge)
 {
     for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
@@ -154,7 +155,8 @@ TEST(contention_counters_pass_every_edge)
     }
 }
 
-/* A word has 32 bits for each, and a carry goes elsewhere. */
+/* A word has 32 bits for the allocations and 32 for the frees; what they carry
+ * is counted elsewhere. */
 TEST(the_upper_half_of_a_counter_is_counted_like_the_lower)
 {
     struct prof *prof =
@@ -171,7 +173,7 @@ TEST(the_upper_half_of_a_counter_is_counted_like_the_lower)
     advance(prof);
     advance(prof);
     (void)prof_heap_alloc(prof_proc_at(prof, 0), stack, 2,
-                          8); /* in a slot that has no upper half */
+                          8); /* in a slot without carries */
     advance(prof);
     advance(prof);
     record = heap_of(prof);
@@ -181,7 +183,8 @@ TEST(the_upper_half_of_a_counter_is_counted_like_the_lower)
     props_prof_drop(prof);
 }
 
-/* Slots alternate, so each of them comes by its carry in its own cycle. */
+/* Cycles use the slots in turn, so each slot's carry must be published in the
+ * slot's own cycle. */
 TEST(a_carry_is_published_with_what_it_was_counted_with)
 {
     for (uint32_t first = 0; first < 2 * COUNTER_SLOTS; first++) {
@@ -207,7 +210,8 @@ TEST(a_carry_is_published_with_what_it_was_counted_with)
     }
 }
 
-/* So their pages stay untouched, and nobody looks at them (counters.c, I3). */
+/* Then the pages of the carries stay untouched, and are not read (counters.c,
+ * I3). */
 TEST(counts_below_2_to_the_32_need_no_upper_halves)
 {
     static const struct prof_rules *const sets[] = {&prof_rules_exact,
@@ -223,7 +227,7 @@ TEST(counts_below_2_to_the_32_need_no_upper_halves)
         set_counted(prof, 1, row, UINT32_MAX - 1, UINT32_MAX);
         set_counted(prof, 2, row, 0, 0);
         (void)prof_heap_alloc(prof_proc_at(prof, 1), stack, 2, 8);
-        record = heap_of(prof); /* the first: all there is */
+        record = heap_of(prof); /* the first snapshot publishes everything */
         assert_int_equal(record.allocs, UINT32_MAX);
         assert_int_equal(record.frees, UINT32_MAX);
         for (int cycle = 0; cycle < 3; cycle++)
@@ -234,7 +238,7 @@ TEST(counts_below_2_to_the_32_need_no_upper_halves)
     }
 }
 
-/* Each has room for its own, and the sum has none in 32 bits. */
+/* Each processor's count fits into 32 bits; their sum may not. */
 TEST(processors_together_may_count_more_than_each_alone)
 {
     static const struct {
@@ -269,7 +273,8 @@ TEST(processors_together_may_count_more_than_each_alone)
     }
 }
 
-/* A line is 8 rows: one table fills it to the last, one goes on behind it. */
+/* A cache line holds 8 rows, row 0 included: 7 buckets fill it exactly, 8 need
+ * one row of the next line. */
 TEST(publishing_a_slot_is_all_of_its_rows_and_no_other_slot)
 {
     enum { MARK = 77 };
@@ -302,7 +307,8 @@ TEST(publishing_a_slot_is_all_of_its_rows_and_no_other_slot)
     }
 }
 
-/* Whatever bytes of its word change; of one processor, and of two. */
+/* Whichever bytes of a word change, the new count is published, of one
+ * processor and of two. */
 TEST(any_change_of_a_count_is_published)
 {
     static const uint32_t counts[] = {1,   2,   255,   256,   257,
@@ -342,13 +348,15 @@ TEST(totals_have_what_each_row_has_carried)
         store_relaxed(&prof->counters.carries, 1);
     }
     totals = prof_heap_totals(prof);
-    /* And of each but one, in slot 2, the one that was counted at first. */
+    /* Each row has carried 2^32 << i, in all 14 * 2^32. Rows 1 and 3 keep the
+     * allocation they counted; in row 2 set_counted() replaced it. */
     assert_true(totals.allocs_pending == 14 * TWO_TO_32 + ROWS - 1);
     assert_true(totals.frees_pending == ROWS * TWO_TO_32);
     props_prof_drop(prof);
 }
 
-/* Row 0 is no bucket, and nobody shows it: a free way to see what is lost. */
+/* Row 0 belongs to no bucket and is never shown, so an event counted there by
+ * mistake would go unnoticed. */
 TEST(an_event_that_is_dropped_is_counted_in_no_column)
 {
     struct prof *prof =
@@ -368,8 +376,9 @@ TEST(an_event_that_is_dropped_is_counted_in_no_column)
 }
 
 /*
- * Rule sets that scale by a quotient keep the count as a double. A bucket that
- * is listed before anything is counted in it shows one block event, as in Go.
+ * Rule sets that scale by a quotient keep the count as a double; a snapshot
+ * shows it rounded down. A bucket that is listed before an event is counted in
+ * it shows one block event, as in Go.
  */
 TEST(a_count_that_is_a_double_is_cut_and_a_block_event_is_at_least_one)
 {

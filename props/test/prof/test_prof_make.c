@@ -16,7 +16,7 @@ props_prof_make(const struct prof_config *config)
     assert_true(bytes > 0);
     block = props_block(bytes, 0);
     assert_int_equal(prof_init(&prof, config, block, bytes), PROF_OK);
-    assert_ptr_equal(prof, block); /* what is dropped below is the block */
+    assert_ptr_equal(prof, block); /* props_prof_drop() frees prof */
     return prof;
 }
 

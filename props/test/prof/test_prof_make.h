@@ -8,7 +8,7 @@
  *      if there is none */
 struct prof *props_prof_make(const struct prof_config *config);
 
-/* in: prof, from props_prof_make() and found whole; its memory is returned */
+/* Check an instance from props_prof_make(), and free its memory. */
 void props_prof_drop(struct prof *prof);
 
 /*

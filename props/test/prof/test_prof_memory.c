@@ -19,7 +19,7 @@
 
 /* How a case ended, and what it wrote to its standard error. */
 struct ending {
-    int status; /* as of waitpid() */
+    int status; /* from waitpid() */
     char text[512];
 };
 
@@ -75,7 +75,7 @@ ended_by(const struct ending *ending, int signal_wanted)
 
 enum { PARTS_MAX = 64 };
 
-/* Where the arrays of an instance lie, each as long as it is used. */
+/* The arrays of an instance, each with the length that is used. */
 struct parts {
     struct {
         uintptr_t begin, end;
@@ -91,7 +91,7 @@ add_part(struct parts *parts, const void *begin, size_t bytes)
     parts->part[parts->count++].end = (uintptr_t)begin + bytes;
 }
 
-/* Columns are used in whole lines. */
+/* Columns occupy whole cache lines. */
 static size_t
 lines(size_t bytes)
 {
@@ -125,7 +125,8 @@ add_parts(struct parts *parts, const struct prof *prof)
         for (int slot = 0; slot < COUNTER_SLOTS; slot++) {
             add_part(parts, columns->slots[slot],
                      lines(rows * sizeof(uint64_t)));
-            /* The same slot, by an index that went on. */
+            /* An index into the slots may exceed their number: it finds the
+             * same slot. */
             assert_ptr_equal(columns->slots[slot + COUNTER_SLOTS],
                              columns->slots[slot]);
         }
@@ -160,7 +161,8 @@ TEST(parts_of_a_block_do_not_overlap)
 static void *block;
 static size_t block_bytes;
 
-/* An instance on pages of its own, with many buckets of all ages. */
+/* Make an instance on pages of its own, whose buckets have events in all
+ * slots. */
 static struct prof *
 large_instance(const struct prof_rules *rules)
 {
@@ -224,7 +226,7 @@ TEST(next_cycle_touches_nothing_but_the_instance_itself)
     assert_int_equal(munmap(block, block_bytes), 0);
 }
 
-/* The guard is one: what does touch the buckets dies of it. */
+/* The guard works: a call that touches the buckets crashes. */
 TEST(a_flush_touches_the_buckets_and_dies_of_the_guard)
 {
     struct prof *prof = large_instance(&prof_rules_exact);
@@ -234,7 +236,7 @@ TEST(a_flush_touches_the_buckets_and_dies_of_the_guard)
     assert_int_equal(munmap(block, block_bytes), 0);
 }
 
-/* So does the other scheme: what O(1) is about. */
+/* In the other scheme next_cycle() touches the buckets: it is not O(1). */
 TEST(next_cycle_of_the_stages_touches_the_buckets)
 {
     struct prof *prof = large_instance(&prof_rules_go1_5);
@@ -244,7 +246,7 @@ TEST(next_cycle_of_the_stages_touches_the_buckets)
     assert_int_equal(munmap(block, block_bytes), 0);
 }
 
-/* init promises to leave the block alone but for its beginning. */
+/* prof_init() promises to touch only the beginning of the block. */
 TEST(a_new_instance_costs_a_page_however_large_it_is)
 {
     const struct prof_config config = {.buckets_max = 1U << 20};
@@ -302,7 +304,8 @@ free_explicitly_a_bucket_out_of_range(struct prof *prof)
     prof_heap_free_explicit(prof_proc_at(prof, 0), UINT32_MAX);
 }
 
-/* A bucket of another instance, say: it must not write beyond the block. */
+/* The bucket may be of another instance: nothing may be written beyond the
+ * block. */
 TEST(a_bucket_out_of_range_ends_the_program_and_says_where)
 {
     static void (*const cases[])(struct prof *) = {

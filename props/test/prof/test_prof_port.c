@@ -10,7 +10,8 @@
 enum { THREADS = 4, ROUNDS = 20000 };
 
 static struct prof_port_lock lock;
-static uint64_t counted; /* guarded by lock; plain, so that a leak shows */
+static uint64_t counted; /* guarded by lock; not atomic, so two holders at once
+                          * would lose counts */
 static uint64_t tried;   /* the same */
 
 static void *
@@ -64,11 +65,11 @@ TEST(threads_that_contend_count_right)
     for (int i = 0; i < THREADS; i++)
         assert_int_equal(pthread_join(threads[i], NULL), 0);
     assert_int_equal(counted, (uint64_t)THREADS * ROUNDS + tried);
-    assert_true(prof_port_lock_try(&lock)); /* and nobody holds it */
+    assert_true(prof_port_lock_try(&lock)); /* not held */
     prof_port_lock_release(&lock);
 }
 
-/* The holder waits for all to have come: most of them will be asleep. */
+/* The holder waits until all other threads have come; most will be asleep. */
 static pthread_barrier_t all_are_here;
 
 static void *

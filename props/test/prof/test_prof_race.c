@@ -12,7 +12,7 @@
 #include "test_prof_make.h"
 #include "unit_test.h"
 
-/* The other thread, and how many hooked calls it waits for. */
+/* What the other thread does, and how many hooked calls pass before that. */
 static void (*other_thread)(void);
 static uint32_t calls_before;
 
@@ -103,7 +103,8 @@ TEST(a_first_snapshot_shows_no_free_before_its_allocation)
     }
 }
 
-/* A bucket about to be linked: its row is taken, no lookup finds it yet. */
+/* A bucket that is about to be linked: it has a row, but no lookup finds it
+ * yet. */
 static shared_u64 *hidden_slot;
 static uint64_t hidden_slot_value;
 static uint32_t hidden_row;
@@ -133,8 +134,9 @@ the_bucket_arrives(void)
     store_relaxed(&prof->table.entries[hidden_row].frames_at, hidden_frames_at);
 }
 
-/* Of stacks 1, 2, 3 the middle one arrives; room is for the other two. */
-/* Two of three buckets were listed, or there was no room for three. */
+/* The bucket of stack 2, of three, is hidden, and there is room for two
+ * records. Either the two others were listed, or the snapshot says that there
+ * was no room for three. */
 #define ASSERT_HIDDEN_IS_OUT(status, count, records)    \
     do {                                                \
         if ((status) == PROF_OK) {                      \

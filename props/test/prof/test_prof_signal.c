@@ -45,7 +45,7 @@ wait(void)
     prof_contention_event(prof_proc_at(prof, 0), PROF_BLOCK, &frame, 1, 5);
 }
 
-/* What all of them have counted so far. */
+/* All that was counted so far. */
 struct tally {
     uint64_t allocs;
     uint64_t frees;
@@ -101,7 +101,7 @@ static const struct {
 enum { CASES = sizeof cases / sizeof *cases, FREES_IN_FREES = 2 };
 
 /*
- * Make call number i, interrupted after instruction `at`, or after each (0).
+ * Make call number i. Interrupt it after instruction `at`, or after each if 0.
  *
  * returns: instructions that were stepped
  */
@@ -133,7 +133,7 @@ strike(uint32_t i, uint32_t at)
     return steps;
 }
 
-/* One bucket of each kind, so that the calls find what they count in. */
+/* Make one bucket of each kind, so that no call needs a new one. */
 static void
 begin(void)
 {
@@ -153,7 +153,7 @@ TEST(a_handler_that_strikes_anywhere_loses_no_event)
     }
 }
 
-/* The next event makes the lower half of both counts 0. */
+/* Fill the lower halves of both counts, so that the next event carries. */
 static void
 fill_lower_halves(void)
 {
@@ -177,7 +177,8 @@ TEST(a_handler_that_strikes_anywhere_loses_no_carry)
         do {
             fill_lower_halves();
             steps = strike(i, ++at);
-            /* Each half was full, so whatever came has carried. */
+            /* All three slots began with full lower halves: the sum exceeds
+             * theirs only if the carry was made. */
             assert_true(tally().frees > 3 * (TWO_TO_32 - 1));
         } while (steps >= at && at < STEPS_MAX);
         assert_in_range(at, 10, STEPS_MAX - 1);

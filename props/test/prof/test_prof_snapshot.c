@@ -71,7 +71,7 @@ TEST(a_short_buffer_is_not_touched_and_the_need_is_told)
             prof_heap_snapshot(prof, PROF_SELECT_ALL, all, room, &count),
             PROF_OK);
         assert_int_equal(count, 3);
-        if (room > 3) /* nor is the rest of a long one */
+        if (room > 3) /* nor are the records behind the third */
             assert_memory_equal(&all[3], before, sizeof *before);
     }
     props_prof_drop(prof);
@@ -101,7 +101,7 @@ TEST(a_short_buffer_of_contention_is_not_touched_either)
             prof_contention_snapshot(prof, kinds[i], records, 2, &count),
             PROF_OK);
         assert_int_equal(count, 2);
-        assert_int_equal(records[0].stack[0], 2); /* the newest */
+        assert_int_equal(records[0].stack[0], 2); /* the newest first */
         assert_int_equal(records[1].stack[0], 1);
     }
     props_prof_drop(prof);
@@ -153,7 +153,8 @@ TEST(the_first_snapshot_shows_all_and_the_next_what_is_due)
         struct prof_heap_record records[ROOM];
         prof_bucket bucket;
 
-        /* A contention bucket is no heap profile: the rule still holds. */
+        /* A contention bucket is not in the heap profile, so this is still the
+         * first snapshot. */
         prof_contention_event(prof_proc_at(prof, 0), PROF_BLOCK, NULL, 0, 1);
         assert_int_equal(snapshot(prof, PROF_SELECT_ALL, records), 0);
         bucket = alloc(prof, 1, 8);
@@ -162,7 +163,8 @@ TEST(the_first_snapshot_shows_all_and_the_next_what_is_due)
         assert_int_equal(snapshot(prof, PROF_SELECT_INUSE, records), 1);
         assert_int_equal(records[0].allocs, 2);
         assert_int_equal(records[0].frees, 1);
-        /* From here on an allocation waits, and so does a new bucket. */
+        /* From here on allocations wait to be published, and so does a new
+         * bucket. */
         (void)alloc(prof, 1, 8);
         (void)alloc(prof, 2, 8);
         assert_int_equal(snapshot(prof, PROF_SELECT_INUSE, records), 1);
@@ -177,7 +179,8 @@ TEST(asking_for_the_size_spends_the_first_snapshot_by_rule)
 {
     static const struct {
         const struct prof_rules *rules;
-        uint64_t want; /* of two allocations, the second after the question */
+        uint64_t want; /* of two allocations, one before and one after the size
+                        * was asked for */
     } rows[] = {
         {&prof_rules_exact, 2},      {&prof_rules_go1_5, 1},
         {&prof_rules_go1_6_late, 1}, {&prof_rules_go1_10, 1},
@@ -203,7 +206,8 @@ TEST(asking_for_the_size_spends_the_first_snapshot_by_rule)
     }
 }
 
-/* The torn picture of docs/semantics.md: all so far, nothing stronger. */
+/* A torn snapshot (docs/semantics.md): all events so far, in the middle of a
+ * sweep. */
 TEST(a_first_snapshot_amid_a_sweep_shows_what_was_swept)
 {
     struct prof *prof = ruled(&prof_rules_exact);
@@ -225,7 +229,8 @@ TEST(a_first_snapshot_amid_a_sweep_shows_what_was_swept)
     props_prof_drop(prof);
 }
 
-/* The filter looks at bytes, as Go's does: 0 x 3 and 2 x 2^63 are none. */
+/* The filter compares bytes, as Go's does: 3 objects of 0 bytes are 0 bytes,
+ * and so are 2 of 2^63 modulo 2^64. */
 TEST(in_use_is_a_matter_of_bytes)
 {
     static const struct {
@@ -320,14 +325,15 @@ TEST(next_cycle_amid_a_control_call_is_busy_and_changes_nothing)
         assert_int_equal(prof_heap_phase(prof).cycle, 1);
         assert_true(prof_heap_phase(prof).flushed);
         assert_memory_equal(&after, &before, sizeof after);
-        /* And the lock is free again. */
+        /* Afterwards the lock is free again. */
         assert_int_equal(prof_heap_next_cycle(prof), PROF_OK);
         assert_int_equal(prof_heap_phase(prof).cycle, 2);
         props_prof_drop(prof);
     }
 }
 
-/* A collection that met a control call lags; it never shows half an object. */
+/* A collection whose next_cycle is refused is published later; no snapshot
+ * shows an object's free without its allocation. */
 TEST(after_a_busy_next_cycle_frees_wait_for_their_allocations)
 {
     static const struct prof_rules *const sets[] = {&prof_rules_exact,
@@ -339,12 +345,13 @@ TEST(after_a_busy_next_cycle_frees_wait_for_their_allocations)
         struct prof_heap_record records[ROOM];
         prof_bucket bucket;
 
-        (void)alloc(prof, 1, 8); /* to spend the first snapshot */
+        (void)alloc(prof, 1, 8); /* uses up the first snapshot */
         assert_int_equal(snapshot(prof, PROF_SELECT_ALL, records), 1);
         next_and_flush(prof);
         bucket = alloc(prof, 2, 8);
         prof_heap_iterate(prof, ask_for_the_next_cycle, &visit);
-        prof_heap_free(prof_proc_at(prof, 0), bucket); /* its sweep */
+        prof_heap_free(prof_proc_at(prof, 0), bucket); /* the sweep of the
+                                                        * refused cycle */
         assert_int_equal(prof_heap_post_sweep(prof), PROF_OK);
         (void)alloc(prof, 2, 8);
         for (uint32_t cycles = 0; cycles < 4; cycles++) {
@@ -355,7 +362,8 @@ TEST(after_a_busy_next_cycle_frees_wait_for_their_allocations)
             assert_int_equal(records[0].frees, shown);
             next_and_flush(prof);
         }
-        /* From the accepted cycle on, sweeps show one cycle on again. */
+        /* After the accepted cycle a sweep is published one cycle later, as
+         * usual. */
         prof_heap_free(prof_proc_at(prof, 0), bucket);
         next_and_flush(prof);
         assert_int_equal(snapshot(prof, PROF_SELECT_ALL, records), 2);
@@ -364,7 +372,8 @@ TEST(after_a_busy_next_cycle_frees_wait_for_their_allocations)
     }
 }
 
-/* What three processors have counted of one row, in both halves of a word. */
+/* Check the sum of what three processors have counted in one row, both
+ * allocations and frees. */
 static void
 check_sum(const uint64_t counted[3], bool reversed)
 {
@@ -377,7 +386,7 @@ check_sum(const uint64_t counted[3], bool reversed)
     uint32_t row;
     size_t count;
 
-    for (uint32_t i = 0; i < 3; i++) /* each has recorded something */
+    for (uint32_t i = 0; i < 3; i++) /* each has recorded an event */
         (void)prof_heap_alloc(prof_proc_at(prof, i), frames, 1, 16);
     row = prof_table_rows(&prof->table);
     for (uint32_t i = 0; i < 3; i++) {
@@ -399,7 +408,7 @@ check_sum(const uint64_t counted[3], bool reversed)
     props_prof_drop(prof);
 }
 
-/* Each sum is of 64 bits, whichever of the numbers is the large one. */
+/* Each sum has 64 bits, whichever processor has the large count. */
 TEST(sums_of_processors_pass_2_to_32)
 {
     static const uint64_t edges[] = {0, 1, 0x7fffffff, 0x80000000, UINT32_MAX};

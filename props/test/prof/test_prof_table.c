@@ -28,7 +28,7 @@ a_table(void **state)
     return 0;
 }
 
-/* GO_64, for hashes that a test can work out. */
+/* With GO_64 a test can compute the hashes itself. */
 static int
 a_little_table_of_go(void **state)
 {
@@ -113,7 +113,7 @@ TEST_WITH(a_table, whole, size_tells_buckets_apart)
     }
 }
 
-/* The kind is not hashed, so these three meet in the same slots. */
+/* The kind is not part of the hash, so these three share their home slots. */
 TEST_WITH(a_table, whole, kind_tells_buckets_apart)
 {
     const uintptr_t frame = 1;
@@ -157,7 +157,7 @@ TEST_WITH(a_table, whole, each_frame_tells_buckets_apart)
 
     assert_int_equal(heap_row(frames, DEPTH, 8), 1);
     for (uint32_t i = 0; i < DEPTH; i++) {
-        frames[i] = (uintptr_t)1 << 63; /* what 32 bits of it do not show */
+        frames[i] = (uintptr_t)1 << 63; /* a bit above the lower 32 */
         assert_int_equal(heap_row(frames, DEPTH, 8), i + 2);
         frames[i] = 0;
     }
@@ -215,7 +215,8 @@ TEST_WITH(a_table, whole, buckets_run_out_exactly_and_drops_are_counted)
     assert_int_equal(prof_drops(prof).no_frames, 0);
 }
 
-/* For every limit: the same steps, in which each stack comes twice. */
+/* With each limit on buckets the same steps, in which each stack comes
+ * twice. */
 TEST(whatever_the_limit_recorded_and_dropped_are_what_was_offered)
 {
     enum { STACKS = 24 };
@@ -250,7 +251,8 @@ TEST_WITH(a_table, whole, frames_run_out_exactly_and_drops_are_counted)
 
     assert_int_equal(prof_table_intern(table, KIND_HEAP, frames, 4, 1), 1);
     assert_int_equal(prof_table_intern(table, KIND_HEAP, frames, 4, 2), 2);
-    /* Two are left: not enough for four or three, enough for none, and two. */
+    /* Two frames are left: not enough for four or three, enough for none and
+     * for two. */
     assert_int_equal(prof_table_intern(table, KIND_HEAP, frames, 4, 3), 0);
     assert_int_equal(prof_table_intern(table, KIND_HEAP, frames, 3, 3), 0);
     assert_int_equal(prof_table_intern(table, KIND_HEAP, NULL, 0, 3), 3);
@@ -281,7 +283,7 @@ TEST_WITH(a_table_of_go, whole, stacks_with_one_hash_keep_apart)
                             frames[i], sizeof frames[i]);
 }
 
-/* The next one-frame stack after `frame` whose group is `group`. */
+/* Find the next one-frame stack after `frame` whose home is in `group`. */
 static uintptr_t
 frame_of_group(uintptr_t frame, uint64_t group)
 {
@@ -309,7 +311,7 @@ TEST_WITH(a_little_table_of_go, whole,
     for (int round = 0; round < 2; round++) {
         for (uint32_t i = 0; i < COUNT_OF(at_end); i++)
             assert_int_equal(heap_row(&at_end[i], 1, 8), i + 1);
-        /* Its group begins with slot 0, which has been taken. */
+        /* Its group begins with slot 0, which the eighth stack above took. */
         assert_int_equal(heap_row(&at_start, 1, 8), GROUP + 2);
     }
     for (uint64_t i = 0; i < slots; i++)
@@ -317,7 +319,7 @@ TEST_WITH(a_little_table_of_go, whole,
                          i < 2 || i >= GROUP);
 }
 
-/* An empty slot always remains, so that a miss ends: in every table. */
+/* Each table keeps an empty slot, so that an unsuccessful lookup ends. */
 TEST(a_full_table_still_answers_that_a_stack_is_missing)
 {
     for (uint32_t limit = 1; limit < 40; limit++) {

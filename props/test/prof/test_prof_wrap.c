@@ -21,18 +21,19 @@
 #define IS_SLOW 0
 #endif
 
-#define WRAP  100663296U /* written out: the header's must agree */
+#define WRAP  100663296U /* written out, to check the header's */
 #define AFTER 64U
 #define NEAR  40U
 
-/* The state of the drive, and its arithmetic. */
+/* The state of the test, and the sums it expects. */
 struct drive {
     struct prof *prof;
     prof_bucket bucket;
     uint64_t allocs;      /* made so far */
     uint64_t frees;       /* made so far */
     uint64_t allocs_last; /* made by the end of the last cycle */
-    uint64_t allocs_due;  /* made by the end of the one before: shown now */
+    uint64_t allocs_due;  /* made by the end of the cycle before that: published
+                           * now */
     uint64_t compared;
 };
 
@@ -46,13 +47,14 @@ is_near_an_edge(uint64_t n)
     return (n + NEAR) % (1U << 23) <= NEAR + AFTER;
 }
 
-/* What happens in cycle n: most of the way nothing. */
+/* How many events cycle n has: one far from an edge every 4099 cycles, else
+ * none; more near an edge. */
 static uint32_t
 events_of(uint64_t n)
 {
     if (is_near_an_edge(n))
         return (uint32_t)(n * 7 % 5);
-    return n % 4099 == 0; /* a prime: meets each slot */
+    return n % 4099 == 0; /* 4099 is prime, so each slot gets events */
 }
 
 static void
@@ -66,14 +68,15 @@ record_cycle(struct drive *drive, uint64_t n)
         drive->bucket = prof_heap_alloc(proc, &frame, 1, 8);
         drive->allocs++;
     }
-    /* Objects that the last mark found: allocated two cycles ago or more. */
+    /* Free objects that the last mark found dead: allocated at least two cycles
+     * ago. */
     for (uint32_t i = 0; i < events && drive->frees < drive->allocs_due; i++) {
         prof_heap_free(proc, drive->bucket);
         drive->frees++;
     }
 }
 
-/* The end of a cycle in numbers. */
+/* Update the expected sums at the end of a cycle. */
 static void
 count_cycle(struct drive *drive)
 {
@@ -127,11 +130,12 @@ TEST(every_cycle_number_is_driven_through)
     }
     assert_true(drive.compared >= AFTER);
     if (!IS_SLOW)
-        assert_true(drive.frees > WRAP / 4099 / 2); /* it did live */
+        assert_true(drive.frees > WRAP / 4099 / 2); /* the test made events */
     props_prof_drop(drive.prof);
 }
 
-/* From each phase of the ring: snapshots and post_sweep across the wrap. */
+/* Start in each phase of the ring; snapshots and post_sweeps go across the
+ * wrap. */
 TEST(a_collection_across_the_wrap_shows_as_any_other)
 {
     static const uintptr_t frame = 0x401000;
@@ -143,8 +147,8 @@ TEST(a_collection_across_the_wrap_shows_as_any_other)
         struct prof *prof = props_prof_make(&config);
         struct prof_proc *proc = prof_proc_at(prof, 0);
 
-        /* Each cycle: one is born; the one before is found dead, is swept,
-         * and shows at once. */
+        /* In each cycle one object is allocated, is found dead, is swept, and
+         * shows at once. */
         for (uint64_t n = 0; n < 24; n++) {
             struct prof_heap_record record = {0};
             const prof_bucket bucket = prof_heap_alloc(proc, &frame, 1, 8);

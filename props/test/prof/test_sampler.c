@@ -17,7 +17,8 @@ static const struct prof_rules *const all_rules[] = {
 
 enum { RULES = sizeof all_rules / sizeof *all_rules };
 
-/* The cap of Go's sampler: the largest mean, so the finest look at a log. */
+/* The cap of Go's sampler. At this mean, the largest, the gaps show most digits
+ * of the logarithm. */
 enum { GO_MEAN_BYTES = 0x7000000, DRAW_BITS = 26, CORNERS = 33 };
 
 /* ---- rates ---- */
@@ -54,8 +55,8 @@ TEST(a_bucket_shows_the_rate_it_was_sampled_at_or_in_go_that_of_now)
     }
 }
 
-/* More rates than buckets can keep apart: the last that found a place is then
- * the one that is drawn from, and the one that samples say. */
+/* Buckets can tell apart a limited number of rates. If all are taken, gaps are
+ * drawn at the last rate that found a place, and samples report that rate. */
 TEST(a_rate_too_many_is_taken_for_the_last)
 {
     enum { KEPT_APART = 64 };
@@ -74,7 +75,8 @@ TEST(a_rate_too_many_is_taken_for_the_last)
     (void)prof_heap_sample(fixture.proc, 0);
     for (int64_t rate = 1000; rate < 1020; rate++) {
         prof_heap_rate_set(fixture.prof, rate);
-        /* A thousand times any other rate. */
+        /* A thousand times the rate that was asked for, but far below the rate
+         * used. */
         assert_false(prof_heap_sample(fixture.proc, 1000000));
     }
     assert_true(prof_heap_sample(fixture.proc, UINT64_C(1) << 62));
@@ -87,8 +89,9 @@ TEST(a_rate_too_many_is_taken_for_the_last)
     props_fixture_end(&fixture);
 }
 
-/* With no place left for its rate, a processor draws once and counts down, as
- * it does at any rate; a draw costs fifty times the allocation. */
+/* A processor whose rate found no place draws one gap and counts it down, as at
+ * any rate. Drawing for each allocation would cost fifty times the
+ * allocation. */
 TEST(a_rate_too_many_is_drawn_for_once)
 {
     enum { KEPT_APART = 64 };
@@ -108,7 +111,7 @@ TEST(a_rate_too_many_is_drawn_for_once)
     for (int i = 0; i < 1000; i++)
         assert_false(prof_heap_sample(fixture.proc, 8));
     assert_true(prof_proc_rng_state(fixture.proc) == drawn);
-    /* And what is taken away may be used instead of asking. */
+    /* An embedder may also take the bytes left and count down itself. */
     assert_true(prof_heap_until_take(fixture.proc) > 0);
     props_fixture_end(&fixture);
 }
@@ -150,7 +153,8 @@ sample_both(struct both *both, uint64_t size_bytes)
     return wanted;
 }
 
-/* To its last byte, which the next allocation of one has. */
+/* Both sample at the same byte: one allocation ends before the last byte of the
+ * gap, the next one has it. */
 static void
 walk_both(struct both *both)
 {
@@ -196,7 +200,7 @@ TEST(the_way_to_a_mark_is_the_model_s_to_the_byte)
     }
 }
 
-/* The lowest and the highest number that an era can draw, and some between. */
+/* The lowest and highest random numbers of the rule sets, and some between. */
 TEST(ways_from_numbers_of_choice_are_the_model_s)
 {
     static const uint64_t numbers[] = {
@@ -220,8 +224,9 @@ TEST(ways_from_numbers_of_choice_are_the_model_s)
     }
 }
 
-/* R V + U is 2^64 - 1 for R = 2^63 - k, V = 2 and U = 2 k - 1, and no longer
- * way fits: one in eleven such U is followed by two successes and no more. */
+/* A gap is R V + U, with V the number of successes of probability 1/e. For R =
+ * 2^63 - k, V = 2 and U = 2 k - 1 it is 2^64 - 1, and longer gaps do not fit.
+ * After such a U, exactly two successes have a probability of 1 in 11. */
 TEST(a_way_too_long_for_64_bits_is_the_longest_there_is)
 {
     uint32_t longest = 0;
@@ -246,7 +251,7 @@ TEST(a_way_too_long_for_64_bits_is_the_longest_there_is)
     assert_true(longest > 0 && longest < 200);
 }
 
-/* What one overshoots, allocations of no size, and those as large as a rate. */
+/* Allocations that overshoot the gap, of no size, and as large as the rate. */
 TEST(a_row_of_allocations_is_sampled_as_the_model_does)
 {
     enum { RATE = 100, ROW = 4000 };
@@ -273,9 +278,9 @@ static bool
 library_samples(struct props_fixture *fixture, uint64_t drawn, uint64_t size)
 {
     (void)props_fixture_event(fixture, PROF_BLOCK, drawn,
-                              INT64_MAX); /* state only */
+                              INT64_MAX); /* sets only the state */
     (void)prof_heap_sample(fixture->proc, UINT64_C(1)
-                                              << 62); /* draws the way */
+                                              << 62); /* draws the gap */
     return prof_heap_sample(fixture->proc, size);
 }
 
@@ -291,9 +296,9 @@ model_samples(const struct props_fixture *fixture, uint64_t drawn,
 
 /*
  * The library and the model use the same table of logarithms, so they would
- * agree on a wrong digit. A random number q draws a gap of
- * mean * -ln(q / 2^26) bytes. At the entries of the table, q = (32 + i) 2^20,
- * the gap is compared with libm's logarithm. A byte is 1.3e-8 of a binary
+ * agree on a wrong digit. A random number q draws a gap of mean * -ln(q / 2^26)
+ * bytes. At the entries of the table, q = (32 + i) 2^20, the gap is compared
+ * with libm's logarithm. At this mean one byte of the gap is 1.3e-8 of a binary
  * logarithm.
  */
 TEST(each_corner_of_the_table_is_a_logarithm)
@@ -306,7 +311,7 @@ TEST(each_corner_of_the_table_is_a_logarithm)
 
         assert_true(props_fixture_begin(&fixture, with_table[r]));
         prof_heap_rate_set(fixture.prof, GO_MEAN_BYTES);
-        (void)prof_heap_sample(fixture.proc, 0); /* the first draw of all */
+        (void)prof_heap_sample(fixture.proc, 0); /* the first gap */
         for (uint64_t i = 0; i < CORNERS; i++) {
             const uint64_t q = (32 + i) << 20;
             const double bytes =
@@ -325,8 +330,10 @@ TEST(each_corner_of_the_table_is_a_logarithm)
 
 /* ---- Counted down by the embedder ---- */
 
-/* What is sampled of a row of sizes, asked for each, or for those only that the
- * number taken does not let pass. */
+/* Run a sequence of sizes on two processors with the same seed. One calls
+ * prof_heap_sample() for each size; the other counts down itself
+ * (prof_heap_until_take()), and calls it only for a size that does not fit into
+ * the bytes left. Both must sample the same allocations. */
 static void
 check_taken(const struct prof_rules *rules, int64_t rate)
 {
@@ -394,8 +401,8 @@ TEST(no_number_is_taken_before_the_first_nor_after_a_change)
 }
 
 /* An embedder that counts down itself notices a new rate only when its gap is
- * used up. The allocation there is a sample of the old rate, by which all bytes
- * before it were judged. */
+ * used up. The allocation there is a sample at the old rate, which applied to
+ * all bytes before it. */
 TEST(the_mark_of_an_old_rate_is_still_a_sample_of_it)
 {
     const uintptr_t stack[] = {1};
@@ -412,16 +419,18 @@ TEST(the_mark_of_an_old_rate_is_still_a_sample_of_it)
     assert_true(prof_heap_sample(fixture.proc, 1));
     (void)prof_heap_alloc(fixture.proc, stack, 1, 1);
     assert_int_equal(shown_rate(&fixture), 4096);
-    /* The way to the next is of the new rate. */
+    /* The next gap is drawn at the new rate. */
     assert_in_range(prof_heap_until_take(fixture.proc), 1 << 20, UINT64_MAX);
-    /* An allocation before the mark is not a sample of either. */
+    /* An allocation before the end of a gap is not a sample, whichever rate
+     * applies. */
     prof_heap_rate_set(fixture.prof, INT64_C(1) << 41);
     prof_heap_until_give(fixture.proc, 2);
     assert_false(prof_heap_sample(fixture.proc, 1));
     props_fixture_end(&fixture);
 }
 
-/* It counted on while nothing was sampled, down to less than an allocation. */
+/* While sampling was off the embedder went on counting down; the bytes left
+ * must not count as a gap once sampling is on again. */
 TEST(what_is_left_after_a_time_without_samples_is_no_way_to_one)
 {
     struct props_fixture fixture;

@@ -40,7 +40,7 @@ TEST(every_rule_set_follows_its_own_formula)
     }
 }
 
-/* Is any mean off, and by how much at worst? */
+/* The largest deviation of any mean from the truth, 0 if all are right. */
 static double
 worst_of(const struct prof_rules *rules, enum props_property property)
 {
@@ -54,14 +54,14 @@ worst_of(const struct prof_rules *rules, enum props_property property)
 
 TEST(only_exact_rules_are_right_on_average)
 {
-    for (int p = 0; p < PROPS_U1; p++) { /* those of the library */
+    for (int p = 0; p < PROPS_U1; p++) { /* the library's properties */
         if (props_checker_exists((enum props_property)p))
             assert_true(worst_of(&prof_rules_exact, (enum props_property)p) ==
                         0);
     }
-    /* c + 1 of 2^32 numbers for c = 1: two in 2^32 events are seen. */
+    /* With c = 1, c + 1 of 2^32 random numbers keep an event: two in 2^32. */
     assert_true(worst_of(&prof_rules_go1_10, PROPS_S2) == 0x1p-31 - 1);
-    /* They count 2^40 ticks each. */
+    /* Each event that is kept counts as 2^40 ticks. */
     assert_true(worst_of(&prof_rules_go1_17, PROPS_S2) == 511);
     assert_true(worst_of(&prof_rules_go1_5, PROPS_S2) < -0.9);
     assert_true(worst_of(&prof_rules_go1_17, PROPS_S3) != 0);
@@ -82,7 +82,8 @@ time_factor(enum model_era era, uint64_t cycles, uint64_t rate)
 
 TEST(formulas_give_the_figures_of_a_live_go_runtime)
 {
-    /* Two million events each, on Go 1.19; three digits are sure. */
+    /* Figures from two million events each on Go 1.19; three digits are
+     * certain. */
     assert_true(fabs(time_factor(MODEL_GO_1_17, 1, 10) - 2.0) < 1e-8);
     assert_true(fabs(time_factor(MODEL_GO_1_17, 2, 10) - 1.5) < 1e-8);
     assert_true(fabs(time_factor(MODEL_GO_1_17, 9, 10) - 10.0 / 9) < 1e-8);
@@ -92,7 +93,7 @@ TEST(formulas_give_the_figures_of_a_live_go_runtime)
                      4.0) < 0.0005);
     assert_true(fabs(time_factor(MODEL_GO_1_17, 1000000, UINT64_C(1) << 40) -
                      256.0) < 0.0005);
-    /* One sample a second, waits of 1000 ticks. */
+    /* At a rate of one second, waits of 1000 ticks. */
     assert_true(fabs(time_factor(MODEL_GO_1_17, 1000, 2600000000) - 1.212) <
                 0.0005);
     assert_true(fabs(time_factor(MODEL_GO_1_17, 1000, 3000000000) - 1.398) <
@@ -106,7 +107,8 @@ TEST(a_count_in_doubles_loses_one_past_2_to_the_53)
 
     assert_true(props_fixture_begin(&fixture, &prof_rules_go1_17));
     prof_block_rate_set(fixture.prof, rate);
-    (void)props_fixture_event(&fixture, PROF_BLOCK, 0, 1); /* counts 2^53 */
+    (void)props_fixture_event(&fixture, PROF_BLOCK, 0, 1); /* counts as 2^53
+                                                            * events */
     (void)props_fixture_event(&fixture, PROF_BLOCK, 0, rate);
     (void)props_fixture_event(&fixture, PROF_BLOCK, 0, rate);
     assert_int_equal(props_fixture_read(&fixture, PROF_BLOCK).count, rate);
@@ -146,7 +148,7 @@ TEST(a_rate_in_ns_becomes_ticks)
         assert_int_equal(ticks_of(rules, 0, 3000000000), 0);
         assert_int_equal(ticks_of(rules, -5, 3000000000), 0);
         assert_int_equal(ticks_of(rules, 1, 3000000000), 1);
-        assert_int_equal(ticks_of(rules, 2, 100000000), 1); /* 0.2 */
+        assert_int_equal(ticks_of(rules, 2, 100000000), 1); /* 0.2 ticks */
         assert_int_equal(ticks_of(rules, 2, 2596000000), 5);
         assert_int_equal(ticks_of(rules, 1000000000, 3000000000), 3000000000);
     }
@@ -166,7 +168,7 @@ TEST(a_rate_too_large_saturates_or_turns_off)
 
 /* ---- generators ---- */
 
-/* A linear map of 31 bits, by where it takes each of them. */
+/* A linear map of 31 bits, given by the image of each bit. */
 struct map31 {
     uint32_t of[31];
 };
@@ -191,8 +193,9 @@ TEST(the_shift_register_meets_every_number_but_0)
 
         map.of[i] = (uint32_t)model_draw(MODEL_GO_1_5, &x);
     }
-    /* Squared 31 times it is its own 2^31-th power. If that is the map itself,
-     * its order divides 2^31 - 1, a prime; and it is not 1. */
+    /* After 31 squarings the map is its 2^31-th power. If that is the map
+     * itself, the map's order divides 2^31 - 1, a prime; as the map is not the
+     * identity, its order is that prime. */
     power = map;
     for (int squarings = 0; squarings < 31; squarings++) {
         struct map31 square;
@@ -251,7 +254,7 @@ TEST(library_and_model_draw_the_same_numbers)
     }
 }
 
-/* in: state, and what the generator of the rules goes on from */
+/* Resume a generator from `state`; it must continue from `wanted`. */
 static void
 check_resume(const struct prof_rules *rules, uint64_t state, uint64_t wanted)
 {
@@ -263,7 +266,7 @@ check_resume(const struct prof_rules *rules, uint64_t state, uint64_t wanted)
     props_fixture_end(&fixture);
 }
 
-/* No bit of 31, no bit of 64: what is cut off does not count. */
+/* Bits that the generator does not have are cut off; a state of 0 becomes 1. */
 TEST(an_impossible_state_becomes_a_possible_one)
 {
     static const uint64_t states[] = {
@@ -287,7 +290,7 @@ TEST(exact_rules_refuse_a_generator_of_few_bits)
     assert_int_equal(prof_bytes_needed(&config), 0);
 }
 
-/* 2^64 mod the rate is 2^62: one number in four leads nowhere. */
+/* 2^64 modulo the rate is 2^62, so one number in four is rejected. */
 TEST(a_number_of_no_use_is_followed_by_another)
 {
     const uint64_t rate = UINT64_C(3) << 61;
@@ -295,7 +298,7 @@ TEST(a_number_of_no_use_is_followed_by_another)
     uint32_t useless = 0;
 
     for (uint64_t number = 0; number < 64; number++) {
-        /* r n modulo 2^64 is below 2^62 for an r of 0 or 3 modulo 8. */
+        /* For an r of 0 or 3 modulo 8, r * rate modulo 2^64 is below 2^62. */
         const uint64_t r = number << 55 | number % 8;
         const bool is_useless = r * rate < UINT64_C(1) << 62;
         struct prof_contention_record record;
@@ -309,7 +312,7 @@ TEST(a_number_of_no_use_is_followed_by_another)
                              1,
                          !is_useless);
         product = (model_u128)r * rate;
-        if (is_useless) { /* the next that is of use decides */
+        if (is_useless) { /* the next number that is not rejected decides */
             assert_true(props_stream_before(PROF_RANDOM_64, r, &state_of));
             (void)model_draw(MODEL_EXACT, &state_of);
             do
@@ -368,7 +371,7 @@ TEST(unsampling_gives_go_s_vectors)
                      sizeof vectors / sizeof *vectors);
 }
 
-/* Under exact rules; e / (e - 1) is 1.58198. */
+/* With the exact rule set. A factor e / (e - 1) is 1.58198. */
 TEST(exact_unsampling_rounds_to_the_nearest_and_saturates)
 {
     static const struct unsampling vectors[] = {
@@ -376,10 +379,11 @@ TEST(exact_unsampling_rounds_to_the_nearest_and_saturates)
         {{-1, -524288}, 524288, {-2, -829411}},
         {{10, 5242880}, 524288, {16, 8294114}},
         {{3, 3000000}, 10, {3, 3000000}},
-        {{4, 2}, 512, {4098, 2049}}, /* half a byte each: 1024.5 times */
+        {{4, 2}, 512, {4098, 2049}}, /* objects of half a byte: the factor is
+                                      * 1024.5 */
         {{INT64_MAX, INT64_MAX}, 512, {INT64_MAX, INT64_MAX}},
         {{-INT64_MAX, -INT64_MAX}, 512, {INT64_MIN, INT64_MIN}},
-        {{1, INT64_MAX}, 2, {1, INT64_MAX}}, /* which is 2^63 as a double */
+        {{1, INT64_MAX}, 2, {1, INT64_MAX}}, /* INT64_MAX is 2^63 as a double */
         {{-1, INT64_MIN}, 2, {-1, INT64_MIN}},
     };
 
@@ -398,7 +402,8 @@ TEST(unsampling_without_a_cap_keeps_to_the_rate)
                      1.58) < 0.005);
 }
 
-/* Rules of one's own may mix: how blocks count is not how mutexes do. */
+/* A caller's own rule set may mix rules: how block events count must not affect
+ * mutex events. */
 TEST(a_mutex_event_counts_alike_where_block_counts_are_not_whole)
 {
     struct prof_rules mixed = prof_rules_exact;
@@ -407,7 +412,7 @@ TEST(a_mutex_event_counts_alike_where_block_counts_are_not_whole)
 
     mixed.block = PROF_BLOCK_CORRECTED;
     assert_true(props_fixture_begin(&fixture, &mixed));
-    fixture.era = MODEL_EXACT; /* that of its numbers */
+    fixture.era = MODEL_EXACT; /* the era of its random numbers */
     prof_mutex_fraction_set(fixture.prof, 10);
     props_fixture_event(&fixture, PROF_MUTEX,
                         props_fixture_number(&fixture, 0, 10), 7);

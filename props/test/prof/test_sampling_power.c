@@ -11,13 +11,14 @@
 
 TEST(binomial_thresholds_are_exact_where_one_can_count)
 {
-    /* 2^-20 each: one tail of the least and most alone is 2^-20 < 1e-6. */
+    /* With 20 throws of a coin, 0 and 20 heads have a probability of 2^-20
+     * each. */
     const struct props_interval accept =
         props_binomial_accept(20, 0.5L, 0x1p-18L);
 
     assert_int_equal(accept.least, 1);
     assert_int_equal(accept.most, 19);
-    /* 1 + 20 of 2^20 outside on each side. */
+    /* Outside lie 0, 1, 19 and 20: 1 + 20 of 2^20 on each side. */
     assert_true(
         fabsl(props_binomial_inside(20, 0.5L, (struct props_interval){2, 18}) -
               (1 - 42 * 0x1p-20L)) < 1e-15L);
@@ -25,7 +26,7 @@ TEST(binomial_thresholds_are_exact_where_one_can_count)
 
 enum { POWER_EVENTS = 20000000, POWER_RATE = 1000 };
 
-/* Events of a tenth of the rate that are kept, of POWER_EVENTS. */
+/* How many of POWER_EVENTS waits of `cycles` ticks are kept, at POWER_RATE. */
 static uint64_t
 kept_events(int64_t cycles)
 {
@@ -48,10 +49,11 @@ TEST(a_bias_of_one_percent_is_noticed)
         props_binomial_accept(POWER_EVENTS, 0.1L, PROPS_ALPHA);
     uint64_t kept;
 
-    /* The power, computed: what is off by 1 % passes once in a million. */
+    /* The power, computed: a sampler that is 1 % off passes once in a
+     * million. */
     assert_true(props_binomial_inside(POWER_EVENTS, 0.101L, accept) < 1e-6L);
     assert_true(props_binomial_inside(POWER_EVENTS, 0.099L, accept) < 1e-6L);
-    /* And demonstrated, on the stream of numbers that passes. */
+    /* And shown: the same random numbers pass at 100 ticks and fail at 101. */
     kept = kept_events(100);
     assert_true(kept >= accept.least && kept <= accept.most);
     kept = kept_events(101);
@@ -60,7 +62,8 @@ TEST(a_bias_of_one_percent_is_noticed)
 
 enum { HEAP_TRIALS = 1000000 };
 
-/* Allocations of 524288 bytes that are sampled at a rate. */
+/* How many allocations of 524288 bytes are sampled at a rate, of
+ * HEAP_TRIALS. */
 static uint64_t
 sampled_allocations(int64_t rate)
 {
@@ -85,7 +88,7 @@ TEST(a_heap_rate_one_percent_off_is_noticed)
         props_binomial_accept(HEAP_TRIALS, chance, PROPS_ALPHA);
     uint64_t hits;
 
-    /* The power: the chance that the other rate passes. */
+    /* The power: the chance that a sampler at the other rate passes. */
     assert_true(props_binomial_inside(HEAP_TRIALS, off, accept) < 0.2L);
     assert_true(props_binomial_inside(HEAP_TRIALS, 0.99L * chance, accept) <
                 1e-6L);
@@ -93,13 +96,14 @@ TEST(a_heap_rate_one_percent_off_is_noticed)
                 1e-6L);
     hits = sampled_allocations(524288);
     assert_true(hits >= accept.least && hits <= accept.most);
-    hits = sampled_allocations(540017); /* 3 % */
+    hits = sampled_allocations(540017); /* 3 % off */
     assert_true(hits < accept.least);
 }
 
 /*
- * TestBlockProfileBias of Go: 100,000 waits of a tenth of the rate and 10,000
- * of the rate wait equally long in all; Go asks that totals agree within 20 %.
+ * As in Go's TestBlockProfileBias, 100,000 waits of a tenth of the rate take as
+ * long in all as 10,000 waits of the rate. Go's test asks that the two totals
+ * agree within 20 %.
  */
 static void
 check_weights(const struct prof_rules *rules)
@@ -126,7 +130,7 @@ check_weights(const struct prof_rules *rules)
     record = props_fixture_read(&fixture, PROF_BLOCK);
     assert_true(record.cycles - LONG * RATE >= accept.least * RATE);
     assert_true(record.cycles - LONG * RATE <= accept.most * RATE);
-    /* Ten events for each that is kept: nothing is rounded here. */
+    /* Each wait that is kept counts as ten events: nothing is rounded here. */
     assert_int_equal(record.count - LONG,
                      (record.cycles - LONG * RATE) / (RATE / 10));
     props_fixture_end(&fixture);
@@ -135,7 +139,7 @@ check_weights(const struct prof_rules *rules)
 TEST(short_and_long_waits_weigh_the_same)
 {
     check_weights(&prof_rules_exact);
-    check_weights(&prof_rules_go1_17); /* 1 % more: 101 in 1000 are kept */
+    check_weights(&prof_rules_go1_17); /* keeps 1 % more: 101 of 1000 */
 }
 
 int

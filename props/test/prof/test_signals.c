@@ -12,8 +12,9 @@
 #include "unit_test.h"
 
 enum {
-    STEPS_MAX = 20000,  /* of one call */
-    CONTROL_STRIDE = 5, /* instructions from strike to strike, there */
+    STEPS_MAX = 20000,  /* instructions of one call */
+    CONTROL_STRIDE = 5, /* instructions from one signal to the next in control
+                         * calls */
 };
 
 static uint32_t
@@ -25,7 +26,7 @@ steps_of(void (*call)(void))
     return props_step_end();
 }
 
-/* in: at, from 1; 0: after each instruction */
+/* Interrupt a call. in: at, the instruction, from 1; 0: after each */
 static uint32_t
 strike(const struct interrupted_call *call, uint32_t at)
 {
