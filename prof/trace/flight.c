@@ -166,6 +166,7 @@ go_on(struct prof_trace *to, struct prof_trace *from)
     timer_task = from->timer_task;
     prof_port_lock_release(&from->lock);
     prof_trace_timer_task(to, timer_task);
+    prof_trace_clock_go_on(to, from);
 }
 
 /* context: outside held, the tracer of the current generation is off */

@@ -113,6 +113,17 @@ prof_trace_clock_meet(struct prof_trace *trace, bool begins)
     store_release(&trace->stamp, word + 2);
 }
 
+void
+prof_trace_clock_go_on(struct prof_trace *trace, const struct prof_trace *after)
+{
+    if (trace->has_met || !after->has_met)
+        return;
+    for (uint32_t i = 0; i < trace->procs_count; i++)
+        go_on_from(&trace->procs[i], after->stamp_clock);
+    go_on_from(&trace->outside, after->stamp_clock);
+    trace->has_met = true;
+}
+
 /* ---- the buffers ---- */
 
 /* Is half of the numbers used (I4)? Events that still go into buffers at hand

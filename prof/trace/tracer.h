@@ -165,6 +165,16 @@ uint64_t prof_trace_clock_moment(const struct prof_trace *trace,
 void prof_trace_clock_meet(struct prof_trace *trace, bool begins);
 
 /*
+ * Let a tracer's first session follow the one of another tracer, whose stamps
+ * it continues. Does nothing if it had a session, or the other had none in
+ * clock order.
+ *
+ * context: both are off
+ */
+void prof_trace_clock_go_on(struct prof_trace *trace,
+                            const struct prof_trace *after);
+
+/*
  * Drop and count the events whose sequence number is trace->cut_before or more.
  *
  * in, out: buffer, begins with a batch header

@@ -7,6 +7,8 @@
  * Here a thread's signal function plays the child, so the interrupted thread is
  * one that the child does not have.
  */
+#include "core/instance.h"
+
 #include "instance.h"
 #include "kernels.h"
 #include "prof/fork.h"
@@ -112,6 +114,99 @@ const struct sim_kernel props_kernel_fork_record = {
         "a fork inside a record call loses at most that event in the child",
     .setup = one_old_running,
     .threads = {{"mutator", record, fork_in_record}},
+    .threads_count = 1,
+};
+
+/* ---- A record call that carries ---- */
+
+enum { EDGE_ALLOCS_SLOT = 2, EDGE_FREES_SLOT = 1 }; /* of each third cycle */
+
+/* Set what processor 0 has counted. in: carried, times that it has wrapped */
+static void
+set_counted(uint32_t slot, enum half half, uint32_t carried)
+{
+    const uint64_t word =
+        half == ALLOCS ? UINT32_MAX : (uint64_t)UINT32_MAX << 32;
+
+    store_relaxed(&kernel_prof->procs[0].columns.slots[slot][born], word);
+    store_relaxed(&kernel_prof->counters.carried[slot][born * HALVES + half],
+                  carried);
+    if (carried != 0)
+        store_relaxed(&kernel_prof->counters.carries, 1);
+}
+
+/* One more event of either kind overflows its counter. All before are
+ * published. */
+static void
+edge_after(uint32_t carried)
+{
+    one_old((struct prof_config){0});
+    set_counted(EDGE_ALLOCS_SLOT, ALLOCS, carried);
+    set_counted(EDGE_FREES_SLOT, FREES, carried);
+    recorded_before = ((uint64_t)carried << 32) + UINT32_MAX;
+    for (int cycle = 0; cycle < COUNTER_SLOTS; cycle++)
+        kernel_advance_alone();
+    kernel_check_totals(recorded_before, recorded_before);
+}
+
+static void
+first_edge(void *context)
+{
+    (void)context;
+    edge_after(0);
+}
+
+static void
+third_edge(void *context)
+{
+    (void)context;
+    edge_after(2);
+}
+
+static void
+alloc_and_free(void *context, uint32_t thread)
+{
+    (void)context;
+    (void)thread;
+    kernel_alloc(0, 0);
+    prof_heap_free(prof_proc_at(kernel_prof, 0), born);
+}
+
+/* An event is counted once or not at all; none of 2^32 others is. */
+static void
+child_at_edge(void)
+{
+    uint64_t allocs = recorded_before + 1;
+    uint64_t frees = recorded_before + 1;
+
+    mend(&allocs, &frees);
+    sim_explore_check(frees >= recorded_before && frees <= allocs,
+                      "the child has lost frees from before");
+    kernel_drain_and_check(allocs, frees);
+    kernel_look(NULL, 0);
+}
+
+static void
+fork_at_edge(void *context, uint32_t thread)
+{
+    (void)context;
+    (void)thread;
+    sim_explore_fork(child_at_edge);
+}
+
+const struct sim_kernel props_kernel_fork_carry = {
+    .name = "fork-carry",
+    .about = "a fork when counts pass 2^32 loses an event at most",
+    .setup = first_edge,
+    .threads = {{"mutator", alloc_and_free, fork_at_edge}},
+    .threads_count = 1,
+};
+
+const struct sim_kernel props_kernel_fork_later_carry = {
+    .name = "fork-later-carry",
+    .about = "the same with counts that pass 3 2^32",
+    .setup = third_edge,
+    .threads = {{"mutator", alloc_and_free, fork_at_edge}},
     .threads_count = 1,
 };
 

@@ -14,7 +14,10 @@
 #include "kernels.h"
 #include "traced.h"
 
-enum { READS_MAX = 12, WRITERS = 2, EVENTS_MAX = 4, FIRST_NAME = 100 };
+enum { READS_MAX = 12, EVENTS_MAX = 4, FIRST_NAME = 100 };
+
+/* The two processors, and who writes without one. */
+enum { OUTSIDE = 2, WRITERS };
 
 /* When one event was written: marks are numbered in their order. */
 struct writing {
@@ -38,13 +41,14 @@ setup(void *context)
 }
 
 static void
-write_one(uint32_t thread)
+write_one(uint32_t writer)
 {
-    const uint32_t index = written[thread]++;
-    struct writing *const writing = &writings[thread][index];
+    const uint32_t index = written[writer]++;
+    struct writing *const writing = &writings[writer][index];
 
     writing->begin = sim_explore_mark();
-    session_emit_crossing(thread, FIRST_NAME + thread * EVENTS_MAX + index);
+    session_emit_crossing(writer < OUTSIDE ? writer : PROF_TRACE_NO_PROC,
+                          FIRST_NAME + writer * EVENTS_MAX + index);
     writing->end = sim_explore_mark();
 }
 
@@ -60,7 +64,9 @@ find_writings(void)
         if (event->kind != PROF_EV_GO_START || event->args[0] < FIRST_NAME)
             continue;
         sim_explore_check(name < (uint64_t)WRITERS * EVENTS_MAX &&
-                              event->proc == name / EVENTS_MAX,
+                              event->proc == (name / EVENTS_MAX < OUTSIDE
+                                                  ? name / EVENTS_MAX
+                                                  : UINT64_MAX),
                           "an event is of another processor");
         writings[name / EVENTS_MAX][name % EVENTS_MAX].sequence =
             event->sequence;
@@ -108,7 +114,8 @@ judge(void)
     found = check_order();
     /* The one that the stop itself writes may be lost, too. */
     lost -= session_count(&traced_events, PROF_EV_GO_SCHED) == 0;
-    sim_explore_check(found + lost == written[0] + written[1],
+    sim_explore_check(found + lost ==
+                          written[0] + written[1] + written[OUTSIDE],
                       "an event is neither in the trace nor counted");
     return found;
 }
@@ -280,6 +287,36 @@ const struct sim_kernel props_kernel_clock_cut_read = {
     .finish = some_may_be_lost,
     .threads = {{"first", write_full_and_read, NULL},
                 {"second", write_two, NULL}},
+    .threads_count = 2,
+};
+
+/* Every buffer is full, but one of a processor and the one of no processor. */
+static void
+setup_two_in_use(void *context)
+{
+    setup(context);
+    session_emit_full(0);
+    session_emit_full(0);
+    session_emit(PROF_TRACE_NO_PROC);
+    session_emit(1);
+}
+
+/* The second event is read, perhaps before the trace is cut; the first is not.
+ * If the second stays, the first must. */
+static void
+write_two_and_read_second(void *context, uint32_t thread)
+{
+    write_one(OUTSIDE);
+    write_full_and_read(context, thread);
+}
+
+const struct sim_kernel props_kernel_clock_cut_between = {
+    .name = "clock-cut-between",
+    .about = "nothing is cut before an event that was read before the cut",
+    .setup = setup_two_in_use,
+    .finish = some_may_be_lost,
+    .threads = {{"first", write_another, NULL},
+                {"second", write_two_and_read_second, NULL}},
     .threads_count = 2,
 };
 

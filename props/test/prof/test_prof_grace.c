@@ -5,6 +5,8 @@
  * The test simulates a record call in flight: it enters a section and does not
  * leave it.
  */
+#include <string.h>
+
 #include "instance.h"
 #include "test_prof_make.h"
 #include "unit_test.h"
@@ -106,6 +108,45 @@ TEST(what_is_refused_changes_nothing_and_may_be_asked_again)
     advance(prof);
     assert_int_equal(prof_heap_flush(prof), PROF_OK);
     assert_int_equal(prof_heap_totals(prof).frees_published, 1);
+    props_prof_drop(prof);
+}
+
+/* Cycles one after the other, over which calls begin, go on and end: the
+ * library waits for those that were in flight at the last cycle, and for no
+ * other. */
+TEST(each_cycle_waits_for_the_calls_in_flight_at_it)
+{
+    struct prof *prof = in_world(PROF_WORLD_RUNNING);
+    bool is_inside[PROCS] = {false};
+    bool is_awaited[PROCS] = {false};
+    uint64_t calls[PROCS] = {0};
+    uint32_t drawn = 1;
+    int cycles = 0;
+
+    for (int step = 0; step < 4000; step++) {
+        enum prof_status wanted = PROF_OK;
+        uint32_t at;
+
+        drawn = drawn * 1664525 + 1013904223;
+        at = (drawn >> 16) % (PROCS + 2);
+        for (uint32_t i = 0; i < PROCS; i++)
+            wanted = is_awaited[i] ? PROF_ERR_BUSY : wanted;
+        if (at == PROCS) {
+            assert_int_equal(prof_heap_next_cycle(prof), wanted);
+            cycles += wanted == PROF_OK;
+            if (wanted == PROF_OK)
+                memcpy(is_awaited, is_inside, sizeof is_awaited);
+        } else if (at > PROCS) {
+            assert_int_equal(prof_heap_flush(prof), wanted);
+        } else if (is_inside[at]) {
+            section_end(&prof->procs[at].section, calls[at]);
+            is_inside[at] = is_awaited[at] = false;
+        } else {
+            calls[at] = section_begin(&prof->procs[at].section);
+            is_inside[at] = true;
+        }
+    }
+    assert_in_range(cycles, 100, 1000);
     props_prof_drop(prof);
 }
 

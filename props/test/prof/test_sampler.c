@@ -429,21 +429,23 @@ TEST(the_mark_of_an_old_rate_is_still_a_sample_of_it)
     props_fixture_end(&fixture);
 }
 
-/* While sampling was off the embedder went on counting down; the bytes left
- * must not count as a gap once sampling is on again. */
-TEST(what_is_left_after_a_time_without_samples_is_no_way_to_one)
+/* While nothing or everything was sampled the embedder went on counting down;
+ * the bytes left must not count as a gap afterwards. */
+TEST(what_is_left_after_a_time_without_marks_is_no_way_to_one)
 {
-    struct props_fixture fixture;
+    for (int64_t between = -1; between <= 1; between++) {
+        struct props_fixture fixture;
 
-    assert_true(props_fixture_begin(&fixture, &prof_rules_exact));
-    prof_heap_rate_set(fixture.prof, INT64_C(1) << 40);
-    (void)prof_heap_sample(fixture.proc, 0);
-    prof_heap_rate_set(fixture.prof, 0);
-    prof_heap_until_give(fixture.proc, 1);
-    assert_false(prof_heap_sample(fixture.proc, 1));
-    prof_heap_rate_set(fixture.prof, INT64_C(1) << 40);
-    assert_false(prof_heap_sample(fixture.proc, 1));
-    props_fixture_end(&fixture);
+        assert_true(props_fixture_begin(&fixture, &prof_rules_exact));
+        prof_heap_rate_set(fixture.prof, INT64_C(1) << 40);
+        (void)prof_heap_sample(fixture.proc, 0);
+        prof_heap_rate_set(fixture.prof, between);
+        prof_heap_until_give(fixture.proc, 1);
+        assert_int_equal(prof_heap_sample(fixture.proc, 1), between == 1);
+        prof_heap_rate_set(fixture.prof, INT64_C(1) << 40);
+        assert_false(prof_heap_sample(fixture.proc, 1));
+        props_fixture_end(&fixture);
+    }
 }
 
 int

@@ -28,6 +28,7 @@ static struct prof_trace_config tracer = {
 static struct prof_flight *flight;
 static void *block;
 static uint64_t clock_ticks;
+static uint64_t clock_step; /* after each reading */
 static uint8_t file[FILE_MAX];
 static size_t file_bytes;
 static struct model_trace decoded;
@@ -37,7 +38,7 @@ static uint64_t
 read_ticks(void *context)
 {
     (void)context;
-    return clock_ticks += 64;
+    return clock_ticks += clock_step;
 }
 
 static uint64_t
@@ -56,6 +57,7 @@ set_up(void **state)
 
     (void)state;
     clock_ticks = 1000000;
+    clock_step = 64;
     config.trace.clock = (struct prof_trace_clock){read_ticks, read_ns, NULL};
     bytes = prof_flight_bytes_needed(&config);
     assert_int_not_equal(bytes, 0);
@@ -74,16 +76,19 @@ tear_down(void **state)
     return 0;
 }
 
-/* ---- the world: task 1 calls, task 2 is in a system call ---- */
+/* ---- the world: task 1 calls, tasks 2 to 4 are in system calls ---- */
 
 static bool
 next_task(void *context, struct prof_trace_task *task)
 {
     static const struct prof_trace_task tasks[] = {
-        {.id = 1}, {.id = 2, .state = PROF_TASK_IN_SYSCALL}};
+        {.id = 1},
+        {.id = 2, .state = PROF_TASK_IN_SYSCALL},
+        {.id = 3, .state = PROF_TASK_IN_SYSCALL},
+        {.id = 4, .state = PROF_TASK_IN_SYSCALL}};
     uint32_t *given = context;
 
-    if (*given == 2)
+    if (*given == 4)
         return false;
     *task = tasks[(*given)++];
     return true;
@@ -118,6 +123,16 @@ emit(uint64_t bytes)
 {
     prof_trace_emit(prof_flight_tracer(flight), 0, PROF_EV_HEAP_ALLOC, &bytes,
                     NULL, 0);
+}
+
+static struct prof_trace_stamp
+stamp_now(void)
+{
+    const struct prof_trace_stamp stamp =
+        prof_trace_stamp(prof_flight_enter(flight));
+
+    prof_flight_leave(flight);
+    return stamp;
 }
 
 /* ---- reading ---- */
@@ -251,8 +266,7 @@ TEST_WITH(set_up, tear_down,
     for (uint64_t i = 0; i < 10; i++)
         emit(i); /* so that its numbers are above the next one's, if that
                     counted anew */
-    left = prof_trace_stamp(prof_flight_enter(flight));
-    prof_flight_leave(flight);
+    left = stamp_now();
     assert_int_equal(next(), PROF_OK);
     assert_int_equal(read_generation(), 1);
     prof_trace_sysexit(prof_flight_tracer(flight), 0, 2, left);
@@ -262,8 +276,7 @@ TEST_WITH(set_up, tear_down,
     assert_true(event->ticks > model_trace_at(&decoded, 0)->ticks);
     assert_int_equal(decoded.duplicate_seqs, 0);
     /* And one of this generation counts. */
-    left = prof_trace_stamp(prof_flight_enter(flight));
-    prof_flight_leave(flight);
+    left = stamp_now();
     emit(20);
     prof_trace_sysexit(prof_flight_tracer(flight), 0, 2, left);
     assert_int_equal(next(), PROF_OK);
@@ -272,6 +285,67 @@ TEST_WITH(set_up, tear_down,
     left_ticks = event->ticks;
     assert_int_equal(count(MODEL_TRACE_HEAP_ALLOC, &event), 1);
     assert_true(left_ticks < event->ticks);
+}
+
+/*
+ * Tasks 2 and 4 return at moments of this generation, and between them task 3,
+ * at one of an earlier generation: so it returns when the file says it.
+ *
+ * in:      number, of the generation
+ * returns: the latest moment
+ */
+static struct prof_trace_stamp
+expect_returns_in_order(uint64_t number, struct prof_trace_stamp old)
+{
+    struct prof_trace_stamp left = stamp_now();
+    int64_t seqs[3] = {0};
+    uint32_t found = 0;
+
+    assert_true(left.sequence > old.sequence);
+    prof_trace_sysexit(prof_flight_tracer(flight), 0, 2, left);
+    prof_trace_sysexit(prof_flight_tracer(flight), 1, 3, old);
+    left = stamp_now();
+    prof_trace_sysexit(prof_flight_tracer(flight), 0, 4, left);
+    assert_int_equal(next(), PROF_OK);
+    assert_int_equal(read_generation(), number);
+    for (uint32_t i = 0; i < model_trace_count(&decoded); i++) {
+        const struct model_trace_event *event = model_trace_at(&decoded, i);
+
+        if (event->type != MODEL_TRACE_GO_SYS_EXIT)
+            continue;
+        assert_in_range(event->arg, 2, 4);
+        seqs[event->arg - 2] = event->seq;
+        found++;
+    }
+    assert_int_equal(found, 3);
+    assert_true(seqs[0] < seqs[1] && seqs[1] < seqs[2]);
+    return left;
+}
+
+/* The first generations are the first of their tracers; the others are not. The
+ * clock stands still, as if it were too coarse, or goes, or goes back; events
+ * that are ordered by stamps would then be refused. */
+TEST_WITH(set_up, tear_down, moments_grow_over_all_generations_with_any_clock)
+{
+    const int64_t back = tracer.order == PROF_TRACE_ORDER_CLOCK ? -64 : 0;
+    const int64_t steps[] = {0, 64, 0, 0, 1, back, 0};
+    struct prof_trace_stamp latest;
+
+    clock_step = 0;
+    assert_int_equal(start(), PROF_OK);
+    latest = stamp_now();
+    for (uint64_t i = 1; i <= 6 * KEPT; i++) {
+        for (int j = 0; j < 40; j++) {
+            const struct prof_trace_stamp stamp = stamp_now();
+
+            assert_true(stamp.sequence > latest.sequence);
+            latest = stamp;
+        }
+        assert_int_equal(next(), PROF_OK);
+        assert_int_equal(read_generation(), 2 * i - 1);
+        latest = expect_returns_in_order(2 * i, latest);
+        clock_step = (uint64_t)steps[i % 7];
+    }
 }
 
 /* The one who calls for the next generation is descheduled where it runs. */
