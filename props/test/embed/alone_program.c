@@ -8,7 +8,7 @@
  *   thread that libc begins for a timer, or in a forked child.
  *
  * The second thread holds a lock for which the first waits. The program prints
- * for how many ns at least.
+ * the least time in ns that the first thread waited.
  */
 #include <inttypes.h>
 #include <pthread.h>
@@ -28,7 +28,7 @@ enum { HELD_NS = 50000000 };
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic int is_held;
 static _Atomic int is_waited_for;
-static _Atomic int is_charged; /* the holder's unlock has come back */
+static _Atomic int is_charged; /* the holder's unlock has returned */
 
 static void
 pause_ns(long ns)

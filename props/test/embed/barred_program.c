@@ -95,7 +95,8 @@ execute(char **words)
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (number), 0, 1), \
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS)
 
-/* Calls by which a thread is begun, a file opened or a socket made. */
+/* Forbid the calls by which a thread is begun, a file opened or a socket
+ * made. */
 static bool
 confine(void)
 {
@@ -188,7 +189,7 @@ run_unconfined(void)
 
 int capset(void *header, const void *data); /* of no libc header */
 
-/* To what it may do already. */
+/* Set the capabilities to those that the process has already. */
 static int
 set_capabilities(void)
 {
@@ -260,7 +261,7 @@ run_cancelled(void)
 
 /* ---- its agent ---- */
 
-/* returns: false if it does not come */
+/* returns: false if the file does not appear within 20 s */
 static bool
 await_file(const char *path)
 {
@@ -272,7 +273,8 @@ await_file(const char *path)
     return false;
 }
 
-/* Files that it is to write come before what it answers. */
+/* Ask the agent for its status. It writes the files it was asked for before it
+ * replies. */
 static bool
 await_answer(void)
 {
@@ -299,7 +301,7 @@ await_answer(void)
     return false;
 }
 
-/* Alone it has no agent, and nothing is written. */
+/* Without the profiler the program has no agent, and no files are expected. */
 static int
 run_asked(void)
 {

@@ -6,7 +6,8 @@
 
 #include "unit_test.h"
 
-/* What is hashed is told apart by epochs; see put_stack(). */
+/* The hash that the recorder is given for a stack; for what it logs see
+ * put_stack(). */
 uint64_t
 log_model_hash(uint32_t stack)
 {
@@ -81,7 +82,8 @@ put_record(struct log_model *model, enum embed_kind kind, uint32_t detail,
     return put_words(model, words, count);
 }
 
-/* returns: false if the log has no room for what it needs of the thread */
+/* Log the thread and its name, unless the log has them. If there is no room for
+ * the thread, nothing is changed. */
 static void
 put_thread(struct log_model *model, uint32_t thread)
 {
@@ -101,8 +103,8 @@ put_thread(struct log_model *model, uint32_t thread)
     self->names_seen = model->names;
 }
 
-/* The hash is whatever it is, but for one stack it is one in an epoch: it is
- * not checked here. */
+/* The hash that the log writes is not checked here: it only has to be the same
+ * for a stack in all of an epoch. */
 static uint64_t
 put_stack(struct log_model *model, uint32_t stack)
 {
@@ -126,7 +128,7 @@ clamp(const struct log_model *model, uint64_t ticks)
     return ticks > model->last_ticks ? ticks : model->last_ticks;
 }
 
-/* Logged, or counted as lost. */
+/* Finish an event: it was logged, or it is counted as lost. */
 static uint64_t
 conclude(struct log_model *model, uint64_t offset, uint64_t ticks)
 {
@@ -179,7 +181,8 @@ log_model_alloc(struct log_model *model, const struct model_moment *at,
     count_alloc(model, conclude(model, offset, ticks), request.bytes);
 }
 
-/* A FREE or a RESIZE; the clock of a free lags. */
+/* Log a FREE or a RESIZE. A free's time comes from the coarse clock, which
+ * lags. */
 static uint64_t
 put_address(struct log_model *model, const struct model_moment *at,
             enum embed_kind kind, uint64_t address)

@@ -12,7 +12,7 @@
 
 enum { NOBODY = -1 };
 
-/* Where a stack's offset no longer fits into a short record. */
+/* A stack at this offset can no longer be referred to by a short record. */
 #define FAR_BYTES ((UINT64_C(1) << 29) - 512)
 #define MAP_BYTES (FAR_BYTES + MODEL_LOG_BYTES)
 
@@ -30,7 +30,7 @@ log_world_frame(void)
     return &frames[log_world.now.stack];
 }
 
-/* ---- what events.c and log.c call; errno is nothing to them ---- */
+/* ---- what events.c and log.c call; it may change errno ---- */
 
 _Atomic uint32_t embed_awaited;
 
@@ -73,7 +73,7 @@ embed_stack_borrow(void)
     return &the_stack;
 }
 
-/* From log_world.now on it is another thread's. */
+/* Overwrite the stack's memory: from now on another thread may use it. */
 void
 embed_stack_return(struct embed_stack *stack)
 {
@@ -182,7 +182,8 @@ log_world_begin_image(void)
     stacks_noted = 0;
 }
 
-/* Hashes of stacks are the log's own business. */
+/* Copy the hashes of stacks from the log to the model, which cannot compute
+ * them. */
 static void
 take_hashes(void)
 {

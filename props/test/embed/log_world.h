@@ -16,7 +16,7 @@ struct log_world {
     struct sim_rng rng;
     struct model_moment now;
     uint64_t usable_bytes; /* of any block */
-    bool is_barred;        /* nobody can enter the recorder */
+    bool is_barred;        /* entering the recorder is refused */
     bool is_entered;
 };
 
@@ -25,14 +25,14 @@ extern struct log_world log_world;
 /* returns: a frame with the current stack */
 const void *log_world_frame(void);
 
-/* Begin the log of a new process: near or far from the file's beginning, with
- * little room or much. */
+/* Begin the log of a new process, at a small offset in the file or a large one,
+ * with little room or much. */
 void log_world_begin_image(void);
 
-/* Is all that is counted as the model has it? */
+/* Check that all counters of the log are the model's. */
 void log_world_check(void);
 
-/* The same of all that was logged. */
+/* Check that the whole log is the model's, too, and drop it. */
 void log_world_end_image(void);
 
 #endif

@@ -12,13 +12,14 @@ enum probed_kind { PROBED_ALLOC, PROBED_FREE, PROBED_STOP };
 struct probed_event {
     uint64_t kind;
     uint64_t address;
-    uint64_t bytes;        /* of an allocation; each has a size of its own */
-    uint64_t weight_bytes; /* as the probe says */
+    uint64_t bytes;        /* allocated; each allocation has another size */
+    uint64_t weight_bytes; /* what the probe reports */
 };
 
 enum {
     PROBED_EVENTS_MAX = 16384,
-    PROBED_OUTPUT = 9 /* descriptor where the program leaves them */
+    PROBED_OUTPUT = 9 /* the descriptor to which the program writes its
+                       * events */
 };
 
 #endif

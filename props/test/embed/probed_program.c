@@ -29,7 +29,7 @@ note(enum probed_kind kind, const void *address, size_t bytes)
     errno = ERRNO;
 }
 
-/* Sizes from 101 to some thousand, each once. */
+/* Return sizes from 101 to some thousands, each once. */
 static size_t
 next_bytes(void)
 {
@@ -73,7 +73,8 @@ resize(void *old)
     return address;
 }
 
-/* What fails is not told, and leaves the block what it is. */
+/* Calls that fail are not reported by the probes, and leave the block as it
+ * is. */
 static void
 fail(void *block)
 {
@@ -93,7 +94,7 @@ stop(void)
     errno = ERRNO;
 }
 
-/* Some are freed at once, so that addresses come again. */
+/* Some blocks are freed at once, so that addresses are used again. */
 static void
 work(void **kept)
 {
@@ -111,7 +112,7 @@ static void
 release_some(void **kept, size_t from)
 {
     for (size_t i = from; i < BLOCKS; i += 2)
-        if (i % 4 == 0) { /* 0 bytes: it is freed */
+        if (i % 4 == 0) { /* resized to 0 bytes: freed */
             note(PROBED_FREE, kept[i], 0);
             if (realloc(kept[i], 0) != NULL)
                 is_broken = true;

@@ -1,6 +1,6 @@
 /*
- * real_malloc.h -- libc's malloc and its kin behind the hooks of a test, which
- * notes each call: A allocates, R resizes, F frees.
+ * real_malloc.h -- libc's malloc and its kin, for the test of the hooks: each
+ * call is noted by a letter, A for an allocation, R for a resize, F for a free.
  */
 #ifndef REAL_MALLOC_H
 #define REAL_MALLOC_H

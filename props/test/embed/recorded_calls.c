@@ -28,7 +28,7 @@ expect(bool good)
         abort();
 }
 
-/* volatile: a compiler may leave out a block that nobody uses. */
+/* The block is volatile: a compiler may leave out a block that is not used. */
 static void
 allocate(size_t bytes)
 {
@@ -56,7 +56,7 @@ resize(void)
     free(object);
 }
 
-/* Nothing else is recorded meanwhile. */
+/* The object lives for 30 ms, in which nothing else is recorded. */
 static void
 live_a_while(void)
 {
@@ -102,7 +102,7 @@ soon(clockid_t clock)
     return time;
 }
 
-/* By then the thread stands at the semaphore. */
+/* At the fifth tick the thread is surely waiting for the semaphore. */
 static void
 post_later(int unused)
 {
@@ -124,7 +124,8 @@ wait_for_post(void)
     expect(sem_wait(&semaphore) == 0);
 }
 
-/* In order: the test expects these waits, all but the last in vain. */
+/* Wait in each way once, in the order that the test expects; all waits but the
+ * last end without the lock. */
 static void *
 wait_for_all(void *unused)
 {
@@ -132,7 +133,7 @@ wait_for_all(void *unused)
     struct timespec steady;
 
     (void)unused;
-    allocate(50); /* its first event comes before its name */
+    allocate(50); /* logged before the thread has its name */
     expect(pthread_setname_np(pthread_self(), "waits a lot") == 0);
     real = soon(CLOCK_REALTIME);
     expect(pthread_mutex_timedlock(&mutex, &real) == ETIMEDOUT);
@@ -208,8 +209,7 @@ fork_in_wait(void)
     expect(wait(NULL) > 0);
 }
 
-/* Says what malloc says of each block: its bytes, and those that may be used.
- */
+/* Print for each block its size and its usable size, as malloc reports them. */
 static void
 say_usable(void *block, size_t bytes)
 {
@@ -241,7 +241,7 @@ main(int argc, char **argv)
 {
     if (argc == 2 && strcmp(argv[1], "usable") == 0)
         return use_blocks();
-    allocate(50); /* its first event comes before its name */
+    allocate(50); /* logged before the thread has its name */
     expect(prctl(PR_SET_NAME, "named by prctl") == 0);
     resize();
     live_a_while();

@@ -91,7 +91,7 @@ is_asleep(long thread)
     return state != NULL && state[1] == ' ' && state[2] == 'S';
 }
 
-/* Start a thread and wait, at most 20 s, until it sleeps for good. */
+/* Start a thread and wait, at most 20 s, until it sleeps in its wait. */
 static pthread_t
 start_waiter(void (*wait)(void))
 {
@@ -156,7 +156,7 @@ let_go_after_one_gave_up(void)
     pthread_mutex_unlock(&mutex);
 }
 
-/* Of two that wait for a lock the first goes on without it. */
+/* Two threads wait for a lock; the first gives up, and the second gets it. */
 static void
 run_two_waiters(void)
 {
@@ -188,7 +188,8 @@ let_go_by_waiting(void)
         pthread_cond_wait(&cond, &cond_mutex);
 }
 
-/* Who waits on a condition gives up a mutex that another waits for. */
+/* A thread that waits on a condition releases a mutex for which another
+ * waits. */
 static void
 run_condition(void)
 {

@@ -81,7 +81,8 @@ static NOINLINE void __attribute__((constructor)) make_before_main(void)
     free(malloc(4321));
 }
 
-/* Thread t: ROUNDS objects of 1000 + t grown to 2000 + t, ROUNDS of 77. */
+/* Thread t makes ROUNDS objects of 1000 + t bytes and grows them to 2000 + t,
+ * and ROUNDS objects of 77 bytes. */
 static void *
 work(void *number)
 {
@@ -112,7 +113,8 @@ run_threads(void *(*body)(void *))
         pthread_join(threads[t], NULL);
 }
 
-/* A failed realloc leaves its object alive; a last object is never freed. */
+/* Each failed realloc leaves its object live; the last object is never
+ * freed. */
 static void
 run_family(void)
 {
@@ -160,7 +162,8 @@ run_fork(void)
 
 static _Atomic(void *) slots[SLOTS];
 
-/* Objects change hands: who frees is not who allocated. */
+/* Objects are passed between threads: another thread frees them than allocated
+ * them. */
 static void *
 exchange(void *number)
 {
@@ -197,7 +200,8 @@ make_in_callback(struct dl_phdr_info *info, size_t info_bytes, void *unused)
     return 1;
 }
 
-/* Allocate, load and unload, and allocate under the linker's lock. */
+/* Allocate, load and unload a library, and allocate while the linker holds its
+ * lock. */
 static void *
 churn(void *unused)
 {
@@ -213,7 +217,7 @@ churn(void *unused)
     return NULL;
 }
 
-/* Fork while another thread is in the middle of everything. */
+/* Fork while another thread allocates and frees. */
 static void
 run_forks(void)
 {
@@ -235,7 +239,8 @@ run_forks(void)
     pthread_join(thread, NULL);
 }
 
-/* 12 objects, 2 of them freed, and then the end in one way or another. */
+/* Allocate 12 objects, free 2 of them, and end the program in one of several
+ * ways. */
 static void
 allocate_dozen(void)
 {
@@ -268,7 +273,8 @@ fill(void)
         free(make_small(50));
 }
 
-/* A call out of a function whose frame pointer is not one. */
+/* Call make(bytes) from a function whose frame pointer register is `frame`,
+ * which is not a frame. */
 void call_amid(void *(*make)(size_t), size_t bytes, uintptr_t frame);
 
 #ifdef __x86_64__
@@ -297,7 +303,8 @@ call_amid(void *(*make)(size_t), size_t bytes, uintptr_t frame)
 }
 #endif
 
-/* Frames that are nowhere, not aligned, a text, below, and too high. */
+/* Use frame pointers that point nowhere, are not aligned, point to a text,
+ * below the stack pointer, and too high. */
 static void
 break_frames(void)
 {

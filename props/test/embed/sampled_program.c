@@ -2,7 +2,7 @@
  * sampled_program.c -- a program that counts what it does. It runs under the
  * profiler, and props/test/cli/test_profile.sh compares the counts.
  *
- * usage: sampled_program heap [FREE]   each site's truth, a line each
+ * usage: sampled_program heap [FREE] prints each site's truth, a line each
  *        sampled_program threads       the same, of 300 threads that live at
  *                                      once, and 300 one after another
  *        sampled_program rates         site_malloc while all is sampled,
@@ -39,8 +39,8 @@
 #include "sampled_sites.h"
 
 enum {
-    THREADS = 300, /* more than the profiler has processors for */
-    BLOCKS = 64,   /* a thread and site */
+    THREADS = 300, /* more threads than the profiler has processors */
+    BLOCKS = 64,   /* for each thread and site */
     BURN_NS = 300000000
 };
 
@@ -76,8 +76,7 @@ allocate(void *context)
     return NULL;
 }
 
-/* What two threads allocated is freed by the main thread, when they are gone.
- */
+/* The main thread frees what two threads allocated, after they have ended. */
 static int
 run_heap(bool free_all)
 {
@@ -221,7 +220,7 @@ wait_for_it(void *context)
     return context;
 }
 
-/* returns: a moment at which the thread slept already in the kernel */
+/* returns: a moment when the thread was already asleep in the kernel */
 static uint64_t
 seen_asleep_ns(int thread)
 {
@@ -245,8 +244,9 @@ seen_asleep_ns(int thread)
 }
 
 /*
- * What Go charges for n waiters, if the first waits `head` and the last `tail`:
- * `head` for the first, and the mean of the two for each other one.
+ * What Go charges for n waiters, if the first has waited `head` ns and the last
+ * `tail` ns: `head` for the first, and the mean of the two for each of the
+ * others.
  */
 static uint64_t
 charge(uint64_t head, uint64_t tail, uint64_t n)
@@ -258,7 +258,7 @@ __attribute__((noinline)) static int
 hold_the_lock(uint64_t waiters)
 {
     static pthread_t threads[64];
-    uint64_t earliest[2] = {0, 0}; /* of the first and of the last waiter */
+    uint64_t earliest[2] = {0, 0}; /* first waiter, last waiter */
     uint64_t latest[2] = {0, 0};
     uint64_t unlocking;
     uint64_t unlocked;
@@ -325,7 +325,7 @@ run_cpu(void)
     return 0;
 }
 
-/* ---- A program that waits for its end ---- */
+/* ---- a program that waits until it is told to end ---- */
 
 static volatile sig_atomic_t signals;
 static _Atomic bool is_over;
@@ -391,13 +391,14 @@ run_until_told(int threads_count)
     return 0;
 }
 
-/* Of the profiler, if that is preloaded. */
+/* Defined by the profiler, if that is preloaded. */
 void prof_malloc_rate_set(int64_t rate_bytes) __attribute__((weak));
 
 /*
- * A thread has drawn a gap. Once the rate says to sample everything, it must
- * not wait for the end of that gap; nor may the end of an old gap count as a
- * sample. At the last rate no sample is expected: one run in a million has one.
+ * A thread has drawn a gap. Once the rate is 1 it must sample every allocation,
+ * without waiting for the end of that gap; nor may the end of an old gap count
+ * as a sample. At the last rate no sample is expected: one run in a million has
+ * one.
  */
 static int
 run_rates(void)
@@ -419,7 +420,7 @@ run_rates(void)
     return 0;
 }
 
-/* returns: how deep it was */
+/* returns: the depth */
 static uint64_t
 go_deep(uint64_t frames)
 {

@@ -33,7 +33,8 @@ struct block site_small(size_t bytes);
 struct block site_middle(size_t bytes);
 struct block site_large(size_t bytes);
 
-/* A block that is resized is freed, and allocated anew as a whole. */
+/* Resize a block. It counts as freed and, with its whole new size, as
+ * allocated. */
 struct block site_grow(struct block old);
 struct block site_shrink(struct block old);
 

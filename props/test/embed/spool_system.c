@@ -60,7 +60,7 @@ __wrap_mmap(void *at, size_t bytes, int rights, int flags, int file, off_t from)
 {
     void *place;
 
-    if (SYS.sizes_count == 0) /* not of a spool */
+    if (SYS.sizes_count == 0) /* another file than a spool */
         return __real_mmap(at, bytes, rights, flags, file, from);
     assert_int_equal(rights, PROT_READ | PROT_WRITE);
     assert_int_equal(flags, MAP_SHARED);

@@ -24,7 +24,7 @@ struct spool_advice {
 };
 
 struct spool_system {
-    /* How often a call fails, and what the system says. */
+    /* How often each call fails, and with which error. */
     int maps, truncates, populates, allocates;
     int populate_errno;
     bool has_file_limit, has_command;
@@ -32,13 +32,13 @@ struct spool_system {
     const char *command;
     long command_bytes;
     uint64_t clock_ns;
-    /* What was called. */
+    /* The calls made. */
     int opened, closed;
-    int flags[SPOOL_NOTED_MAX]; /* of what was opened */
+    int flags[SPOOL_NOTED_MAX]; /* of each file opened */
     uint64_t sizes[SPOOL_NOTED_MAX];
-    size_t sizes_count; /* of the file */
+    size_t sizes_count; /* sizes given to the file */
     uint64_t asked[SPOOL_NOTED_MAX];
-    size_t asked_count; /* of the disk, at once */
+    size_t asked_count; /* reservations of disk space */
     struct spool_advice advices[SPOOL_NOTED_MAX];
     size_t advices_count;
     const uint8_t *mapped;

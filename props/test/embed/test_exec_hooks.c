@@ -161,7 +161,7 @@ set_out(void **state)
     return 0;
 }
 
-/* The constructor has found them; nobody looks again. */
+/* The constructor has found the functions; they are not looked up again. */
 TEST(the_functions_are_found_once)
 {
     (void)state;
@@ -189,7 +189,7 @@ expect_arguments(int got, char *const *envp, const char *last)
     set_out(NULL);
 }
 
-/* A list becomes an array, with its end. */
+/* The hooks turn a list of arguments into an array, and end it with NULL. */
 TEST_WITH(set_out, NULL, arguments_are_handed_on)
 {
     (void)state;
@@ -203,7 +203,7 @@ TEST_WITH(set_out, NULL, arguments_are_handed_on)
                      variables, "le");
 }
 
-/* By its first argument: a descriptor has no name. */
+/* fexecve() has no path, so the program is noted by its first argument. */
 TEST_WITH(set_out, NULL, a_file_that_is_executed_is_noted)
 {
     int (*volatile execute)(int, char *const *, char *const *) = fexecve;
@@ -223,7 +223,8 @@ TEST_WITH(set_out, NULL, a_file_that_is_executed_is_noted)
     assert_null(argv_called);
 }
 
-/* Its number is known afterwards; it may log before the call returns. */
+/* The process id is known only after the spawn, and the new process may log
+ * before that; so the note has the time from before the call. */
 TEST_WITH(set_out, NULL, what_is_executed_is_noted_before)
 {
     const posix_spawn_file_actions_t actions;
@@ -269,12 +270,12 @@ TEST_WITH(set_out, NULL, what_was_not_noted_is_not_taken_back)
         execve;
     static char longest[PATH_MOST + 100];
 
-    is_barred = true; /* there is no log */
+    is_barred = true; /* the process has no log */
     assert_int_equal(execve("x", arguments, variables), -1);
     assert_string_equal(seen, "X");
     assert_int_equal(errno, ENOENT);
     set_out(state);
-    note_at = 0; /* there was no room */
+    note_at = 0; /* the log had no room */
     assert_int_equal(execve("x", arguments, variables), -1);
     assert_string_equal(seen, "nX");
     set_out(state);

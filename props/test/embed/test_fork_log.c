@@ -15,7 +15,7 @@
 
 enum { LOG_BYTES = 1 << 20 };
 
-/* What fork.c and log.c call of the rest. */
+/* Stubs of what fork.c and log.c call. */
 _Atomic uint32_t embed_awaited;
 static uint32_t reclaimed;
 
@@ -64,7 +64,7 @@ pages(size_t bytes)
     return place;
 }
 
-/* As spool.c and start.c leave it. */
+/* Open a log as spool.c and start.c do. */
 static int
 open_log(void **state)
 {
@@ -88,9 +88,9 @@ is_mapped(void *place)
     return mincore(place, 1, &there) == 0;
 }
 
-static uint64_t forked_at; /* at most */
+static uint64_t forked_at; /* the least time that the child may report */
 
-/* returns: 0 if all is as it must be, else which is not */
+/* returns: 0 if the child's state is right, else the number of the check */
 static int
 go_on_inside(uint8_t *log)
 {
@@ -98,7 +98,7 @@ go_on_inside(uint8_t *log)
         return 4;
     if (!embed_self.orphan || embed_state->log != log || reclaimed != 1)
         return 1;
-    memset(log, 1, LOG_BYTES); /* what the interrupted call still writes */
+    memset(log, 1, LOG_BYTES); /* the interrupted call still writes */
     embed_unlock();
     embed_fork_leave();
     if (is_mapped(log) || is_mapped(log + LOG_BYTES - 1))
@@ -131,7 +131,7 @@ expect_child_of(pid_t (*fork_it)(void), bool inside, int (*go_on)(uint8_t *log))
 
     embed_inside = inside;
     forked_at = embed_ticks();
-    atomic_store(&embed_awaited, 2); /* of other threads */
+    atomic_store(&embed_awaited, 2); /* others wait */
     child = fork_it();
     if (child == 0)
         _exit(go_on(log));
@@ -152,7 +152,8 @@ expect_child(bool inside, int (*go_on)(uint8_t *log))
     expect_child_of(_Fork, inside, go_on);
 }
 
-/* A child of a process that confined itself has no log: that is counted. */
+/* A child of a process that confined itself cannot open a log; its parent
+ * counts it. */
 TEST(children_of_a_confined_process_are_counted)
 {
     _Atomic uint64_t *const counted =
@@ -167,13 +168,14 @@ TEST(children_of_a_confined_process_are_counted)
     atomic_store(&embed_confinements, 0);
 }
 
-/* A handler forks in the middle of a call of the recorder. */
+/* A handler forks in the middle of a call of the recorder. That call may finish
+ * in memory that is not the log, and nothing of it stays. */
 TEST(a_child_inside_goes_on_beside_the_log_and_leaves_nothing)
 {
     expect_child(true, go_on_inside);
 }
 
-/* A handler forks while the log begins. */
+/* A handler forks while the log is being opened: the child has no log. */
 TEST(a_child_does_not_go_on_beginning)
 {
     pid_t child;
@@ -191,7 +193,7 @@ TEST(a_child_does_not_go_on_beginning)
     assert_int_equal(status, 0);
 }
 
-/* Before the first start there is nothing to leave. */
+/* Before the recorder has begun, a fork does nothing but fork. */
 TEST(a_fork_before_the_log_is_a_fork)
 {
     struct embed_state *const kept = embed_state;
@@ -220,7 +222,7 @@ TEST(a_child_outside_begins_anew)
 {
     (void)state;
     expect_child(false, go_on_outside);
-    expect_child(true, go_on_inside); /* the parent's state is as before */
+    expect_child(true, go_on_inside); /* the parent's state has not changed */
 }
 
 int

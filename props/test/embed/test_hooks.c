@@ -18,7 +18,8 @@
 #include "real_malloc.h"
 #include "unit_test.h"
 
-/* What happened while it is watched: a letter each, a small one if told. */
+/* What happened while `watched` is set: a letter each, a small one for a
+ * report. */
 static char seen[16];
 static bool watched;
 
@@ -33,11 +34,11 @@ note(char what)
         seen[count] = what;
 }
 
-/* ---- what is told ---- */
+/* ---- the reports ---- */
 
 static struct embed_request told;
 static const void *told_address;
-static const void *told_frame; /* of the hook */
+static const void *told_frame; /* the hook's frame */
 static const void *told_old;
 static size_t told_bytes;
 
@@ -88,7 +89,7 @@ embed_locks_resolve(void)
 {
 }
 
-/* ---- the real functions ---- */
+/* ---- the real functions, noted by capital letters ---- */
 
 static bool is_refused;
 
@@ -111,7 +112,7 @@ real_posix_memalign(void **to, size_t alignment, size_t bytes)
     return 0;
 }
 
-static bool is_hidden; /* nothing is known yet */
+static bool is_hidden; /* malloc is not yet known */
 
 void
 embed_resolve(void *function, const char *name, const char *version)
@@ -150,7 +151,7 @@ embed_resolve(void *function, const char *name, const char *version)
 
 int main(void);
 
-/* A compiler takes malloc for a function that changes no variable of ours. */
+/* A compiler assumes that malloc changes no variable of this file. */
 #define BARRIER() __asm__ volatile("" ::: "memory")
 
 static void
@@ -169,7 +170,7 @@ expect(const char *want)
     assert_string_equal(seen, want);
 }
 
-/* volatile: a compiler may leave out a block that nobody uses. */
+/* The block is volatile: a compiler may leave out a block that is not used. */
 TEST(a_block_is_told_while_it_is_the_callers)
 {
     void *volatile block;
@@ -205,7 +206,7 @@ TEST(a_block_is_told_while_it_is_the_callers)
     free(place);
 }
 
-/* The caller is this program's function. */
+/* The reported caller must be this program's function. */
 static void
 expect_told(void *block, size_t bytes, uint32_t alignment, bool zeroed)
 {
@@ -225,7 +226,8 @@ expect_told(void *block, size_t bytes, uint32_t alignment, bool zeroed)
     watch();
 }
 
-/* As it was asked for: 1 + the logarithm of an alignment. */
+/* The report says how the block was requested: size, zeroed, alignment (as 1 +
+ * its binary logarithm). */
 TEST(what_was_asked_for_is_told)
 {
     void *place = NULL;
@@ -259,7 +261,7 @@ TEST(a_resize_is_told_of_both_places)
     assert_ptr_equal(told_address, second);
     assert_int_equal(told_bytes, 30000);
     watch();
-    assert_null(realloc(second, 0)); /* freed */
+    assert_null(realloc(second, 0)); /* resized to 0 bytes: freed */
     expect("rRd");
     assert_null(told_address);
     assert_int_equal(told_bytes, 0);
@@ -273,14 +275,15 @@ TEST(inside_the_recorder_malloc_is_the_real_one)
     embed_inside = true;
     watch();
     block = malloc(10);
-    expect("Aa"); /* who is told knows */
+    expect("Aa"); /* the hook reports it all the same */
     watch();
     free(block);
     expect("fF");
     embed_inside = false;
 }
 
-/* A product that is no number, and an alignment that is none. */
+/* A product that overflows, and an alignment that is not a power of two: both
+ * fail, and nothing is reported. */
 TEST(what_cannot_be_asked_for_is_not_told)
 {
     const volatile size_t half = SIZE_MAX / 2 + 1;
@@ -312,14 +315,15 @@ TEST(what_cannot_be_asked_for_is_not_told)
 
 enum { ALIGN = 64, ARENA_BYTES = 64 << 10 };
 
-/* A block's size lies before it, in as much as it is aligned to. */
+/* Where the block behind `block` begins: its size is stored before it, in as
+ * many bytes as its alignment. */
 static unsigned char *
 place_behind(unsigned char *block, size_t bytes)
 {
     return block + (bytes + ALIGN - 1) / ALIGN * ALIGN + ALIGN;
 }
 
-/* in: before, where it must be; NULL: anywhere */
+/* Check a block that was given out early. in: before, its address; NULL: any */
 static void
 expect_early(unsigned char *block, size_t bytes, unsigned char *before)
 {
@@ -331,7 +335,7 @@ expect_early(unsigned char *block, size_t bytes, unsigned char *before)
     memset(block, 0xff, bytes);
 }
 
-/* Blocks do not overlap; each is written to its end. */
+/* Blocks do not overlap, even if each is written to its end. */
 TEST(before_malloc_is_known_memory_is_given_once)
 {
     static const size_t sizes[] = {0, 1, 63, 64, 65, 127, 128, 1000};
@@ -376,7 +380,7 @@ TEST(before_malloc_is_known_memory_is_given_once)
         for (size_t k = 0; k < sizes[i]; k++)
             assert_int_equal(blocks[i][k], 0xff);
     watch();
-    free(blocks[1]); /* it is nobody's to give back */
+    free(blocks[1]); /* an early block: the free is ignored */
     expect("");
     watch();
     kept = realloc(blocks[7], 10);

@@ -29,7 +29,7 @@ note(char what)
     seen[count] = what;
 }
 
-/* ---- what is told, with small letters ---- */
+/* ---- the reports, noted by small letters ---- */
 
 static const void *caller; /* the function that calls the hook */
 static const void *lock_told;
@@ -94,7 +94,7 @@ embed_on_unload(void)
     note('u');
 }
 
-/* ---- the real functions, with large ones ---- */
+/* ---- the real functions, noted by capital letters ---- */
 
 static int try_status;
 static int status;
@@ -133,7 +133,7 @@ real_sem_trywait(sem_t *semaphore)
     return try_status == 0 ? 0 : -1;
 }
 
-/* Every word is as it was given. */
+/* The arguments of all timed calls; each must arrive unchanged. */
 static const struct timespec until = {.tv_sec = 3};
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
@@ -253,7 +253,7 @@ embed_resolve(void *function, const char *name, const char *version)
     }
 }
 
-/* ---- the calls; none is a jump ---- */
+/* ---- the calls; a tail call would hide the caller ---- */
 
 static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
 static sem_t semaphore;
@@ -323,7 +323,7 @@ static const struct row releases[] = {
 
 #define COUNT_OF(rows) (sizeof(rows) / sizeof *(rows))
 
-/* in: want, the letters; returned, of the call */
+/* in: want, the letters; returned, the result of the call */
 static void
 expect(int (*call)(void), const char *want, int returned)
 {
@@ -346,7 +346,8 @@ set_out(void **state)
     return 0;
 }
 
-/* dlsym() itself may call them: before they are known, they do nothing. */
+/* dlsym() itself may lock. While the functions are being looked up the hooks do
+ * nothing. */
 TEST(before_they_are_known_locks_do_nothing)
 {
     int before;
@@ -361,7 +362,7 @@ TEST(before_they_are_known_locks_do_nothing)
     expect(close_library, "", 0);
     assert_int_equal(resolved, 0);
     embed_inside = false;
-    expect(lock, "T", 0); /* finds them */
+    expect(lock, "T", 0); /* looks the functions up */
     expect(read_lock, "T", 0);
     assert_false(embed_inside);
     before = resolved;
@@ -412,7 +413,7 @@ TEST_WITH(set_out, NULL, a_semaphore_is_waited_for_if_it_is_at_zero)
         waits_are_wanted = false;
         expect(posts[i].call, "TwL", -1);
         waits_are_wanted = true;
-        try_status = EINVAL; /* it is none */
+        try_status = EINVAL; /* the semaphore is not valid */
         expect(posts[i].call, "TL", -1);
         embed_inside = true;
         expect(posts[i].call, "L", -1);
@@ -466,7 +467,7 @@ TEST_WITH(set_out, NULL, one_thread_alone_tells_nothing)
     embed_alone_begin();
     expect(lock, "L", 0);
     expect(unlock, "U", 0);
-    expect(read_lock, "TwLd", 0); /* of mutexes alone */
+    expect(read_lock, "TwLd", 0); /* only mutexes are affected */
     embed_alone_end();
     expect(lock, "TwLd", 0);
     expect(unlock, "rU", 0);
@@ -476,12 +477,13 @@ TEST_WITH(set_out, NULL, an_unload_is_told_when_the_library_has_gone)
 {
     status = 7;
     expect(close_library, "Cu", 7);
-    stays = true; /* somebody else has it open */
+    stays = true; /* the library is still open elsewhere */
     is_gone = false;
     expect(close_library, "C", 7);
 }
 
-/* Whether it went is not known: what was learned may be wrong. */
+/* For an unknown handle the hook cannot tell whether a library was unloaded, so
+ * it reports an unload: what is known of its code may be wrong. */
 TEST_WITH(set_out, NULL, what_is_no_library_may_have_been_one)
 {
     (void)state;

@@ -19,13 +19,13 @@ enum {
     PAGE_BYTES = 65536,
     LOG_BYTES = 65536,
     ROUNDS = 8,
-    EVENTS = 8,    /* a round */
-    PATH_BYTES = 9 /* a byte more than a word */
+    EVENTS = 8,    /* in a round */
+    PATH_BYTES = 9 /* a word and one byte */
 };
 
 static const char PATH[] = "/bin/true";
 
-/* What is left of a log, and what its callers were told. */
+/* The bytes of a log, and how many calls had no room. */
 struct outcome {
     uint8_t bytes[LOG_BYTES]; /* up to used_bytes */
     uint64_t used_bytes;
@@ -38,7 +38,8 @@ static struct outcome whole, part;
 static uint64_t disk_bytes;
 static uint64_t clock_ns;
 
-/* Ever the same ticks; the coarse clock lags, so that a free may be short. */
+/* The fine clock always returns the same times; the coarse clock lags, so that
+ * a free fits into a short record. */
 int __wrap_clock_gettime(clockid_t which, struct timespec *to);
 int
 __wrap_clock_gettime(clockid_t which, struct timespec *to)
@@ -50,9 +51,9 @@ __wrap_clock_gettime(clockid_t which, struct timespec *to)
 }
 
 static uint64_t sleeps, wakes;
-static uint64_t sleeps_until; /* the lock is given up */
+static uint64_t sleeps_until; /* at this sleep the lock's holder releases it */
 
-/* Who is woken finds what was logged, unless the log is full. */
+/* A sleeper that is woken finds what was logged, unless the log is full. */
 static long
 call_futex(const uint32_t *word, int operation, int value)
 {
@@ -94,7 +95,8 @@ __wrap_syscall(long number, ...)
                                                 words[2], words[3], words[4]);
 }
 
-/* spool.c and modules.c, which log.c calls. Another thread comes meanwhile. */
+/* Stubs of spool.c and modules.c, which log.c calls. Meanwhile another thread
+ * begins to wait for the lock. */
 bool
 embed_reserve(uint64_t bytes)
 {
@@ -122,7 +124,7 @@ log_event(enum embed_kind kind, uint32_t detail, uint64_t address,
         part.refused++;
 }
 
-/* Records of every kind, long ones ahead of short ones. */
+/* Log records of every kind, long ones before short ones. */
 static void
 log_all(void)
 {
@@ -163,14 +165,14 @@ pages(size_t bytes)
     return place;
 }
 
-/* Into `part`. A new process, as far as log.c can see. */
+/* Log the same again within a limit, into `part`, as a new process. */
 static void
 log_within(uint64_t limit_bytes, uint64_t disk)
 {
     const uint64_t end = limit_bytes < disk ? limit_bytes : disk;
     uint8_t *const memory = pages(LOG_BYTES + PAGE_BYTES);
 
-    /* Where it ends, memory does. */
+    /* Behind the log lies an inaccessible page. */
     assert_int_equal(mprotect(memory + LOG_BYTES, PAGE_BYTES, PROT_NONE), 0);
     embed_state = pages(sizeof *embed_state);
     embed_state->log = memory + LOG_BYTES - end;
@@ -207,7 +209,7 @@ end_of_record(uint64_t start)
     return start + 8 * (uint64_t)record.words;
 }
 
-/* The end of the last record that ends at or before the limit. */
+/* Return where the last record ends that fits within the limit. */
 static uint64_t
 whole_records(uint64_t limit_bytes)
 {
@@ -260,7 +262,7 @@ log_whole(void **state)
 
 TEST(records_of_all_sizes_are_logged)
 {
-    uint64_t sizes = 0; /* bit set, in words */
+    uint64_t sizes = 0; /* bit n: a record of n words */
     uint64_t next;
 
     assert_int_equal(whole.refused, 0);
@@ -270,11 +272,12 @@ TEST(records_of_all_sizes_are_logged)
         assert_in_range(next, at + 8, whole.used_bytes);
         sizes |= UINT64_C(1) << (next - at) / 8;
     }
-    /* Short and long events; a thread and its name; stacks 1 to 7 deep. */
+    /* Short and long events, a thread and its name, and stacks of 1 to 7
+     * frames. */
     assert_int_equal(sizes, 0x3fe);
 }
 
-/* To the last byte; behind it the word is padded with zeros. */
+/* A path is logged to its last byte; the rest of the word is zeros. */
 TEST(what_is_executed_is_logged_whole)
 {
     static const uint8_t padding[16 - PATH_BYTES];
@@ -316,7 +319,8 @@ TEST(a_full_disk_ends_the_log_as_a_limit_does)
     }
 }
 
-/* Past three quarters of its table a stack is written each time. */
+/* Once its table of stacks is three quarters full, the log writes a new stack
+ * each time. */
 TEST(stacks_are_known_as_long_as_there_is_room)
 {
     enum { KNOWN = (1 << 19) / 4 * 3, BYTES = 32 << 20 };
@@ -347,7 +351,8 @@ TEST(stacks_are_known_as_long_as_there_is_room)
     embed_state = NULL;
 }
 
-/* Woken for nothing, it sleeps again; who may have left others wakes one. */
+/* A thread that is woken but does not get the lock sleeps again. One that may
+ * have left other sleepers behind wakes one when it releases the lock. */
 TEST(a_lock_that_is_held_is_slept_for)
 {
     (void)state;

@@ -38,7 +38,7 @@ static size_t noted_count;
 
 /* ---- calls ---- */
 
-/* Around the widths of fields. */
+/* Choose values just below and above the widths of fields. */
 static uint64_t
 some_bytes(void)
 {
@@ -112,7 +112,7 @@ allocate(void)
     if (!log_world.is_barred)
         log_model_alloc(model, &log_world.now, address, request, usable());
     embed_on_alloc(as_pointer(address), request, log_world_frame());
-    embed_on_alloc(NULL, request, log_world_frame()); /* there was no memory */
+    embed_on_alloc(NULL, request, log_world_frame()); /* malloc() failed */
 }
 
 static void
@@ -261,7 +261,7 @@ call(void)
     log_world.is_barred = false;
 }
 
-/* What few programs do often. */
+/* Make calls that are rare in real programs. */
 static void
 call_rarely(void)
 {
@@ -317,7 +317,7 @@ run_world(uint64_t number)
     log_world_end_image();
 }
 
-/* Of six, two pairs share a slot. */
+/* Six locks; twice, two of them share a slot. */
 static int
 choose_locks(void **state)
 {

@@ -21,7 +21,7 @@ enum {
     MODULES = 3,
     RECORDS_MAX = 8,
     WORDS_MAX = 150,
-    BIAS = 0x1000, /* of a module's first byte in its own addresses */
+    BIAS = 0x1000, /* address in memory minus address in the file */
     CODE = 0x300,
     NOTES_BYTES = 256
 };
@@ -114,7 +114,7 @@ __wrap_readlink(const char *path, char *to, size_t room)
     assert_int_equal(room, EMBED_PATH_BYTES);
     if (own_path == NULL)
         return -1;
-    memcpy(to, own_path, strlen(own_path)); /* not ended */
+    memcpy(to, own_path, strlen(own_path)); /* the final NUL is missing */
     return (ssize_t)strlen(own_path);
 }
 
@@ -132,7 +132,7 @@ static ElfW(Phdr) * segment(size_t module, size_t i)
     return (ElfW(Phdr) *)(void *)(image_of(module) + 64) + i;
 }
 
-/* Of all that a file may have: headers, data, code, notes, and other code. */
+/* Make a module: headers, data, code, notes, and more code. */
 static void
 make_module(size_t module, const char *name)
 {
@@ -161,7 +161,7 @@ make_module(size_t module, const char *name)
     maps[module].l_name = (char *)(uintptr_t)name;
 }
 
-/* At the end of the module's page. in: i, of the segment */
+/* Put notes at the end of the module's page. in: i, the notes' segment */
 static void
 give_notes(size_t module, size_t i, const void *notes, size_t bytes)
 {
@@ -181,7 +181,7 @@ static struct {
     unsigned char guard[64];
 } the_stack;
 
-/* in: count, of frames in these modules; a return address lies behind a call */
+/* Log a stack. in: count, its frames; modules, that of each frame */
 static void
 note_modules(size_t count, const size_t *modules)
 {
@@ -225,7 +225,7 @@ expect_path(size_t record, const char *want, size_t bytes)
     assert_int_equal(records[record].words_count,
                      5 + (id_bytes + bytes + 7) / 8);
     assert_memory_equal((const char *)&words[5] + id_bytes, want, bytes);
-    for (size_t i = id_bytes + bytes; i % 8 != 0; i++) /* what is left */
+    for (size_t i = id_bytes + bytes; i % 8 != 0; i++) /* padding */
         assert_int_equal(((const char *)&words[5])[i], 0);
 }
 
@@ -259,7 +259,7 @@ TEST_WITH(set_out, NULL, a_module_is_logged_once_in_an_epoch)
     note_modules(7, mixed);
     assert_int_equal(records_count, 0);
     assert_int_equal(the_state.module_count, 3);
-    maps[0].l_name = (char *)(uintptr_t) "/lib/x.os"; /* another in its place */
+    maps[0].l_name = (char *)(uintptr_t) "/lib/x.os"; /* another module */
     note_module(0);
     assert_int_equal(records_count, 2);
     maps[0].l_addr += PAGE;
@@ -284,7 +284,7 @@ TEST_WITH(set_out, NULL, more_modules_than_are_known_are_logged)
         assert_int_equal(records_count, 2);
     }
     assert_int_equal(the_state.module_count, EMBED_MODULES);
-    assert_int_equal(the_state.waiters[0].lock, 0); /* what lies behind */
+    assert_int_equal(the_state.waiters[0].lock, 0); /* what is behind */
 }
 
 TEST_WITH(set_out, NULL, what_is_no_module_is_passed_over)
@@ -395,7 +395,7 @@ add_note(struct notes *notes, const char *name, uint32_t name_bytes,
     notes->count = (size_t)(at - notes->bytes);
 }
 
-/* in: want, bytes of the id. The path follows it. */
+/* in: want, bytes of the build id that is logged; the path follows it */
 static void
 expect_id(const struct notes *notes, uint32_t want)
 {
@@ -431,7 +431,7 @@ TEST(an_id_is_found_behind_other_notes)
     expect_id(&notes, 0);
     add_note(&notes, "GNU", 4, NT_GNU_BUILD_ID, 20);
     expect_id(&notes, 20);
-    expect_id_behind("GNU", 4, NT_GNU_BUILD_ID, 8, 8); /* the first one */
+    expect_id_behind("GNU", 4, NT_GNU_BUILD_ID, 8, 8); /* the first note */
     expect_id_behind("GNU", 4, NT_GNU_ABI_TAG, 16, 20);
     expect_id_behind("GNU", 4, NT_GNU_ABI_TAG, 13, 20);
     expect_id_behind("GNU", 4, NT_GNU_ABI_TAG, 15, 20);
@@ -441,7 +441,7 @@ TEST(an_id_is_found_behind_other_notes)
     expect_id_behind("", 0, NT_GNU_BUILD_ID, 0, 20);
     expect_id_behind("GNU", 4, NT_GNU_BUILD_ID, 64, 64);
     expect_id_behind("GNU", 4, NT_GNU_BUILD_ID, 65, 20);
-    /* Sizes that are nothing but wrong. */
+    /* Notes whose sizes are all wrong. */
     expect_id_behind("GNU", UINT32_MAX - 1, NT_GNU_BUILD_ID, 4, 0);
     expect_id_behind("GNU", 4, NT_GNU_BUILD_ID, UINT32_MAX - 1, 0);
 }
@@ -473,7 +473,7 @@ TEST_WITH(set_out, NULL, an_id_may_be_in_another_segment)
     note_module(0);
     assert_int_equal(records_count, 1);
     assert_int_equal(records[0].words[4] & UINT32_MAX, 8);
-    /* Those of two: the first. */
+    /* If two segments have notes, the first counts. */
     set_out(state);
     give_notes(0, 3, notes.bytes, notes.count);
     *segment(0, 1) = *segment(0, 3);

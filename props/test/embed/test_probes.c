@@ -25,7 +25,7 @@
 
 enum { PHASES = 4, LIMIT_S = 120, NOTES = 8 };
 
-/* Does anybody watch after the n-th stop? */
+/* Are the probes on after the n-th stop? */
 static const bool is_watched[PHASES] = {false, true, false, true};
 
 static const char *library;
@@ -107,7 +107,8 @@ watch(pid_t child, uint64_t base, bool is_on)
         poke(child, base + probes[i].semaphore, &semaphore, sizeof semaphore);
 }
 
-/* The contract has them where a function has its arguments. */
+/* The contract says that the probes' values are in the registers of a
+ * function's first three arguments. */
 static struct probed_event
 event_of(enum probed_kind kind, const struct user_regs_struct *registers)
 {
@@ -132,7 +133,7 @@ observe(pid_t child)
     uint64_t base = 0;
     int status;
 
-    assert_int_equal(waitpid(child, &status, 0), child); /* it was executed */
+    assert_int_equal(waitpid(child, &status, 0), child); /* executed */
     assert_true(WIFSTOPPED(status));
     ptrace(PTRACE_SETOPTIONS, child, NULL, PTRACE_O_EXITKILL);
     for (;;) {
@@ -156,7 +157,7 @@ observe(pid_t child)
         assert_int_equal(ptrace(PTRACE_GETREGS, child, NULL, &registers), 0);
         assert_true(registers.rip - 1 == base + probes[0].address ||
                     registers.rip - 1 == base + probes[1].address);
-        /* The nop is one byte, and so is what stands in its place. */
+        /* The nop has one byte, and so has the breakpoint in its place. */
         seen[count++] = event_of(registers.rip - 1 == base + probes[0].address
                                      ? PROBED_ALLOC
                                      : PROBED_FREE,
@@ -169,14 +170,14 @@ observe(pid_t child)
 
 /* ---- the verdict ---- */
 
-/* What is to be found about a run. */
+/* What the test compares about a run. */
 struct verdict {
     double rate_bytes;
     size_t sampled;
-    size_t allocated; /* while somebody watched */
-    double bytes;     /* of these */
-    double weight;    /* of what was sampled */
-    double variance;  /* of weight */
+    size_t allocated; /* while the probes were on */
+    double bytes;     /* of these allocations */
+    double weight;    /* of the sampled ones */
+    double variance;  /* of the weight */
 };
 
 static double
@@ -206,7 +207,7 @@ judge_alloc(struct verdict *verdict, const struct probed_event *event)
 static void
 judge(struct verdict *verdict, size_t happened, size_t observed)
 {
-    static uint64_t open[PROBED_EVENTS_MAX]; /* addresses; 0: closed */
+    static uint64_t open[PROBED_EVENTS_MAX]; /* of blocks seen; 0: freed */
     size_t opened = 0;
     size_t next = 0;
     size_t stops = 0;
@@ -266,7 +267,7 @@ run(const char *rate)
 
     close(output);
     assert_true(got > 0 && got % (ssize_t)sizeof *truth == 0);
-    assert_true((size_t)got < sizeof truth); /* none was left out */
+    assert_true((size_t)got < sizeof truth); /* the text was not cut off */
     judge(&verdict, (size_t)got / sizeof *truth, observed);
     printf("rate %s: %zu allocations watched, %zu seen, %.0f bytes, %.0f "
            "estimated\n",
@@ -330,7 +331,8 @@ test_every_block(void **state)
     assert_true(verdict.weight == verdict.bytes);
 }
 
-/* Weights add up to what was allocated: 6.1 deviations, once in 1e9 runs. */
+/* The weights add up to what was allocated, within 6.1 standard deviations:
+ * chance alone fails one run in 1e9. */
 static void
 test_sampled(void **state)
 {

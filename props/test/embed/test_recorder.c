@@ -34,7 +34,7 @@ struct tally {
     uint64_t allocs;
     uint64_t frees;
     uint64_t bytes;
-    uint64_t threads; /* bit set, of who allocated */
+    uint64_t threads; /* bit set: the threads that allocated */
 };
 
 static const char *
@@ -49,7 +49,7 @@ path_of(const char *name)
 /*
  * Record a command into x.rec, in a child process; discard its output.
  *
- * returns: the exit code, or the signal, negative
+ * returns: the exit code, or minus the signal
  */
 static int
 record(const char *first, ...)
@@ -176,12 +176,13 @@ TEST(threads_are_recorded_to_the_last_event)
 
     assert_int_equal(record("--", program, "threads", NULL), 0);
     recording = open_recording("x.rec");
-    /* 500 rounds; sizes 1000..1003, then 2000..2003; 7 * 11 bytes. */
+    /* Each of 4 threads makes 500 rounds: objects of 1000 to 1003 bytes grow to
+     * 2000 to 2003, and 500 objects of 7 * 11 bytes are made. */
     expect_tally(recording, "make_small", 2000, 2000, 500 * 4006);
     expect_tally(recording, "grow", 2000, 2000, 500 * 8006);
     expect_tally(recording, "make_zeroed", 2000, 2000, 2000 * 77);
     expect_tally(recording, "make_before_main", 1, 1, 4321);
-    /* Four threads, none of them the first one. */
+    /* Four threads allocated, apart from the first thread. */
     assert_int_equal(
         __builtin_popcountll(tally_of(recording, "make_small").threads & ~1ull),
         4);
@@ -190,7 +191,8 @@ TEST(threads_are_recorded_to_the_last_event)
     sim_recording_close(recording);
 }
 
-/* How often `function` allocates with `other` among the first frames. */
+/* Count the allocations by `function` that have `other` among the first
+ * frames. */
 static uint64_t
 count_under(const struct sim_recording *recording, const char *function,
             const char *other, uint32_t first_frames)
@@ -207,7 +209,8 @@ count_under(const struct sim_recording *recording, const char *function,
     return count;
 }
 
-/* As threads_are_recorded_to_the_last_event(), which uses unwind tables. */
+/* The same test as threads_are_recorded_to_the_last_event(), which uses unwind
+ * tables, with frame pointers. */
 TEST(frame_pointers_lead_to_the_same_functions)
 {
     struct sim_recording *recording;
@@ -227,7 +230,8 @@ TEST(frame_pointers_lead_to_the_same_functions)
     sim_recording_close(recording);
 }
 
-/* Unwind tables lead past such a frame, frame pointers do not. */
+/* Unwind tables lead past a frame whose frame pointer is broken; frame pointers
+ * end there. */
 TEST(a_broken_frame_pointer_ends_a_stack)
 {
     struct sim_recording *recording;
@@ -255,7 +259,8 @@ expect_family(const char *name)
     struct sim_recording *recording = open_recording(name);
 
     expect_tally(recording, "make_aligned", 4, 4, 101 + 128 + 103 + 104);
-    /* 9 bytes, two failed reallocs, grown to 45, freed; 33 are kept. */
+    /* An object of 9 bytes survives two failed reallocs, grows to 45 bytes, and
+     * is freed; one of 33 is never freed. */
     expect_tally(recording, "make_small", 1, 1, 9);
     expect_tally(recording, "grow_array", 1, 1, 45);
     expect_tally(recording, "grow", 1, 0, 33);
@@ -294,7 +299,8 @@ TEST(a_forked_child_has_a_recording_of_its_own)
     recording = open_recording("x.rec.2");
     expect_tally(recording, "make_small", 0, 0, 0);
     expect_tally(recording, "make_in_child", 5, 1, 5 * 555);
-    /* It frees three objects of its parent. */
+    /* The child frees three objects of its parent, which its log does not
+     * know. */
     expect_no_drops(recording, 3);
     sim_recording_close(recording);
 }
@@ -319,7 +325,8 @@ TEST(forks_amid_a_busy_thread_neither_hang_nor_lose)
     }
 }
 
-/* Each allocation of make_small() has its callers up to the start. */
+/* Check that each allocation of make_small() has all its callers, up to the
+ * start. */
 static void
 expect_callers(const struct sim_recording *recording)
 {
@@ -382,7 +389,8 @@ TEST(the_image_that_asked_for_most_bytes_is_the_first)
     sim_recording_close(recording);
 }
 
-/* The one wait of this kind whose stack has `waiter`, and its release. */
+/* Check the only wait of this kind whose stack has `waiter`, and its
+ * release. */
 static void
 expect_wait(const struct sim_recording *recording, enum sim_recorded_lock kind,
             bool failed, const char *waiter, const char *releaser)
@@ -409,7 +417,7 @@ expect_wait(const struct sim_recording *recording, enum sim_recorded_lock kind,
         assert_true(event.wait_ticks > 0);
         if (releaser != NULL) {
             assert_int_equal(event.lock, released_lock);
-            /* It waited when the lock was let go. */
+            /* The release lies within the wait. */
             assert_true(event.ticks - event.wait_ticks <= released_ticks);
             assert_true(event.ticks >= released_ticks);
         }
@@ -472,7 +480,8 @@ TEST(a_stack_is_cut_to_the_depth_asked_for)
     sim_recording_close(recording);
 }
 
-/* Symbols of a distribution come and go; these are exported. */
+/* Distributions remove symbols from programs; the functions expected here are
+ * exported. */
 static void
 expect_program(const char *function, uint64_t allocs_min)
 {

@@ -14,7 +14,7 @@
 #include "recording.h"
 #include "unit_test.h"
 
-static char **words; /* of the command line */
+static char **words; /* arguments of the command line */
 static struct sim_recording *parent;
 static struct sim_recording *child;
 
@@ -34,7 +34,7 @@ open_recording(const char *name)
     return NULL;
 }
 
-/* returns: the object that was allocated with so many bytes */
+/* returns: the object that was allocated with `size_bytes` bytes */
 static uint64_t
 object_of(const struct sim_recording *recording, uint64_t size_bytes,
           struct sim_recorded *event)
@@ -50,7 +50,8 @@ object_of(const struct sim_recording *recording, uint64_t size_bytes,
     return 0;
 }
 
-/* What became of an object: sizes, 0 for its free. returns: how many */
+/* List what became of an object: its sizes, 0 for its free. returns: how
+ * many */
 static size_t
 fate_of(uint64_t object, uint64_t *sizes_bytes, size_t room)
 {
@@ -77,13 +78,14 @@ TEST(an_object_that_is_resized_stays_the_same)
     assert_int_equal(
         fate_of(object_of(parent, 1234567, &event), sizes_bytes, 8), 5);
     assert_memory_equal(sizes_bytes, want, sizeof want);
-    /* Resized to nothing: freed. */
+    /* Resized to 0 bytes: freed. */
     assert_int_equal(
         fate_of(object_of(parent, 7654321, &event), sizes_bytes, 8), 2);
     assert_int_equal(sizes_bytes[1], 0);
 }
 
-/* Of the 30 ms that it lived the clock of frees may miss a tick or two. */
+/* The object lives for 30 ms. The clock of frees lags by up to two of its
+ * ticks, so at least 10 ms must show. */
 TEST(a_free_has_a_time_of_its_own)
 {
     struct sim_recording_cursor cursor;
@@ -100,7 +102,8 @@ TEST(a_free_has_a_time_of_its_own)
     assert_true(event.ticks - born.ticks >= 10000000);
 }
 
-/* Never the old bytes and the new ones at once: 7654321 and 3456789. */
+/* At the peak two objects are live, of 7654321 and 3456789 bytes. While an
+ * object is resized, its old and new bytes are never counted together. */
 TEST(the_peak_has_an_object_once)
 {
     struct sim_live_heap heap;
@@ -111,7 +114,7 @@ TEST(the_peak_has_an_object_once)
     sim_live_heap_close(&heap);
 }
 
-/* To the simulated collector a resize is another object. */
+/* For the simulated collector a resized object is a new one. */
 TEST(its_replay_holds)
 {
     char command[256];
@@ -121,7 +124,9 @@ TEST(its_replay_holds)
     assert_int_equal(system(command), 0);
 }
 
-/* Each allocation of this size is by this function; equal frames are one.
+/* Check that each allocation of this size is by this function, and that all
+ * have the same frame.
+ *
  * returns: how deep their stacks are */
 static uint32_t
 expect_allocator(const struct sim_recording *recording, uint64_t size_bytes,
@@ -153,7 +158,7 @@ expect_allocator(const struct sim_recording *recording, uint64_t size_bytes,
     return depth;
 }
 
-/* A library that is mapped twice is two modules. */
+/* A library that is mapped at two places is two modules. */
 static void
 expect_asked_by_both(const struct sim_recording *recording)
 {
@@ -192,7 +197,7 @@ TEST(a_library_in_place_of_another_has_its_own_names)
     depth = expect_allocator(recording, 1001, "first_allocates",
                              "unloaded_first.so");
     assert_true(depth > 2);
-    /* Its frame is larger, at the same address. */
+    /* The second library's function has a larger frame at the same address. */
     assert_int_equal(expect_allocator(recording, 2002, "second_allocates",
                                       "unloaded_second.so"),
                      depth);
@@ -223,7 +228,8 @@ TEST(how_it_was_asked_for_is_kept)
     assert_int_equal(event.alignment, 0);
 }
 
-/* The program says it of the same blocks; only if it is asked for. */
+/* Usable sizes are recorded only with the option for it; they are those that
+ * the program printed. */
 TEST(usable_bytes_are_kept_if_asked_for)
 {
     struct sim_recording *recording;
@@ -295,7 +301,8 @@ TEST(waits_with_an_end_are_waits)
     assert_int_equal(count, sizeof want / sizeof *want);
 }
 
-/* A release is told if somebody waits: it lies within a wait for its lock. */
+/* A release is recorded only if a thread waits: it must lie within a wait for
+ * its lock. */
 TEST(a_release_is_one_that_somebody_waits_for)
 {
     struct sim_recording_cursor releases;
@@ -340,7 +347,8 @@ TEST(a_child_knows_when_it_was_forked)
     assert_true(after->forked_ticks - before->start_ticks <
                 before->duration_ticks);
     object_of(child, 555555, &event);
-    /* The wait that the parent began is not its own; it waits once more. */
+    /* The parent's wait does not count in the child, which waits once
+     * itself. */
     assert_int_equal(after->waits, 1);
     assert_int_equal(after->dropped[SIM_RECORDED_INSIDE], 1);
 }

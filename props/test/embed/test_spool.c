@@ -76,7 +76,8 @@ clear(void **state)
     return 0;
 }
 
-/* Nothing is left: no file, no mapping, no descriptor. */
+/* Check that a spool cannot be opened, and leaves no file, mapping or
+ * descriptor. */
 static void
 expect_none(void)
 {
@@ -174,13 +175,13 @@ TEST_WITH(set_out, clear, a_command_is_kept_as_far_as_there_is_room)
         clear(state);
     }
     set_out(state);
-    SYS.has_command = false; /* no /proc here */
+    SYS.has_command = false; /* as if there were no /proc */
     assert_true(embed_spool_open());
     assert_int_equal(embed_header()->command_bytes, 0);
     assert_int_equal(SYS.closed, 2);
 }
 
-/* Somebody else may have made a folder of the same name, or a link. */
+/* Another user may have made a folder of the same name, or a link. */
 TEST_WITH(set_out, clear, another_folder_is_not_written_to)
 {
     char link[64];
@@ -203,7 +204,7 @@ TEST_WITH(set_out, clear, another_folder_is_not_written_to)
     assert_int_equal(SYS.opened, 0);
 }
 
-/* A daemon closes its input: 0 is a number as any. */
+/* A daemon closes its standard input: then 0 is a valid descriptor. */
 TEST_WITH(set_out, clear, the_lowest_number_is_a_number)
 {
     const int input = dup(0);
@@ -253,10 +254,10 @@ TEST_WITH(set_out, clear, a_spool_is_as_large_as_files_may_be)
         clear(state);
     }
     set_out(state);
-    expect_spool(MIB); /* nobody knows a limit */
+    expect_spool(MIB); /* the limit is unknown */
 }
 
-/* Half as much, in whole pages, as often as there is too little. */
+/* If the mapping fails, half the size is tried, in whole pages, up to twice. */
 TEST_WITH(set_out, clear, short_of_address_space_it_is_smaller)
 {
     static const uint64_t sizes[] = {300 * KIB, 151552, 73728};
@@ -280,7 +281,8 @@ TEST_WITH(set_out, clear, short_of_address_space_it_is_smaller)
     assert_null(SYS.mapped);
 }
 
-/* The child has none of it; nothing is read ahead. */
+/* The mapping is not inherited by children, and its pages are not read
+ * ahead. */
 TEST_WITH(set_out, clear, the_first_pages_are_there)
 {
     (void)state;
@@ -346,7 +348,8 @@ TEST_WITH(set_out, clear, on_a_full_disk_there_is_none)
 
 /* ---- more room ---- */
 
-/* As much again as there is, 64 KiB at least and 4 MiB at most, in pages. */
+/* A spool's room is doubled, by 64 KiB at least and 4 MiB at most, in whole
+ * pages. */
 TEST_WITH(set_out, clear, room_is_made_in_steps)
 {
     static const struct {

@@ -29,14 +29,14 @@ uint32_t embed_depth_max = OTHER_DEPTH;
 bool embed_by_frames;
 _Atomic uint32_t embed_awaited;
 
-static char seen[16]; /* what was called, a letter each */
+static char seen[16]; /* the calls made, a letter each */
 static char seen_early[16];
 static bool watched;
 static bool has_no_map, has_no_stacks, has_no_spool, enters_amid;
 static int yields, yields_until;
-static uint32_t phase_then; /* what another thread comes to meanwhile */
+static uint32_t phase_then; /* the phase that another thread sets meanwhile */
 static uint64_t drops[EMBED_DROP_COUNT];
-static uint64_t memory_limit; /* 0: nobody knows */
+static uint64_t memory_limit; /* 0: unknown */
 static const void *wiped, *unmapped;
 
 static void
@@ -49,7 +49,7 @@ note(char what)
         seen[count] = what;
 }
 
-/* Before that of start.c. */
+/* Runs before the constructor of start.c. */
 __attribute__((constructor(101))) static void
 begin_inside(void)
 {
@@ -62,7 +62,7 @@ bool
 embed_stacks_start(void)
 {
     note('s');
-    if (enters_amid) { /* as another thread does */
+    if (enters_amid) { /* another thread does */
         embed_inside = false;
         CHECK(!embed_enter());
         CHECK(!embed_inside);
@@ -183,7 +183,7 @@ __wrap_madvise(void *at, size_t bytes, int advice)
 
 /* ---- settings ---- */
 
-/* The first event of a process. */
+/* Enter the recorder, as for the first event of a process. */
 static bool
 enter_first(void)
 {
@@ -288,7 +288,7 @@ name_no_folder(void)
     unsetenv(EMBED_ENV_SPOOL);
     CHECK(!enter_first());
     setenv(EMBED_ENV_SPOOL, "/spools", 1);
-    CHECK(!enter_first()); /* it was read once */
+    CHECK(!enter_first()); /* the settings were read before */
     CHECK(seen[0] == '\0');
     CHECK(drops[EMBED_DROP_EARLY] == 0);
 }
@@ -306,7 +306,7 @@ static void
 begin_once(void)
 {
     CHECK(strcmp(seen_early, "LHN") == 0);
-    CHECK(drops[EMBED_DROP_INSIDE] == 1); /* the constructor's */
+    CHECK(drops[EMBED_DROP_INSIDE] == 1); /* counted by the constructor */
     CHECK(enter_first());
     CHECK(strcmp(seen, "sufo") == 0);
     CHECK(atomic_load(&embed_generation) == 1);
@@ -322,7 +322,8 @@ begin_once(void)
     CHECK(drops[EMBED_DROP_EARLY] == 0);
 }
 
-/* The settings are those of before, whatever became of the environment. */
+/* A child's log has the settings of its parent, even if the environment has
+ * changed since. */
 static void
 begin_again(void)
 {
@@ -371,7 +372,7 @@ TEST(a_log_begins_once_in_a_process)
     expect_in_child(begin_early);
 }
 
-/* ---- what is short ---- */
+/* ---- resources that are short ---- */
 
 static void
 expect_no_log(const char *want)
@@ -433,7 +434,8 @@ static const struct memory {
     {1024 * MIB, 512 * MIB, 56 * MIB}, {1024 * MIB, 56 * MIB + 1, 56 * MIB}};
 static const struct memory *memory;
 
-/* A sixteenth of what it may have, of that 8 MiB for ourselves. */
+/* The log gets at most a sixteenth of the memory that the process may have,
+ * minus 8 MiB for the recorder's own data. */
 static void
 be_short_of_memory(void)
 {
@@ -454,7 +456,7 @@ TEST(a_program_keeps_the_memory_it_may_have)
     }
 }
 
-/* ---- beside a thread that begins ---- */
+/* ---- while another thread begins the recorder ---- */
 
 static void
 wait_for_another(void)
@@ -471,7 +473,7 @@ wait_for_another(void)
     }
     atomic_store(&embed_state->phase, EMBED_STARTING);
     yields_until = yields = 0;
-    CHECK(!enter_first()); /* not for ever */
+    CHECK(!enter_first()); /* it waits only a limited time */
     CHECK(yields == 1000000);
     CHECK(seen[0] == '\0');
 }
@@ -486,7 +488,7 @@ begin(void **state)
 {
     (void)state;
     memcpy(seen_early, seen, sizeof seen);
-    assert_true(embed_inside); /* as the constructor found it */
+    assert_true(embed_inside); /* the constructor ran inside */
     setenv(EMBED_ENV_SPOOL, "/spools", 1);
     return 0;
 }

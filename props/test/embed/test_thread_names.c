@@ -97,7 +97,7 @@ confine_oneself(void)
     } log;
 
     for (size_t i = 0; i < 2; i++) {
-        CHECK(confine(options[i]) == 1); /* there is no log yet */
+        CHECK(confine(options[i]) == 1); /* there was no log yet */
         prctl_status = -1;
         CHECK(confine(options[i]) == 0);
         prctl_status = 0;
@@ -106,14 +106,14 @@ confine_oneself(void)
     atomic_store(&embed_confinements, 0);
     embed_state = &the_state;
     embed_state->log = log.bytes;
-    CHECK(confine(PR_SET_SECCOMP) == 1); /* it begins */
+    CHECK(confine(PR_SET_SECCOMP) == 1); /* the log is being opened */
     atomic_store(&embed_state->phase, EMBED_ON);
     for (size_t i = 0; i < 2; i++) {
         log.header.process = (uint32_t)getpid();
         CHECK(confine(options[i]) == 1);
-        log.header.process = (uint32_t)getppid(); /* this is a vfork's child */
+        log.header.process = (uint32_t)getppid(); /* a vfork()ed child's */
         CHECK(confine(options[i]) == 0);
-        log.header.process = 0; /* its log is being opened */
+        log.header.process = 0; /* as if its log were being opened */
         CHECK(confine(options[i]) == 1);
     }
 }

@@ -3,7 +3,7 @@
  * and loads one twice.
  *
  * usage: unloading_program FIRST.so SECOND.so
- * Ends with 0 if the second one was where the first had been.
+ * Exits with 0 if the second library was where the first had been.
  */
 #include <dlfcn.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Load, allocate in it, and unload. returns: where it was */
+/* Load a library, allocate in it, and unload it. returns: where it was */
 static void *
 use(const char *path, const char *name, size_t bytes)
 {
@@ -38,7 +38,8 @@ hand_out(size_t bytes)
     return block;
 }
 
-/* Of one name, at two addresses: the second copy has a libc of its own. */
+/* Load one library twice, at two addresses: the second copy is in a namespace
+ * with a libc of its own. */
 static void
 use_twice(const char *path)
 {

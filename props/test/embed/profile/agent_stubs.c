@@ -96,7 +96,7 @@ __wrap_setrlimit(int which, const struct rlimit *from)
     return 0;
 }
 
-/* As a signal does it, on whatever thread. */
+/* Call the signal's handler directly, on the calling thread. */
 void
 agent_ask(void)
 {
@@ -132,7 +132,7 @@ profile_has(enum profile_kind kind)
     return kind != PROFILE_BLOCK;
 }
 
-/* The time of a client is over in the middle of one. */
+/* In the middle of the CPU profile the client's time runs out. */
 enum prof_status
 profile_dump(enum profile_kind kind, const struct prof_sink *sink)
 {
@@ -226,7 +226,7 @@ __wrap_geteuid(void)
     return AGENT_EFFECTIVE;
 }
 
-/* The agent's alone: this file's own calls are of the library. */
+/* Only the agent's calls are wrapped; this file's own go to libc. */
 int __wrap_getsockopt(int socket, int level, int option, void *to,
                       socklen_t *bytes);
 int
@@ -249,7 +249,7 @@ int
 __wrap_setsockopt(int socket, int level, int option, const void *from,
                   socklen_t bytes)
 {
-    /* The test may have to wait for a processor. */
+    /* A long time limit: the test may have to wait for a processor. */
     const struct timeval longer = {.tv_sec = 100};
     const struct timeval *const patience = from;
 

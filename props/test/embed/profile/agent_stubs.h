@@ -9,34 +9,34 @@
 
 #include "profile.h"
 
-enum { AGENT_STEP_S = 100 }; /* between files */
+enum { AGENT_STEP_S = 100 }; /* from one set of files to the next */
 
 struct agent_stubs {
     _Atomic int64_t clock_ns;
     _Atomic int dumps;
-    _Atomic bool dump_hangs;     /* ten seconds at most */
-    _Atomic bool asks_meanwhile; /* in a dump, as a signal does */
-    _Atomic bool is_outside;     /* a dump by a thread that is not inside */
+    _Atomic bool dump_hangs;     /* a dump lasts up to ten seconds */
+    _Atomic bool asks_meanwhile; /* a signal arrives in a dump */
+    _Atomic bool is_outside;     /* a thread not inside made a dump */
     _Atomic bool is_confined;
-    _Atomic int drained;        /* times that the agent looked */
-    _Atomic pid_t agent_number; /* of its thread */
+    _Atomic int drained;        /* how often the agent has looked for work */
+    _Atomic pid_t agent_number; /* the agent's thread */
     /* The system. */
     _Atomic bool is_old_kernel; /* threads share their descriptors */
-    int lingers;                /* times that an ended thread is still seen */
+    int lingers;                /* how often an ended thread is still seen */
     _Atomic int lingers_asked;
     _Atomic pid_t asked_process, asked_number;
     struct rlimit files_limit;
     bool has_no_limit, cannot_raise;
     rlim_t raised_to;
     _Atomic int raises;
-    _Atomic int client_user;  /* who is at the other end; -1: nobody knows */
-    _Atomic int interrupted;  /* times that sending is */
-    _Atomic int patience_set; /* times, of one second */
-    _Atomic uint32_t written; /* bit set, of kinds whose profile was */
-    _Atomic int masked;       /* signals of the agent's thread, all: 1 */
+    _Atomic int client_user;  /* the user at the other end; -1: unknown */
+    _Atomic int interrupted;  /* how many sends are interrupted */
+    _Atomic int patience_set; /* how often a time limit of one second was set */
+    _Atomic uint32_t written; /* a bit for each kind of profile written */
+    _Atomic int masked;       /* 1: all signals, in the agent's thread */
 };
 
-/* Those of the program, none of which is root. */
+/* The user ids of the program, neither of them root. */
 enum { AGENT_USER = 1001, AGENT_EFFECTIVE = 1002 };
 
 /* How often this thread has woken others. */
@@ -44,19 +44,20 @@ extern _Thread_local int agent_wakes;
 
 extern struct agent_stubs agent_stubs;
 
-/* What this thread's clock says next, if it is not NULL. */
+/* If not NULL: what this thread's clock returns next. */
 extern _Thread_local const int64_t *agent_next_ns;
 
-/* A setup and its teardown: the agent runs, and has read the clock. */
+/* The set-up and teardown of a test; between them the agent runs, and has read
+ * the clock. */
 int agent_begin(void **state);
 int agent_end(void **state);
 
-/* Ask for files as a signal does, on whatever thread. */
+/* Ask for files as a signal handler does, on the calling thread. */
 void agent_ask(void);
 
 void agent_await(_Atomic int *count, int at_least);
 
-/* returns: a socket on which the agent was asked */
+/* Send a request to the agent. returns: the socket */
 int agent_client(const char *request);
 void agent_expect(int client, const char *want);
 

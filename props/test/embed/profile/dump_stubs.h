@@ -11,7 +11,8 @@
 #include "prof/pprof.h"
 #include "profile.h"
 
-/* Those that arrive meanwhile find room, too. */
+/* How many records a dump has room for: some more than it counted, for those
+ * that arrive meanwhile. */
 #define DUMP_ROOM(count) ((count) + (count) / 8 + 256)
 
 enum { DUMP_SCRATCH = 12345, DUMP_PROCESS = 4321 };
@@ -19,12 +20,12 @@ enum { DUMP_SCRATCH = 12345, DUMP_PROCESS = 4321 };
 struct dump_stubs {
     char stops_at; /* the call that is refused ... */
     int busy_times;
-    enum prof_status then; /* ... and afterwards has this status */
-    size_t count;          /* of records, now */
+    enum prof_status then; /* ... and the status with which it is refused */
+    size_t count;          /* the number of records */
     bool has_no_map;
-    bool fills; /* each part of the memory, to its end */
+    bool fills; /* write each part of the memory to its end */
     enum prof_contention kind_wanted;
-    /* What was called, and with what. */
+    /* The calls made, and their arguments. */
     char seen[128];
     int sleeps, resets;
     char *mapped;

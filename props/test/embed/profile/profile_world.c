@@ -191,7 +191,8 @@ profile_thread_begin(void)
         profile_thread.is_surplus = true;
 }
 
-/* What is left of OFF_BYTES is no processor's. */
+/* A thread that is off counts down from OFF_BYTES; what is left of them belongs
+ * to no processor. */
 void
 profile_until_give(void)
 {

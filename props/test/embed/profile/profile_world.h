@@ -23,24 +23,23 @@ struct profile_world {
     uint64_t next_until;
     int64_t rate;
     uint64_t clock_ns;
-    /* The calls that they got. */
+    /* The calls made to the stubs. */
     char noted[PROFILE_NOTED_MAX + 1];
     uint64_t noted_value[PROFILE_NOTED_MAX];
-    int forgotten;   /* how often what was learned of code was forgotten */
-    int alone_begun; /* how often */
+    int forgotten;   /* how often all that is known of code was forgotten */
+    int alone_begun; /* how often embed_alone_begin() was called */
 };
 
 extern struct profile_world profile_world;
 
-/* Draw at random what the next call finds: now and then another thread makes
- * it, or one that is inside. Forget the calls noted so far. */
+/* Choose at random what the next call finds: now and then another thread makes
+ * it, or a thread that is inside. Forget the calls noted so far. */
 void profile_world_draw(void);
 
-/* returns: a frame of a program, any */
+/* returns: any frame of a program */
 const void *profile_world_frame(void);
 
-/* What prof_mutex_cycles() returns here: a sum from which its arguments can be
- * told. */
+/* The stub's result of prof_mutex_cycles(): a sum that shows its arguments. */
 uint64_t profile_world_charge(uint64_t first_ns, uint64_t last_ns,
                               uint32_t others);
 

@@ -15,12 +15,12 @@ enum { START_PROCS = PROFILE_PROCS_OWN + PROFILE_PROCS_SHARED };
 
 struct start_stubs {
     char fails_at;
-    bool begins_amid; /* another thread does */
+    bool begins_amid; /* another thread begins the profiler meanwhile */
     bool had_others;  /* other threads, before the fork */
     long clock_ns;
     pid_t own;
     pid_t forked; /* what fork() returns */
-    /* What was called, and with what. */
+    /* The calls made, and their arguments. */
     char seen[64];
     struct prof_config config;
     struct prof_rules rules;

@@ -28,7 +28,7 @@ TEST_WITH(agent_begin, agent_end, files_are_written_by_the_clock)
     (void)state;
     atomic_fetch_add(&AGENT.clock_ns, AGENT_STEP_S * INT64_C(1000000000) - 1);
     seen = atomic_load(&AGENT.drained);
-    agent_await(&AGENT.drained, seen + 2); /* it looked */
+    agent_await(&AGENT.drained, seen + 2); /* it has looked since */
     assert_int_equal(atomic_load(&AGENT.dumps), 0);
     atomic_fetch_add(&AGENT.clock_ns, 1);
     agent_await(&AGENT.dumps, 1);
@@ -39,7 +39,7 @@ TEST_WITH(agent_begin, agent_end, files_are_written_by_the_clock)
 
 TEST_WITH(agent_begin, agent_end, the_last_files_are_written_by_the_agent)
 {
-    embed_inside = false; /* it is, and this thread writes none */
+    embed_inside = false; /* so the agent writes the files, not this thread */
     profile_agent_end();
     assert_int_equal(atomic_load(&AGENT.dumps), 1);
     assert_false(atomic_load(&AGENT.is_outside));
@@ -58,7 +58,8 @@ TEST(without_an_agent_who_ends_writes_them)
     assert_int_equal(atomic_load(&AGENT.dumps), 1);
 }
 
-/* There is none after it. */
+/* A confined process gets no new agent, so the one that ends writes the
+ * files. */
 TEST_WITH(agent_begin, NULL,
           an_agent_that_leaves_a_confined_process_writes_them)
 {
@@ -107,13 +108,13 @@ TEST_WITH(agent_begin, NULL, an_agent_that_was_ended_is_gone)
     assert_int_equal(agent_begin(state), 0);
     atomic_store(&AGENT.lingers_asked, 0);
     AGENT.lingers =
-        INT_MAX; /* it is waited for five seconds; each look takes one */
+        INT_MAX; /* forever; the agent's end waits five seconds, one a look */
     assert_int_equal(agent_end(state), 0);
     assert_int_equal(atomic_load(&AGENT.lingers_asked), 5);
     AGENT.lingers = 0;
 }
 
-/* All at once: the agent looks twenty times a second. */
+/* Several clients ask at once: the agent listens twenty times a second. */
 TEST_WITH(agent_begin, agent_end, clients_are_answered)
 {
     static const struct {
@@ -136,7 +137,7 @@ TEST_WITH(agent_begin, agent_end, clients_are_answered)
     int clients[ROWS];
     int before = atomic_load(&AGENT.drained);
 
-    agent_await(&AGENT.drained, before + 2); /* it listens */
+    agent_await(&AGENT.drained, before + 2); /* it has listened since */
     for (int i = 0; i < ROWS; i++)
         clients[i] = agent_client(rows[i].request);
     for (int i = 0; i < ROWS; i++)
@@ -160,7 +161,7 @@ TEST_WITH(agent_begin, agent_end, a_client_is_served_with_patience)
                      1u << PROFILE_HEAP | 1u << PROFILE_CPU);
 }
 
-/* The owner, by either number, and root. */
+/* Only the process's real and effective user and root get a reply. */
 TEST_WITH(agent_begin, agent_end, others_get_no_reply)
 {
     static const struct {
@@ -181,7 +182,7 @@ TEST_WITH(agent_begin, agent_end, others_get_no_reply)
     atomic_store(&AGENT.client_user, AGENT_USER);
 }
 
-/* A signal for the process is meant for the program. */
+/* A signal sent to the process is meant for the program's own threads. */
 TEST_WITH(agent_begin, agent_end, the_agents_thread_blocks_signals)
 {
     sigset_t mask;
@@ -192,7 +193,7 @@ TEST_WITH(agent_begin, agent_end, the_agents_thread_blocks_signals)
         assert_int_equal(sigismember(&mask, number), 0);
 }
 
-/* Calls of the program go on behind it. */
+/* The signal restarts the system calls that it interrupts. */
 TEST_WITH(agent_begin, agent_end, a_request_interrupts_no_call)
 {
     struct sigaction action;
@@ -245,14 +246,15 @@ TEST(a_program_that_takes_the_signal_keeps_it)
     assert_true(action.sa_handler == SIG_IGN);
     action.sa_handler = SIG_DFL;
     assert_int_equal(sigaction(SIGUSR2, &action, NULL), 0);
-    profile.config.folder[0] = '\0'; /* nowhere to write to */
+    profile.config.folder[0] = '\0'; /* no folder for files */
     profile_agent_start();
     assert_int_equal(sigaction(SIGUSR2, NULL, &action), 0);
     assert_true(action.sa_handler == SIG_DFL);
     assert_int_equal(agent_end(state), 0);
 }
 
-/* What its parent asked for and wrote is its parent's. */
+/* A forked child does not write the files that its parent was asked for or
+ * wrote. */
 static void
 write_once(void)
 {

@@ -259,7 +259,8 @@ is_taken(void)
     return atomic_load(&profile.losses.timer) == 1;
 }
 
-/* As the kernel rounded it: another step is another's. */
+/* A timer of ours has the interval to which the kernel rounded it; with any
+ * other interval it is another's. */
 TEST_WITH(set_out, NULL, a_timer_that_the_program_took_is_counted)
 {
     (void)state;
@@ -285,7 +286,7 @@ TEST_WITH(set_out, NULL, a_timer_that_the_program_took_is_counted)
     assert_true(is_taken());
 }
 
-/* Each begins where the one before it ended. */
+/* Each file's time begins where that of the file before it ended. */
 TEST_WITH(set_out, NULL, what_is_written_began_with_the_one_before)
 {
     const struct prof_output output = {.time_ns = 1000000,
@@ -335,7 +336,7 @@ TEST_WITH(set_out, NULL, what_cannot_be_written_goes_on)
     assert_int_equal(profile_cpu_write(&output), PROF_ERR_BUSY);
 }
 
-/* Every address of a tick is read as a return address. */
+/* Readers take every address of a tick for a return address. */
 TEST_WITH(set_out, NULL, a_tick_is_of_what_it_interrupted)
 {
 #ifdef __x86_64__

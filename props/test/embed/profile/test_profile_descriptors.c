@@ -26,7 +26,7 @@ count_files(void)
     return count;
 }
 
-/* returns: -1 if there is none */
+/* returns: the agent's listening descriptor, -1 if there is none */
 static int
 find_listener(void)
 {
@@ -53,7 +53,7 @@ begin_on_old_kernel(rlim_t soft, rlim_t hard)
     atomic_store(&AGENT.is_old_kernel, true);
     assert_int_equal(agent_begin(NULL), 0);
     seen = atomic_load(&AGENT.drained);
-    agent_await(&AGENT.drained, seen + 2); /* it listens */
+    agent_await(&AGENT.drained, seen + 2); /* it has listened since */
 }
 
 static int
@@ -65,12 +65,13 @@ end_on_old_kernel(void **state)
     return status;
 }
 
-/* Above what the program may get, or as high as it may. */
+/* The descriptor is above those that the program may get, or if that is not
+ * possible as high as it may be. */
 TEST_WITH(NULL, end_on_old_kernel, the_agents_descriptors_are_high)
 {
     static const struct {
         rlim_t soft, hard, raised;
-        int number; /* 0: the lowest one */
+        int number; /* 0: the lowest free one */
     } rows[] = {{300, 4096, 316, 300},
                 {300, RLIM_INFINITY, 316, 300},
                 {300, 316, 316, 300},
@@ -110,7 +111,7 @@ TEST_WITH(NULL, end_on_old_kernel, the_agents_descriptors_are_high)
     AGENT.cannot_raise = false;
 }
 
-/* A daemon closes its input: 0 is a number as any. */
+/* A daemon closes its standard input: then 0 is a valid descriptor. */
 TEST_WITH(NULL, end_on_old_kernel, the_lowest_number_is_a_number)
 {
     const int input = dup(0);
@@ -121,7 +122,7 @@ TEST_WITH(NULL, end_on_old_kernel, the_lowest_number_is_a_number)
     agent_expect(agent_client("status\n"), "OK\nis fine");
     assert_true(fcntl(0, F_GETFD) < 0);
     assert_int_equal(agent_end(state), 0);
-    begin_on_old_kernel(16, 16); /* there is no better one */
+    begin_on_old_kernel(16, 16); /* no higher one is possible */
     assert_int_equal(find_listener(), 0);
     agent_expect(agent_client("status\n"), "OK\nis fine");
     assert_int_equal(find_listener(), 0);
@@ -132,7 +133,8 @@ TEST_WITH(NULL, end_on_old_kernel, the_lowest_number_is_a_number)
     begin_on_old_kernel(300, 4096);
 }
 
-/* Another has its name: it tries again. */
+/* Another socket has the agent's name: the agent closes its own and tries
+ * again. */
 TEST_WITH(NULL, end_on_old_kernel, without_a_name_nothing_is_left_open)
 {
     const int before = count_files();
@@ -142,7 +144,7 @@ TEST_WITH(NULL, end_on_old_kernel, without_a_name_nothing_is_left_open)
 
     begin_on_old_kernel(300, 4096);
     listener = find_listener();
-    other = dup(listener); /* keeps its name */
+    other = dup(listener); /* keeps the socket's name in use */
     close(listener);
     seen = atomic_load(&AGENT.drained);
     agent_await(&AGENT.drained, seen + 3);
@@ -154,7 +156,8 @@ TEST_WITH(NULL, end_on_old_kernel, without_a_name_nothing_is_left_open)
     agent_expect(agent_client("status\n"), "OK\nis fine");
 }
 
-/* On a newer one they are none of the program's, nor the other way round. */
+/* On a newer kernel the agent's thread has descriptors of its own: the program
+ * sees none of them, and the agent none of the program's. */
 TEST_WITH(agent_begin, agent_end, a_thread_with_a_table_of_its_own_has_no_more)
 {
     char byte;
@@ -169,12 +172,13 @@ TEST_WITH(agent_begin, agent_end, a_thread_with_a_table_of_its_own_has_no_more)
     assert_int_equal(find_listener(), -1);
     close(ends[1]);
     alarm(20);
-    assert_int_equal(read(ends[0], &byte, 1), 0); /* nobody else holds it */
+    assert_int_equal(read(ends[0], &byte, 1), 0); /* no other holder */
     alarm(0);
     close(ends[0]);
 }
 
-/* A program may close what it does not know, and get the number itself. */
+/* A program may close the agent's descriptor, and get the same number for a
+ * file of its own. */
 TEST_WITH(NULL, end_on_old_kernel, a_number_that_the_program_took_is_its_own)
 {
     int listener;
@@ -186,7 +190,7 @@ TEST_WITH(NULL, end_on_old_kernel, a_number_that_the_program_took_is_its_own)
     close(listener);
     seen = atomic_load(&AGENT.drained);
     agent_await(&AGENT.drained, seen + 2);
-    assert_int_equal(find_listener(), listener); /* again */
+    assert_int_equal(find_listener(), listener); /* the agent opened it again */
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
     assert_int_equal(dup2(pair[0], listener), listener);
     seen = atomic_load(&AGENT.drained);

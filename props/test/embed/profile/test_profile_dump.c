@@ -55,7 +55,7 @@ dump(enum profile_kind kind)
     return status;
 }
 
-/* Twice a cycle is begun and flushed until what was recorded is published. */
+/* Until all that was recorded is published, cycles are begun and flushed. */
 TEST_WITH(set_out, NULL, a_profile_is_of_all_that_was_recorded)
 {
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
@@ -86,11 +86,12 @@ TEST_WITH(set_out, NULL, a_profile_is_of_all_that_was_recorded)
                      PROF_ERR_CONFIG);
 }
 
-/* What is written to its end overwrites nothing else. */
+/* The stubs write each part of the memory to its end; no part overlaps
+ * another. */
 TEST_WITH(set_out, NULL, each_part_has_memory_of_its_own)
 {
     (void)state;
-    STUBS.fills = true; /* checked before it is given back */
+    STUBS.fills = true; /* checked before it is unmapped */
     assert_int_equal(dump(PROFILE_HEAP), PROF_OK);
     assert_true(STUBS.unmapped_bytes > 0);
 }
@@ -125,7 +126,7 @@ TEST_WITH(set_out, NULL, a_call_that_fails_ends_the_profile)
     assert_int_equal(dump(PROFILE_HEAP), PROF_ERR_MEMORY);
     assert_string_equal(STUBS.seen, "[nfnfnfq]");
     assert_int_equal(dump(PROFILE_CPU), PROF_ERR_MEMORY);
-    /* Without them there are addresses. */
+    /* Without the list of mappings a profile has only addresses. */
     set_out(state);
     STUBS.stops_at = 'M';
     STUBS.then = PROF_ERR_SINK;
@@ -146,7 +147,7 @@ TEST_WITH(set_out, NULL, a_call_that_waits_is_made_again)
             assert_int_equal(STUBS.sleeps, 1000);
             set_out(state);
             STUBS.stops_at = calls[i];
-            STUBS.busy_times = 1000000; /* it never ends */
+            STUBS.busy_times = 1000000; /* it stays busy */
             assert_int_equal(dump((enum profile_kind)kind), PROF_ERR_BUSY);
             assert_int_equal(STUBS.sleeps, 1000);
         }
@@ -172,7 +173,7 @@ TEST_WITH(set_out, NULL, a_kind_is_taken_if_it_has_a_rate)
         assert_false(profile_has((enum profile_kind)kind));
 }
 
-/* in: names, of the kinds, in order and with a space behind each */
+/* in: names of the kinds, in order, each with a space behind it */
 static void
 expect_files(const char *names)
 {
@@ -210,12 +211,12 @@ TEST_WITH(set_out, NULL, there_is_a_file_for_each_kind)
                      PROF_OK);
     expect_files("block ");
     set_out(state);
-    STUBS.count = 0; /* no contention yet: the first file is always there */
+    STUBS.count = 0; /* no contention yet: one file all the same */
     assert_int_equal(dump_to(PROFILE_ALL), PROF_OK);
     expect_files("heap allocs cpu ");
     assert_int_equal(dump_to(1u << PROFILE_BLOCK), PROF_OK);
     expect_files("block ");
-    STUBS.stops_at = 'q'; /* nobody knows whether there is any */
+    STUBS.stops_at = 'q'; /* it is unknown whether there is contention */
     STUBS.then = PROF_ERR_ACTIVE;
     assert_int_equal(dump_to(1u << PROFILE_CPU | 1u << PROFILE_BLOCK),
                      PROF_ERR_ACTIVE);
@@ -238,7 +239,7 @@ TEST_WITH(set_out, NULL, a_file_that_fails_is_told_and_the_rest_written)
     assert_string_equal(STUBS.seen, "bb");
 }
 
-/* 511 bytes and the end. */
+/* A path has at most 511 bytes and the final NUL. */
 TEST_WITH(set_out, NULL, a_path_that_is_too_long_is_refused)
 {
     char longest[520] = "";
@@ -254,7 +255,7 @@ TEST_WITH(set_out, NULL, a_path_that_is_too_long_is_refused)
     assert_string_equal(STUBS.seen, "");
 }
 
-/* The profile of allocations is made of the heap's. */
+/* The file of allocations is made from the heap profile. */
 TEST_WITH(set_out, NULL, the_agents_files_are_in_its_folder)
 {
     (void)state;

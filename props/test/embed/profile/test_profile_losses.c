@@ -14,7 +14,7 @@
 #include "table.h"
 #include "unit_test.h"
 
-static char seen[32]; /* b, k, e: a file; u: it is removed; g: bytes given */
+static char seen[32]; /* b, k, e: a file; u: removed; g: bytes given */
 static char path[600];
 static char text[600];
 static pid_t process;
@@ -68,7 +68,7 @@ profile_has(enum profile_kind kind)
     return kind != PROFILE_MUTEX;
 }
 
-/* On the way to the library malloc passes through. */
+/* prof_malloc_dump() calls this inside, and must restore errno. */
 enum prof_status
 profile_dump(enum profile_kind kind, const struct prof_sink *sink)
 {
@@ -246,7 +246,7 @@ TEST_WITH(set_out, NULL, what_was_lost_is_beside_the_files)
     assert_string_equal(text, "unseen_frees 1\n");
 }
 
-/* It was of a call that failed, or is another's. */
+/* The file of losses is removed only if this process wrote it whole. */
 TEST_WITH(set_out, NULL, what_is_no_longer_lost_is_removed)
 {
     (void)state;
@@ -260,13 +260,13 @@ TEST_WITH(set_out, NULL, what_is_no_longer_lost_is_removed)
     profile_losses_write();
     assert_string_equal(seen, "bbke");
     atomic_store(&profile.confinements, 0);
-    profile_losses_write(); /* there is none of ours */
+    profile_losses_write(); /* this process has written none */
     assert_string_equal(seen, "bbke");
     atomic_store(&profile.confinements, 1);
     write_status = PROF_OK;
     profile_losses_write();
     atomic_store(&profile.confinements, 0);
-    process = 78; /* a child: it is its parent's */
+    process = 78; /* a child: the file is its parent's */
     profile_losses_write();
     assert_string_equal(seen, "bbkebke");
     process = 77;

@@ -32,7 +32,8 @@ note(char what)
     seen[count] = what;
 }
 
-/* The profiler's calls: no call of its own is the program's. */
+/* Calls that the profiler makes must be inside, so that they are not recorded
+ * as the program's. */
 static void
 note_inside(char what)
 {
@@ -65,7 +66,8 @@ profile_agent_is_running(void)
     return is_running;
 }
 
-/* The last ones: no other thread begins an agent now. */
+/* These are the process's last files: the process counts as confined, so that
+ * no thread begins an agent any more. */
 void
 profile_dump_files(void)
 {
@@ -192,7 +194,7 @@ TEST_WITH(set_out, NULL, other_calls_are_the_programs)
     assert_false(profile_is_confined());
 }
 
-/* in: confinements, that are counted then */
+/* in: confinements: how many are counted afterwards */
 static void
 confine(int option, const char *want, uint32_t confinements)
 {
@@ -209,12 +211,12 @@ TEST_WITH(set_out, NULL, a_process_that_confines_itself_writes_its_last_files)
 
     for (int i = 0; i < 2; i++) {
         set_out(state);
-        confine(options[i], "aX", 1); /* the agent writes them */
+        confine(options[i], "aX", 1); /* the agent writes the files */
         assert_true(profile_is_confined());
         set_out(state);
         is_running = false;
         confine(options[i], "adX", 1);
-        confine(options[i], "aX", 2); /* they were written */
+        confine(options[i], "aX", 2); /* the files were written before */
         status = -1;
         confine(options[i], "aX", 2);
         set_out(state);
@@ -225,7 +227,7 @@ TEST_WITH(set_out, NULL, a_process_that_confines_itself_writes_its_last_files)
     }
 }
 
-/* As a rule it is about to execute something. */
+/* A child that has not sampled yet is usually about to execute a program. */
 TEST_WITH(set_out, NULL, an_idle_child_writes_nothing)
 {
     (void)state;
@@ -245,7 +247,7 @@ TEST_WITH(set_out, NULL, who_cannot_look_ahead_counts_nothing)
     confine(PR_SET_SECCOMP, "X", 0);
 }
 
-/* The child of a vfork is in its parent's memory. */
+/* A vfork()ed child shares its parent's memory: only the child is confined. */
 TEST_WITH(set_out, NULL, a_child_of_vfork_confines_itself_alone)
 {
     (void)state;
@@ -273,7 +275,7 @@ TEST_WITH(set_out, NULL, a_child_of_a_confined_process_is_confined)
         set_out(state);
         own = CHILD;
         if (rows[i].confined == 0)
-            parent = 0; /* of another namespace */
+            parent = 0; /* the parent is outside the namespace */
         atomic_store(&profile.confined_child, rows[i].confined);
         atomic_store(&profile.confinements, rows[i].before);
         profile_rights_after_fork_child();

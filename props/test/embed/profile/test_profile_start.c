@@ -21,7 +21,7 @@
 static char seen_early[64];
 static bool must_end;
 
-/* Before that of start.c. */
+/* Runs before the constructor of start.c. */
 __attribute__((constructor(101))) static void
 begin_off(void)
 {
@@ -46,7 +46,7 @@ begin(void)
     return begun;
 }
 
-/* As if nobody had begun before. */
+/* Begin, as in a process where the profiler has not begun. */
 static bool
 begin_first(void)
 {
@@ -57,7 +57,7 @@ begin_first(void)
 static void
 begin_once(void)
 {
-    CHECK(strcmp(seen_early, "LHT") == 0); /* the constructor */
+    CHECK(strcmp(seen_early, "LHT") == 0); /* by the constructor */
     STUBS.begins_amid = true;
     CHECK(begin_first());
     CHECK(!embed_inside);
@@ -111,7 +111,7 @@ TEST(a_profiler_begins_once)
     expect_in_child(begin_in_the_constructor);
 }
 
-static const char *refused_calls; /* up to the one that is */
+static const char *refused_calls; /* the calls up to the one that is refused */
 
 static void
 be_refused(void)
@@ -223,7 +223,8 @@ go_on(const char *want)
     CHECK(profile.cpu == NULL); /* timers are not inherited */
 }
 
-/* Each processor draws numbers of its own, which no other process draws. */
+/* In a child each processor gets a seed that neither it nor another processor
+ * had before, in any process. */
 static void
 expect_other_seeds(void)
 {
@@ -243,16 +244,16 @@ fork_outside(void)
 {
     CHECK(begin_first());
     STUBS.seeds[0] = STUBS.config.seed;
-    STUBS.own++; /* at the same time */
+    STUBS.own++; /* another process, forked at the same time */
     expect_other_seeds();
     CHECK(!embed_inside && profile_is_on());
     CHECK(atomic_load(&profile.is_idle_child));
-    STUBS.clock_ns += 1000; /* a number that comes again */
+    STUBS.clock_ns += 1000; /* later, a process with the same number */
     expect_other_seeds();
     STUBS.had_others = true;
-    go_on(")wdsrgphnx"); /* of theirs locks may be held */
+    go_on(")wdsrgphnx"); /* a lock of theirs may be held */
     memset(STUBS.seen, 0, sizeof STUBS.seen);
-    STUBS.in_child(); /* without a profile of the CPU */
+    STUBS.in_child(); /* without a CPU profile */
     CHECK(strcmp(STUBS.seen, ")wdsrgphn") == 0);
 }
 
@@ -268,7 +269,7 @@ fork_inside(void)
     go_on(")wdsr");
 }
 
-/* As a handler does, before and after the profiler began. */
+/* Fork in a signal handler, before and after the profiler began. */
 static void
 fork_in_a_handler(void)
 {
@@ -300,7 +301,7 @@ TEST(a_child_of_an_interrupted_profiler_has_none)
 
 /* ---- ending ---- */
 
-/* Behind that of start.c. */
+/* Runs after the destructor of start.c. */
 __attribute__((destructor(101))) static void
 look_at_end(void)
 {

@@ -38,7 +38,7 @@ is_absent(uintptr_t address)
     return !table_take_out(address, &entry);
 }
 
-/* Addresses whose home is the slot, in rising order. */
+/* Find `count` addresses whose home is the slot, in rising order. */
 static void
 find_homed(uint32_t slot, uintptr_t *addresses, size_t count)
 {
@@ -77,14 +77,15 @@ TEST(an_address_has_one_entry)
         embed_may_be_told((const void *)(uintptr_t)4096)); /* counted once */
 }
 
-/* Each of a chain is taken out of every place of it, the end of the table. */
+/* Remove each entry of a chain in turn, whatever its place, in the middle of
+ * the table and where the chain wraps around its end. */
 TEST(a_chain_closes_its_gaps)
 {
     const uint32_t homes[] = {1000, TABLE_SLOTS - 1};
     uintptr_t chain[CHAIN];
 
     for (size_t h = 0; h < sizeof homes / sizeof *homes; h++) {
-        /* Half have the next slot as their home. */
+        /* The second half of the entries have the next slot as their home. */
         find_homed(homes[h], chain, CHAIN / 2);
         find_homed((homes[h] + 1) % TABLE_SLOTS, &chain[CHAIN / 2], CHAIN / 2);
         for (size_t gone = 0; gone < CHAIN; gone++) {
@@ -99,7 +100,8 @@ TEST(a_chain_closes_its_gaps)
     }
 }
 
-/* An entry at home behind a chain stays where it is found. */
+/* Removing an entry from a chain must not move an entry behind it that is in
+ * its home slot. */
 TEST(an_entry_at_home_does_not_move)
 {
     uintptr_t first[2];
@@ -108,8 +110,8 @@ TEST(an_entry_at_home_does_not_move)
     find_homed(2000, first, 2);
     find_homed(2002, &last, 1);
     assert_true(put(first[0], 1));
-    assert_true(put(first[1], 2)); /* at 2001 */
-    assert_true(put(last, 3));     /* at 2002, its home */
+    assert_true(put(first[1], 2)); /* in slot 2001 */
+    assert_true(put(last, 3));     /* in slot 2002, its home */
     assert_true(take(first[0], 1));
     assert_true(take(first[1], 2));
     assert_true(take(last, 3));
@@ -127,7 +129,7 @@ TEST(a_full_table_refuses)
     assert_false(table_put_in(&one_more, &before));
     assert_int_equal(before.address, 0);
     assert_true(is_absent(one_more.address));
-    /* What is there may be replaced. */
+    /* A full table still replaces the entry of an address that it has. */
     assert_true(table_put_in(&again, &before));
     assert_int_equal(before.address, 16);
     assert_int_equal(table_count(), TABLE_FULL);
@@ -138,7 +140,8 @@ TEST(a_full_table_refuses)
     assert_int_equal(table_count(), 0);
 }
 
-/* More than a byte can count: the filter says "maybe" from then on. */
+/* More entries than a byte can count share a count of the filter: it says
+ * "maybe" from then on, even when all are removed. */
 TEST(a_saturated_count_stays)
 {
     enum { MANY = 300 };
@@ -159,7 +162,8 @@ TEST(a_saturated_count_stays)
     assert_true(take(addresses[1], 6));
 }
 
-/* Beside a plain array, few homes, so that chains grow and break. */
+/* Compare the table with a plain array. Few homes are used, so that chains grow
+ * and break. */
 TEST(it_is_as_an_array)
 {
     static prof_bucket buckets[MODEL]; /* 0: absent */
@@ -209,7 +213,7 @@ another_thread_may_use_it(void)
            pthread_join(thread, &result) == 0 && result != NULL;
 }
 
-/* Fork handlers of a program run in between, and allocate. */
+/* The program's own fork handlers run between ours, and may allocate. */
 TEST(the_thread_that_forks_may_use_it)
 {
     int status = -1;
@@ -220,7 +224,7 @@ TEST(the_thread_that_forks_may_use_it)
     assert_true(put(8192, 8));
     child = fork();
     if (child == 0) {
-        alarm(10); /* a lock that is held for ever */
+        alarm(10); /* ends a wait for a lock */
         table_after_fork();
         _exit(take(4096, 7) && take(8192, 8) && table_count() == 0 &&
                       another_thread_may_use_it()
@@ -258,14 +262,14 @@ put_and_end(void *good)
     return result;
 }
 
-/* ... till the fork is over. */
+/* Another thread waits until the fork is over. */
 TEST(another_thread_waits)
 {
     const struct timespec tick = {.tv_nsec = 1000000};
     void *result = NULL;
     pthread_t thread;
 
-    alarm(60); /* a lock that is held for ever */
+    alarm(60); /* ends a wait for a lock */
     for (int round = 0; round < 2; round++) {
         atomic_store(&yields, 0);
         atomic_store(&is_done, false);

@@ -55,7 +55,7 @@ __wrap_pthread_setspecific(pthread_key_t key, const void *value)
 
 /* ---- threads ---- */
 
-/* returns: as a pointer, the number of its processor */
+/* Begin a thread. returns: the number of its processor, as a pointer */
 static void *
 begin_thread(void *unused)
 {
@@ -81,7 +81,8 @@ static int given_by = -1;
 static bool begins_meanwhile;
 static int begun_meanwhile;
 
-/* A thread that begins now must not get the processor. */
+/* The bytes are given back before the processor: a thread that begins now must
+ * not get it. */
 void
 prof_heap_until_give(struct prof_proc *proc, uint64_t until_bytes)
 {
@@ -132,7 +133,8 @@ TEST(a_processor_is_given_back_when_its_bytes_are)
     assert_int_equal(begun_elsewhere(), 1);
 }
 
-/* ... and is none of them while the thread asks for none. */
+/* A thread that has given its bytes back has none left, so it gives none back a
+ * second time. */
 TEST(bytes_are_given_back_once)
 {
     given_by = -1;
@@ -162,7 +164,7 @@ begin_and_meet(void *unused)
     return number;
 }
 
-/* All processors but that of this thread, and two that get none. */
+/* The threads use up the processors but this thread's own; two get none. */
 TEST(more_threads_than_processors_have_none)
 {
     enum { THREADS = OWN + 1 };
@@ -200,7 +202,7 @@ TEST(a_thread_that_cannot_give_back_has_none)
     assert_int_equal(begun_elsewhere(), 1);
 }
 
-/* Waits till one is given back. */
+/* Wait until a processor is given back. */
 static void *
 borrow_another(void *index)
 {
@@ -255,7 +257,7 @@ TEST(a_child_has_its_own_processor_alone)
     pthread_barrier_wait(&other_waits);
     assert_true(profile_threads_after_fork_child());
     assert_false(profile_threads_after_fork_child());
-    assert_int_equal(begun_elsewhere(), 1); /* what the other one had */
+    assert_int_equal(begun_elsewhere(), 1); /* the other's processor */
     pthread_barrier_wait(&other_waits);
     assert_int_equal(pthread_join(thread, NULL), 0);
     (void)profile_proc_borrow(&index);
@@ -299,7 +301,7 @@ real_mq_notify(mqd_t queue, const struct sigevent *event)
     return 5;
 }
 
-/* dlsym() may begin none itself. */
+/* A stub: dlsym() itself must not begin a thread. */
 void
 embed_resolve(void *function, const char *name, const char *version)
 {
@@ -339,7 +341,7 @@ TEST(who_begins_a_thread_is_no_longer_alone)
     assert_int_equal(thrd_create(&thread, NULL, NULL), 3);
     embed_inside = false;
     assert_int_equal(alone_ended, 3);
-    /* Itself, and the thread when it allocates. */
+    /* pthread_create() ends it, and the new thread does once it allocates. */
     (void)begun_elsewhere();
     assert_int_equal(alone_ended, 5);
 }

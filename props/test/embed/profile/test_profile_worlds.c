@@ -39,14 +39,14 @@ static struct block {
 static struct {
     uint32_t waiters;
     uint64_t first_ns, last_ns;
-    int lock; /* whose it is, while there are waiters */
+    int lock; /* the lock whose slot it is, while it has waiters */
 } slots[LOCKS];
 
 static struct {
     bool is_used, is_wait;
-    int at; /* a lock, or an address */
+    int at; /* the index of a lock or an address */
     uint64_t token;
-    struct block block; /* that is being resized */
+    struct block block; /* the block that is being resized */
     uint64_t fork;
     struct embed_wait wait;
 } begun[BEGUN_MAX];
@@ -55,7 +55,8 @@ static uint64_t locks[LOCKS];
 static uint64_t forks;
 static uint64_t unseen, early, lost_waits, untracked;
 
-/* Letters with their values, in order; "" and nothing else. */
+/* Expect the next calls: each a letter and its value, in order, and no
+ * others. */
 static size_t wanted;
 
 static void
@@ -81,7 +82,7 @@ want_free(struct block *block, int at)
     block->is_known = false;
 }
 
-/* Whether the thread had a processor is the stub's to say. */
+/* The stub decides whether the thread had a processor. */
 static void
 want_thread(bool had_none, uint64_t until)
 {
@@ -189,7 +190,8 @@ begin_resize(size_t i)
         blocks[at].is_known = false;
 }
 
-/* If it fails the block is as it was, and its address nobody else's. */
+/* End a resize. If it failed, the block is as it was, and no other block got
+ * its address. */
 static void
 end_resize(size_t i)
 {
@@ -219,7 +221,7 @@ end_resize(size_t i)
 static int
 slot_of(int lock)
 {
-    return lock / 2; /* as choose_locks() has them */
+    return lock / 2; /* the slots that choose_locks() arranged */
 }
 
 static void
@@ -389,7 +391,8 @@ clear(void **state)
     return 0;
 }
 
-/* A block whose free nobody would know is in no profile of what is in use. */
+/* A sampled block that does not fit into the table is freed in the profile at
+ * once: otherwise its free would go unnoticed, and it would stay in use. */
 TEST_WITH(clear, NULL, what_finds_no_room_is_freed_and_counted)
 {
     struct table_entry entry = {.bucket = 1};
@@ -421,7 +424,8 @@ TEST_WITH(clear, NULL, what_finds_no_room_is_freed_and_counted)
     assert_int_equal(atomic_load(&profile.losses.early), early + 1);
 }
 
-/* A child that takes a sample is no longer about to execute something. */
+/* A child that takes a sample no longer counts as one about to execute a
+ * program. */
 TEST_WITH(clear, NULL, a_child_that_samples_is_not_idle)
 {
     struct table_entry entry = {0};
@@ -450,7 +454,8 @@ TEST(an_unload_forgets_what_was_learned_of_code)
     assert_int_equal(world->forgotten, before + 1);
 }
 
-/* While there is a block profile the waits of one thread are told, too. */
+/* Without a block profile, waits of the only thread are not reported to the
+ * profiler; with one they are. */
 TEST(one_thread_alone_is_told_of_no_mutex)
 {
     const int before = world->alone_begun;
@@ -464,7 +469,8 @@ TEST(one_thread_alone_is_told_of_no_mutex)
     assert_int_equal(world->alone_begun, before + 1);
 }
 
-/* The first two share a slot, the others another one. */
+/* Choose locks so that the first two share a slot, and the others another
+ * one. */
 static int
 choose_locks(void **state)
 {

@@ -1,6 +1,6 @@
 /*
  * test_sampled_hooks.c -- which calls of malloc the profiler's hooks report:
- * those that use up the bytes to the next sample, and the frees of sampled
+ * allocations that use up the bytes to the next sample, and frees of sampled
  * blocks. Calls are noted as letters: A R F of the real functions, a r d f the
  * reports.
  */
@@ -102,12 +102,13 @@ embed_resolve(void *function, const char *name, const char *version)
 
 /* ---- the tests ---- */
 
-/* A compiler takes malloc for a function that changes no variable of ours. */
+/* A compiler assumes that malloc changes no variable of this file. */
 #define BARRIER() __asm__ volatile("" ::: "memory")
 
 static char seen_first[sizeof seen];
 
-/* Before malloc was called a block is freed that libc has given. */
+/* Before the hooks were first called, free a block that libc allocated
+ * directly. */
 __attribute__((constructor(101))) static void
 free_first(void)
 {
@@ -155,7 +156,8 @@ give_back(void *block)
     free(block);
 }
 
-/* It stops ahead of the one that would use them up, and takes nothing off. */
+/* The hook subtracts each size from the bytes left, except that of an
+ * allocation that would use them up: that one is reported. */
 TEST(allocations_count_the_bytes_down)
 {
     void *volatile block;
@@ -210,7 +212,8 @@ TEST(allocations_count_the_bytes_down)
     give_back(block);
 }
 
-/* Any whose address has these low bits. */
+/* A free is reported if a sampled block has the same low bits in its
+ * address. */
 TEST(frees_of_known_blocks_are_told)
 {
     void *volatile block = malloc(10);
@@ -236,7 +239,8 @@ TEST(frees_of_known_blocks_are_told)
     expect("F", 100);
 }
 
-/* Those that nobody can give back are known by their address, for ever. */
+/* Blocks that were allocated before libc's malloc was known are recognised by
+ * their address, and their frees are ignored. */
 TEST(early_blocks_are_never_given_back)
 {
     char *blocks[3];
@@ -259,7 +263,7 @@ TEST(early_blocks_are_never_given_back)
     expect("", 100);
     watch(100);
     blocks[1] = realloc(blocks[1], 10);
-    expect("A", 90); /* another block now */
+    expect("A", 90); /* a block from malloc now */
     assert_string_equal(blocks[1], "early");
     free(blocks[1]);
     watch(100);

@@ -9,19 +9,21 @@
 
 #define NOINLINE __attribute__((noinline))
 
-/* returns: 1 */
+/* Report an effect of the recorder. returns: 1 */
 int guarded_complain(const char *what, long value);
 
 /* Allocate and free small blocks. */
 void guarded_allocate(int rounds);
 
-/* Write how many bytes of stack each way to allocate uses. */
+/* Write to a file how many bytes of stack each way to allocate uses. */
 int guarded_stacks(const char *output);
 
-/* Fork at instructions of malloc() and free(), in the handler of a trap. */
+/* Fork at instructions of malloc() and free(), in the handler of a single-step
+ * trap. */
 int guarded_forks_everywhere(void);
 
-/* Fork 1,000 times in a handler that interrupts malloc, beside more threads. */
+/* Fork in a handler that interrupts malloc, 1,000 times, while other threads
+ * run. */
 int guarded_forks(pid_t (*function)(void), int threads_count);
 
 #endif

@@ -3,8 +3,8 @@
  *
  * test_recorder_safety.c runs it under the recorder and alone. The program
  * checks what belongs to it (descriptors, stacks, limits, children). It exits
- * with 0 if all is as without the recorder; else it prints what is not.
- * usage: guarded_program MODE [ARGUMENT]
+ * with 0 if all is as without the recorder; else it prints what differs. usage:
+ * guarded_program MODE [ARGUMENT]
  */
 #include "guarded.h"
 
@@ -27,7 +27,7 @@
 
 enum {
     OWN_FILES = 8,  /* descriptors 0 to 7 */
-    SPEAKING = 500, /* the descriptor that complaints go to */
+    SPEAKING = 500, /* the descriptor for complaints */
 };
 
 static const char *own_path;
@@ -40,7 +40,8 @@ guarded_complain(const char *what, long value)
     return 1;
 }
 
-/* volatile: a compiler may leave out an allocation that is not used. */
+/* The block is volatile: a compiler may leave out an allocation that is not
+ * used. */
 NOINLINE void
 guarded_allocate(int rounds)
 {
@@ -74,8 +75,8 @@ look(int file, struct guarded *to)
     return true;
 }
 
-/* Two pipes with bytes in them, and four files in the middle of which we are.
- */
+/* Open two pipes with bytes in them, and four files positioned in the
+ * middle. */
 static int
 open_own_files(void)
 {
@@ -191,7 +192,8 @@ guard_descriptors(void)
 
 enum { OWN_ERRNO = 77 };
 
-/* volatile: a compiler may leave out an allocation that is not used. */
+/* The block is volatile: a compiler may leave out an allocation that is not
+ * used. */
 static int
 guard_errno(void)
 {
@@ -262,7 +264,7 @@ set_limit(int which, rlim_t bytes)
                : guarded_complain("setrlimit", errno);
 }
 
-/* Go on as a new image under a limit. */
+/* Execute this program again, under a limit. */
 static int
 begin_limited(int which, const char *bytes, const char *mode)
 {
@@ -282,7 +284,8 @@ lower_file_limit(void)
     return 0;
 }
 
-/* How many MiB there are; ends with a number that the test compares. */
+/* Allocate MiB until there are no more, and print how many; the test compares
+ * the number. */
 static int
 take_all_memory(void)
 {
@@ -293,7 +296,7 @@ take_all_memory(void)
     return printf("%d\n", count) > 0 ? 0 : 1;
 }
 
-/* The disk fills up behind the recorder's back. */
+/* Fill up the disk while the recorder uses it. */
 static int
 fill_disk(const char *path)
 {
@@ -327,8 +330,8 @@ entries_of(const char *path)
     return count - 2;
 }
 
-/* Another folder of the same name, or a link to one: nothing is written there.
- */
+/* Replace the recorder's folder by another of the same name, or by a link to
+ * one: a child must write nothing there. */
 static int
 replace_folder(bool by_link)
 {
@@ -363,7 +366,8 @@ replace_folder(bool by_link)
     return status == 0 ? 0 : guarded_complain("status of the child", status);
 }
 
-/* Allocate 500 blocks, say so, and go on at a word from outside. */
+/* Allocate 500 blocks, write our process id to a file, and wait until the file
+ * is removed. */
 static int
 hold(const char *path)
 {
@@ -396,7 +400,7 @@ become_daemon(const char *path)
     _exit(hold(path));
 }
 
-/* Become another program by a call that takes its words one by one. */
+/* Execute another program by a call whose arguments are a list. */
 static int
 execute(const char *call, const char *path)
 {
@@ -411,7 +415,7 @@ execute(const char *call, const char *path)
     return guarded_complain(call, errno);
 }
 
-extern pid_t _Fork(void); /* newer than some headers */
+extern pid_t _Fork(void); /* older headers lack it */
 
 int
 main(int argc, char **argv)
@@ -458,7 +462,7 @@ main(int argc, char **argv)
         return become_daemon(argument);
     if (strncmp(mode, "execl", 5) == 0)
         return execute(mode, own_path);
-    if (strcmp(mode, "first") == 0) /* by execute() */
+    if (strcmp(mode, "first") == 0) /* from execute() */
         return argc == 3 && strcmp(argument, "second") == 0 ? 0 : 1;
     guarded_allocate(strcmp(mode, "some") == 0 ? 20000 : 400000);
     return 0;

@@ -56,7 +56,7 @@ run_coroutine(void)
     swapcontext(&coroutine_context, &caller_context);
 }
 
-/* With a page below that must not be touched. */
+/* Make a stack with an inaccessible page below it. */
 static uint8_t *
 make_stack(size_t bytes)
 {
@@ -151,7 +151,7 @@ guarded_stacks(const char *output)
 
     if (to < 0)
         return guarded_complain(output, errno);
-    use_heap(); /* a first time, which resolves what is called */
+    use_heap(); /* the first use resolves the functions */
     tell_use(to, "coroutine", on_coroutine(use_heap, STACK_BYTES));
     on_coroutine(use_heap, SMALL_STACK_BYTES);
     if (pthread_create(&thread, NULL, thread_on_coroutine, &used) != 0)
@@ -173,7 +173,7 @@ static volatile sig_atomic_t is_child;
 static volatile sig_atomic_t rounds_done;
 static int rounds_wanted;
 static volatile sig_atomic_t rounds_failed;
-static volatile sig_atomic_t last_failure; /* a status, or -1: it hung */
+static volatile sig_atomic_t last_failure; /* a status; -1: the child hung */
 static _Atomic bool stop;
 
 /* returns: the child's status, or -1 if it hung and was ended */
@@ -193,7 +193,7 @@ wait_for(pid_t child)
     return -1;
 }
 
-/* Only in the thread that allocates, in the middle of whatever it does. */
+/* Runs only in the thread that allocates, wherever that is interrupted. */
 static void
 fork_in_handler(int unused)
 {
@@ -226,7 +226,7 @@ allocate_until_stopped(void *unused)
     return NULL;
 }
 
-/* SIGALRM is for the first thread alone. */
+/* Only the first thread gets SIGALRM. */
 static void
 mask_timer(int how)
 {
@@ -254,8 +254,9 @@ start_timer(void)
 static volatile long steps;
 static volatile long stride;
 
-/* The kernel's own code reads its clock again and again until no tick comes in
- * between; a fork there takes longer than that. */
+/* The kernel's code in the process (vDSO) reads a clock again and again until
+ * no clock tick comes in between. A fork there takes longer than a tick, so it
+ * would never end. */
 static bool
 is_of_kernel(uintptr_t pc)
 {
@@ -264,7 +265,8 @@ is_of_kernel(uintptr_t pc)
     return start != 0 && pc - start < 4 * 4096;
 }
 
-/* Before an instruction; the child goes on without. */
+/* Before an instruction: fork at every `stride`-th; the child runs on without
+ * single steps. */
 static void
 fork_at_step(int unused, siginfo_t *info, void *context)
 {
@@ -293,7 +295,7 @@ fork_at_step(int unused, siginfo_t *info, void *context)
     errno = saved_errno;
 }
 
-/* From a place that has not allocated before, so that all is logged of it. */
+/* Allocate and free at a stack that the recorder has not logged yet. */
 static NOINLINE void
 step_through_heap(void)
 {
@@ -315,7 +317,8 @@ wanted_rounds(void)
     return rounds != NULL ? atoi(rounds) : 0;
 }
 
-/* At every so manieth instruction, so that there are a few hundred children. */
+/* Fork at every `stride`-th instruction, so that there are a few hundred
+ * children. */
 int
 guarded_forks_everywhere(void)
 {
@@ -330,7 +333,7 @@ guarded_forks_everywhere(void)
     if (sigaction(SIGTRAP, &action, NULL) != 0)
         abort();
     stride = first_stride;
-    step_through_heap(); /* under a recorder some 5,000 instructions */
+    step_through_heap(); /* some 5,000 instructions under a recorder */
     if (!is_child) {
         stride = next_stride;
         step_through_heap(); /* the same stack again */

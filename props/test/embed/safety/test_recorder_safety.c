@@ -27,9 +27,9 @@
 
 enum {
     ARGUMENTS_MAX = 12,
-    MORE_STACK_BYTES = 2048, /* that the recorder may use */
+    MORE_STACK_BYTES = 2048, /* stack bytes that the recorder may use */
     RECORDER_FAILED = 125,
-    NO_DISK = 77, /* a container without the right to mount */
+    NO_DISK = 77, /* exit code if this container may not mount */
 };
 
 static char spools[64]; /* $TMPDIR of the recorder: empty after each test */
@@ -74,7 +74,7 @@ show_log(void)
         fclose(file);
 }
 
-/* returns: the exit code, or the signal, negative */
+/* returns: the exit code, or minus the signal */
 static int
 end_of(pid_t child)
 {
@@ -164,7 +164,7 @@ open_recording(const char *suffix)
     return NULL;
 }
 
-/* The allocations of what went into a recording. */
+/* Count the allocations of a recording. */
 static uint64_t
 recorded_allocs(void)
 {
@@ -175,7 +175,8 @@ recorded_allocs(void)
     return allocs;
 }
 
-/* The name of the only entry of the spools' folder; fails on more than one. */
+/* Find the name of the only entry in the spools' folder; fail if there are
+ * more. */
 static bool
 find_spool_folder(char *path, size_t bytes)
 {
@@ -266,7 +267,8 @@ TEST(forks_in_handlers_neither_die_nor_hang)
     }
 }
 
-/* However many: each has its place behind ours. */
+/* However many libraries are preloaded, the recorder comes before them and
+ * keeps them. */
 TEST(what_else_is_preloaded_stays)
 {
     char others[20000];
@@ -291,8 +293,8 @@ TEST(errno_is_the_programs)
     assert_in_range(recorded_allocs(), 4, 10);
 }
 
-/* returns: the number in the line of the log that has the text, 0 if none has
- */
+/* returns: the number in the log's line with the text, 0 if there is no such
+ * line */
 static long
 number_in_log(const char *format)
 {
@@ -311,7 +313,7 @@ number_in_log(const char *format)
     return number;
 }
 
-/* Each child has a log of its own from then on, which is whole. */
+/* From the fork on each child has a log of its own, and it is complete. */
 TEST(a_fork_at_any_instruction_is_survived)
 {
     struct sim_recording *recording;
@@ -387,7 +389,7 @@ TEST(a_limit_of_memory_is_the_programs)
     }
 }
 
-/* In a private namespace, the spools on a disk of so many bytes. */
+/* Run `body` in a private mount namespace, with the spools on a small disk. */
 static void
 on_small_disk(const char *options, void (*body)(void))
 {
@@ -459,7 +461,7 @@ fill_small_disk(void)
     check(is_empty(), "leftovers");
 }
 
-/* Nothing is recorded; the program runs on all the same. */
+/* Nothing is recorded, but the program runs on as usual. */
 static void
 run_without_disk(void)
 {
@@ -486,7 +488,7 @@ TEST(a_folder_of_the_same_name_is_not_written_to)
     expect_no_leftovers();
 }
 
-/* Wait, at most 20 s, until a program says its number there. */
+/* Wait, at most 20 s, until a program has written its process id to a file. */
 static pid_t
 wait_for_word(const char *path)
 {
@@ -507,7 +509,7 @@ wait_for_word(const char *path)
     return (pid_t)number;
 }
 
-/* A process that is not our child has gone, or 20 s. */
+/* Wait, at most 20 s, until a process that is not our child has ended. */
 static void
 wait_until_gone(pid_t process)
 {
@@ -568,7 +570,8 @@ TEST(what_was_logged_outlives_the_one_who_asked)
     expect_no_leftovers();
 }
 
-/* Also what would not have been kept, had it been saved. */
+/* Not even a spool that would have been dropped, had the recording been
+ * saved. */
 TEST(a_save_that_fails_removes_nothing)
 {
     char full[] = "/dev/full";
@@ -627,7 +630,8 @@ expect_command(const char *word)
     sim_recording_close(recording);
 }
 
-/* Started by any image, the one that allocated most is the recording. */
+/* Of all images that a command starts, the recording is of the one that
+ * allocated most. */
 TEST(the_program_behind_a_starter_is_recorded)
 {
     char source[64];
@@ -653,7 +657,8 @@ TEST(the_program_behind_a_starter_is_recorded)
     expect_no_leftovers();
 }
 
-/* Of two that allocated as much it is the later, which the first became. */
+/* The first image executes the second, and both allocate equally much: the
+ * recording is of the second. */
 TEST(of_equal_images_the_last_is_the_recording)
 {
     struct sim_recording *recording;
@@ -686,7 +691,8 @@ log_says(const char *text)
     return found;
 }
 
-/* In a cleared environment, by exec and by spawn; and one that is not. */
+/* An image started with a cleared environment, by exec or posix_spawn, is named
+ * as not recorded; one that keeps the environment is not. */
 TEST(an_image_that_lost_the_recorder_is_named)
 {
     static const char spawn[] =
@@ -704,7 +710,8 @@ TEST(an_image_that_lost_the_recorder_is_named)
     assert_true(log_says("1 executed programs ran without the recorder"));
     expect_good(record("", "python3", "-S", "-c", spawn, program, NULL));
     assert_true(log_says("1 executed programs ran without the recorder"));
-    /* One that is not found, one that is, by exec and by spawn. */
+    /* Neither a program that is not found nor one that keeps the environment,
+     * by exec or posix_spawn, is named. */
     expect_good(record("", "sh", "-c",
                        "env nowhere 2>/dev/null; env \"$0\" some; true",
                        program, NULL));
@@ -714,7 +721,7 @@ TEST(an_image_that_lost_the_recorder_is_named)
     expect_no_leftovers();
 }
 
-/* By a call whose arguments are a list; they arrive. */
+/* Calls whose arguments are a list execute the program with these arguments. */
 TEST(lists_of_arguments_are_executed)
 {
     static const char *const calls[] = {"execl", "execlp", "execle"};
@@ -745,7 +752,7 @@ main(int argc, char **argv)
 
     if (argc != 5)
         return 1;
-    setenv("GUARDED_ROUNDS", argv[4], 1); /* of forks in handlers */
+    setenv("GUARDED_ROUNDS", argv[4], 1); /* for the forks in handlers */
     profsim = realpath(argv[1], NULL);
     recorder = realpath(argv[2], NULL);
     program = realpath(argv[3], NULL);

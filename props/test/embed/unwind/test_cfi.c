@@ -19,13 +19,14 @@ enum { PC = EMBED_REGISTER_PC, BASE = EMBED_REGISTER_BASE };
 static struct embed_row row;
 static bool known;
 
-/* As at a function's first byte: CFA = rsp + 8, return address at CFA - 8. */
+/* The row at a function's first byte: CFA = rsp + 8, return address at CFA -
+ * 8. */
 static const struct embed_row first = {
     .cfa = {.kind = EMBED_RULE_PLUS, .number = SP, .offset = 8},
     .pc = {.kind = EMBED_RULE_AT, .offset = -8},
 };
 
-/* Code in units of 2 bytes, data in units of -8. */
+/* Run instructions whose code unit is 2 bytes and whose data unit is -8. */
 static const struct embed_row *
 run(uint64_t offset, const uint8_t *bytes, size_t bytes_count)
 {
@@ -54,7 +55,8 @@ assert_cfa(uint32_t number, int64_t offset)
 
 TEST(rows_end_at_the_pc)
 {
-    /* 6 bytes on, 4, 2 * 300, 2 * 70000: the CFA's offset says how far. */
+    /* Four rows begin after steps of 6, 4, 2 * 300 and 2 * 70000 bytes; the
+     * offset of the CFA is the row's number. */
     const uint8_t bytes[] = {0x43, 0x0e, 1, 0x02, 2, 0x0e, 2,
                              0x03, 0x2c, 1, 0x0e, 3, 0x04, 0x70,
                              0x11, 1,    0, 0x0e, 4};
@@ -120,7 +122,7 @@ TEST(rules_are_restored)
     assert_rule(&row.fp, EMBED_RULE_SAME, 0);
 }
 
-/* Four at a time. */
+/* At most four states are remembered. */
 TEST(states_are_remembered_to_a_limit)
 {
     run(0, BYTES(0x0e, 1, 0x0a, 0x0e, 2, 0x0a, 0x0e, 3, 0x0a, 0x0e, 4, 0x0a,
@@ -198,7 +200,7 @@ assert_value(uintptr_t expected, const uint8_t *bytes, size_t bytes_count)
 
 TEST(operations_are_those_of_dwarf)
 {
-    assert_value(7, BYTES(0x96)); /* what was on the stack; nop */
+    assert_value(7, BYTES(0x96)); /* the value that was on the stack; nop */
     assert_value(1008, BYTES(0x77, 8));
     assert_value(936, BYTES(0x77, 0x40));
     assert_value(0x100b, BYTES(0x80, 0));
@@ -223,7 +225,7 @@ TEST(operations_are_those_of_dwarf)
     assert_value(48, BYTES(0x3c, 0x32, 0x24));  /* shl */
     assert_value(3, BYTES(0x3c, 0x32, 0x25));   /* shr */
     assert_value(UINTPTR_MAX / 2 + 1, BYTES(0x31, 0x08, 63, 0x24));
-    assert_value(0, BYTES(0x31, 0x08, 64, 0x24)); /* all of it */
+    assert_value(0, BYTES(0x31, 0x08, 64, 0x24)); /* all bits shifted out */
     assert_value(1, BYTES(0x09, 255, 0x08, 63, 0x25));
     assert_value(0, BYTES(0x09, 255, 0x08, 64, 0x25));
     assert_value(36, BYTES(0x30, 0x31, 0x32, 0x33, 0x34, 0x35, 0x36, 0x22, 0x22,
@@ -235,7 +237,8 @@ TEST(operations_are_those_of_dwarf)
     assert_value(1, BYTES(0x33, 0x33, 0x2c));      /* le */
     assert_value(1, BYTES(0x09, 255, 0x33, 0x2d)); /* lt, signed */
     assert_value(0, BYTES(0x33, 0x33, 0x2e));      /* ne */
-    /* A linkage stub's, at its byte 11: 8 more, for what it has pushed. */
+    /* The expression of a linkage stub, at its byte 11: CFA = rsp + 16, as the
+     * stub has pushed 8 bytes by then. */
     assert_value(1016, BYTES(0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x3b, 0x2a, 0x33,
                              0x24, 0x22));
 }
@@ -244,7 +247,7 @@ TEST(expressions_that_cannot_be_evaluated_are_refused)
 {
     uintptr_t value;
 
-    assert_false(evaluate(&value, BYTES(0x73, 0)));    /* rbx */
+    assert_false(evaluate(&value, BYTES(0x73, 0)));    /* rbx is not known */
     assert_false(evaluate(&value, BYTES(0x30, 0x06))); /* reads address 0 */
     assert_false(evaluate(&value, BYTES(0x22)));       /* one number only */
     assert_false(evaluate(&value, BYTES(0x13)));       /* none is left */

@@ -11,8 +11,8 @@ static struct embed_row row;
 
 enum { TABLE = 200, ENTRY = 12 + 8 };
 
-/* A module: header, a common entry, and the entry of 64 bytes of code that
- * begins 1000 bytes behind the header. */
+/* A module made by hand: a header, a common entry (CIE), and the entry of 64
+ * bytes of code that begins 1000 bytes behind the header. */
 static uint8_t table[TABLE];
 
 static void
@@ -77,9 +77,9 @@ TEST(a_pc_finds_its_entry)
     assert_false(find(0));
 }
 
-/* Another version or return address register, an unknown letter, a pointer of
- * another kind, an entry that is empty, in 64 bits, or longer than the module.
- */
+/* Each row changes one byte: another version or return address register, an
+ * unknown letter, a pointer of another kind; an entry that is empty, in the
+ * 64-bit format, or longer than the module. */
 TEST(a_table_of_another_kind_is_refused)
 {
     static const struct {
@@ -90,21 +90,21 @@ TEST(a_table_of_another_kind_is_refused)
                 {1, 0x3b, false},
                 {2, 0x0b, false},
                 {3, 0x1b, false},
-                {ENTRY + 4, 1, false}, /* no common entry */
+                {ENTRY + 4, 1, false}, /* not a common entry */
                 {ENTRY + 8, 0, false}, /* version */
                 {ENTRY + 8, 2, false},
                 {ENTRY + 8, 3, true},
                 {ENTRY + 8, 4, false},
                 {ENTRY + 9, 'y', false}, /* letters */
                 {ENTRY + 10, 'X', false},
-                {ENTRY + 10, 'S', false}, /* the pointers are absolute then */
+                {ENTRY + 10, 'S', false}, /* then the pointers are absolute */
                 {ENTRY + 10, 'L', false},
                 {ENTRY + 14, 15, false}, /* return address */
                 {ENTRY + 14, 17, false},
                 {ENTRY + 15, 0, false}, /* the letters' block is too short */
                 {ENTRY + 15, 200, false},
                 {ENTRY + 16, 0x9b, false}, /* indirect */
-                {ENTRY + 16, 0x3b, false}, /* from elsewhere */
+                {ENTRY + 16, 0x3b, false}, /* relative to another base */
                 {ENTRY + 16, 0x1e, false},
                 {ENTRY + 22, 0, false},
                 {ENTRY + 22, 255, false}};
@@ -120,7 +120,8 @@ TEST(a_table_of_another_kind_is_refused)
     assert_false(find(1001));
 }
 
-/* Each byte changed to each of 256: found or not, nothing outside is read. */
+/* Change each byte to each of 256 values: whether the entry is found or not,
+ * nothing outside the module is read. */
 TEST(damaged_tables_are_survived)
 {
     for (uint32_t at = 0; at < ENTRY + 44; at++)
@@ -138,14 +139,14 @@ TEST(damaged_tables_are_survived)
     }
 }
 
-/* ---- with absolute pointers, the header behind the entries ---- */
+/* ---- tables with absolute pointers, and the header behind the entries ---- */
 
 enum { CODE = 5000, FUNCTION = 32, FUNCTIONS = 3 };
 
 static uint8_t made[400];
 static size_t made_count;
 static const uint8_t *header;
-static size_t common_at, entry_at; /* the first entry */
+static size_t common_at, entry_at; /* of the first entry */
 
 static void
 add(const void *bytes, size_t count)
@@ -166,7 +167,7 @@ function(uint32_t i)
     return (uintptr_t)made + CODE + i * 2 * FUNCTION; /* gaps between */
 }
 
-/* The length of an entry, once it is whole. */
+/* Write the length of an entry that is complete. */
 static void
 end_entry(size_t at)
 {
@@ -175,13 +176,14 @@ end_entry(size_t at)
     memcpy(&made[at], &bytes, sizeof bytes);
 }
 
-/* in: letters, with their NUL, and the block behind; instructions, of entries
- */
+/* Make a table. in: letters of the common entry, with their NUL; block, the
+ * data that the letters announce; instructions, of each entry */
 static void
 make(const char *letters, const uint8_t *block, uint8_t block_count,
      const uint8_t *instructions, size_t instructions_count)
 {
-    /* code in units of 1, data of -8; CFA = rsp + 8, pc at -8, rbp at -24 */
+    /* Code unit 1, data unit -8; CFA = rsp + 8, pc at CFA - 8, rbp at CFA -
+     * 24. */
     static const uint8_t first[] = {0x0c, 7, 8, 0x90, 1, 0x86, 3};
     const bool has_block = letters[0] == 'z';
     size_t entries[FUNCTIONS];
@@ -228,7 +230,7 @@ find_in(size_t bytes, uintptr_t pc)
                           (struct embed_bytes){made, made + bytes}, pc);
 }
 
-static const uint8_t further[] = {0x44, 0x0e, 16}; /* 4 bytes on: rsp + 16 */
+static const uint8_t further[] = {0x44, 0x0e, 16}; /* 4 bytes on */
 
 TEST(a_table_ends_where_its_module_does)
 {
@@ -305,22 +307,23 @@ expect_refused(size_t at, uint8_t value)
 TEST(entries_that_are_wrong_are_refused)
 {
     (void)state;
-    expect_refused(common_at + 4, 1); /* is no common entry */
+    expect_refused(common_at + 4, 1); /* not a common entry */
     make("z", NULL, 0, further, sizeof further);
-    expect_refused(entry_at + 24, 200); /* its block is longer than it */
-    expect_refused(entry_at + 4, 200);  /* its common entry is nowhere */
+    expect_refused(entry_at + 24, 200); /* its block is longer than the entry */
+    expect_refused(entry_at + 4, 200);  /* no common entry at that offset */
 }
 
-/* One byte in the first version, a number of any length in the third. */
+/* The return address register is one byte in version 1, a number of any length
+ * in version 3. */
 TEST(the_return_address_is_written_as_the_version_says)
 {
     (void)state;
     make("", NULL, 0, further, sizeof further);
     made[common_at + 8] = 3;
     assert_true(find_in(made_count, function(0)));
-    made[common_at + 12] = 0x90; /* and the 7 that follows */
+    made[common_at + 12] = 0x90; /* the 7 behind it is part of it */
     assert_false(find_in(made_count, function(0)));
-    made[common_at + 13] = 0; /* 16 in two bytes; nops for the rest */
+    made[common_at + 13] = 0; /* 16 in two bytes; the rest are nops */
     memset(&made[common_at + 14], 0, 6);
     assert_true(find_in(made_count, function(0)));
     made[common_at + 8] = 1;

@@ -36,7 +36,7 @@ put(uint32_t word, uintptr_t caller, uintptr_t pc)
     words[word + 1] = pc;
 }
 
-/* Three frames: 10, then 20, then `last`. */
+/* Walk three frames: at word 10, at word 20, and at `last`. */
 static uint32_t
 walk_to(uintptr_t last)
 {
@@ -92,7 +92,7 @@ TEST_WITH(clear_page, NULL, a_frame_outside_of_the_stack_ends_the_walk)
                                  at(0) - 8,
                                  at(0) - 16,
                                  at(0) - PAGE_BYTES,
-                                 at(WORDS - 1), /* only half of it is inside */
+                                 at(WORDS - 1), /* half of it is outside */
                                  at(WORDS),
                                  at(WORDS) + PAGE_BYTES,
                                  UINTPTR_MAX - 7,
@@ -101,7 +101,7 @@ TEST_WITH(clear_page, NULL, a_frame_outside_of_the_stack_ends_the_walk)
 
     for (size_t i = 0; i < sizeof outside / sizeof *outside; i++)
         assert_int_equal(walk_to(outside[i]), 2);
-    put(WORDS - 2, 0, 0x1003); /* the last that fits */
+    put(WORDS - 2, 0, 0x1003); /* the last place that fits */
     assert_int_equal(walk_to(at(WORDS - 2)), 3);
 }
 
@@ -131,7 +131,7 @@ TEST_WITH(clear_page, NULL, a_frame_below_the_one_before_ends_the_walk)
 {
     put(4, 0, 0x1003);
     assert_int_equal(walk_to(at(4)), 2);
-    assert_int_equal(walk_to(at(19)), 2); /* they would overlap */
+    assert_int_equal(walk_to(at(19)), 2); /* the frames would overlap */
     words[22] = 0x1003;
     assert_int_equal(walk_to(at(21)), 2);
     put(22, 0, 0x1003); /* side by side */
@@ -159,7 +159,8 @@ TEST_WITH(clear_page, NULL, no_more_frames_are_listed_than_there_is_room_for)
     }
 }
 
-/* Whatever the words are, the walk ends inside; the guards would tell. */
+/* Whatever the words are, the walk must end on the page; the guard pages catch
+ * a read outside. */
 TEST_WITH(clear_page, NULL, words_at_random_are_survived)
 {
     uint64_t random = 1;
@@ -175,7 +176,7 @@ TEST_WITH(clear_page, NULL, words_at_random_are_survived)
     }
 }
 
-/* ---- stacks as they are ---- */
+/* ---- real stacks ---- */
 
 struct both {
     struct embed_bounds bounds;
@@ -208,7 +209,7 @@ take_both(struct both *both)
 static __attribute__((noinline)) uint32_t
 descend(struct both *both, uint32_t left)
 {
-    volatile uint32_t frames = 0; /* or the call would be the last */
+    volatile uint32_t frames = 0; /* prevents a tail call */
 
     if (left == 0) {
         both->bounds = own_bounds();
@@ -219,7 +220,8 @@ descend(struct both *both, uint32_t left)
     return frames;
 }
 
-/* Its caller's frame is libc's, which keeps none. */
+/* The walk may end here: the caller is in libc, which keeps no frame
+ * pointers. */
 static void *
 take_stack(void *context)
 {
@@ -231,8 +233,8 @@ take_stack(void *context)
     return NULL;
 }
 
-/* take_both() itself is in one of the two lists at most: compare from its
- * caller on, 11 times descend() and take_stack(). */
+/* At most one of the two lists contains take_both() itself. So compare from its
+ * caller on: 12 frames, 11 of descend() and one of take_stack(). */
 static void
 assert_alike(const struct both *both)
 {

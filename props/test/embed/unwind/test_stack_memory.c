@@ -13,9 +13,9 @@
 
 enum { PAGE = 4096, OWN_PAGES = 2048, WALK_PAGES = 256, TRIES = 4 };
 
-static uintptr_t end;         /* of the thread's own stack */
-static uintptr_t first, last; /* pages that can be read; exclusive */
-static uintptr_t gap;         /* one that cannot */
+static uintptr_t end;         /* the end of the thread's own stack */
+static uintptr_t first, last; /* readable pages; `last` is exclusive */
+static uintptr_t gap;         /* a page between that cannot be read */
 static uintptr_t asked[OWN_PAGES + 10];
 static size_t asked_count;
 static struct embed_own_stack own;
@@ -54,7 +54,7 @@ set_out(void **state)
     return 0;
 }
 
-/* returns: how many pages were asked for */
+/* Begin a walk. returns: about how many pages the system was asked */
 static size_t
 begin(uintptr_t sp)
 {
@@ -88,7 +88,8 @@ page_of(uintptr_t address)
     return address / PAGE * PAGE;
 }
 
-/* Once; then only what lies below what is known. */
+/* The thread's own stack is found once; then only pages below the known part
+ * are asked about. */
 TEST_WITH(set_out, NULL, a_threads_own_stack_is_found_out_once)
 {
     const uintptr_t page = page_of(end) - 10 * PAGE;
@@ -100,7 +101,7 @@ TEST_WITH(set_out, NULL, a_threads_own_stack_is_found_out_once)
         assert_int_equal(asked[i], page + i * PAGE);
     expect_bounds(&own.bounds, page, end);
     expect_bounds(&memory.bounds, page, end);
-    assert_int_equal(begin(page), 1); /* what lies a little below */
+    assert_int_equal(begin(page), 1); /* the page a little below */
     assert_int_equal(asked[0], page - PAGE);
     expect_bounds(&memory.bounds, page - PAGE, end);
     assert_int_equal(begin(page + PAGE + 300), 0);
@@ -127,7 +128,8 @@ TEST_WITH(set_out, NULL, registers_may_be_a_little_below)
     expect_bounds(&memory.bounds, page, end);
 }
 
-/* 8 MiB at a time. */
+/* The own stack is searched 8 MiB upwards, and grows 8 MiB downwards at a
+ * time. */
 TEST_WITH(set_out, NULL, a_stack_of_its_own_is_not_too_far_away)
 {
     const uintptr_t far = end - OWN_PAGES * (uintptr_t)PAGE;
@@ -144,7 +146,9 @@ TEST_WITH(set_out, NULL, a_stack_of_its_own_is_not_too_far_away)
                      page_of(far) - OWN_PAGES * (uintptr_t)PAGE);
 }
 
-/* A coroutine's, say. After so many it is no longer looked for. */
+/* Between another stack, such as a coroutine's, and the end of the thread's own
+ * lies a page that cannot be read. After TRIES walks that met one the own stack
+ * is no longer looked for. */
 TEST_WITH(set_out, NULL, on_another_stack_there_is_a_gap)
 {
     const uintptr_t page = page_of(end) - 10 * PAGE;
@@ -165,12 +169,12 @@ TEST_WITH(set_out, NULL, on_another_stack_there_is_a_gap)
     assert_int_equal(own.bounds.high, 0);
     assert_int_equal(begin(page + 100), 2);
     expect_bounds(&memory.bounds, page - PAGE, page + PAGE);
-    last = page; /* sp itself cannot be read */
+    last = page; /* the page of sp cannot be read */
     assert_int_equal(begin(page + 100), 1);
     expect_bounds(&memory.bounds, page, page);
 }
 
-/* Above what is known of the thread's own is another's. */
+/* A stack above the known end of the thread's own is another stack. */
 TEST_WITH(set_out, NULL, above_the_end_is_another_stack)
 {
     const uintptr_t page = page_of(end) - 10 * PAGE;
@@ -183,7 +187,7 @@ TEST_WITH(set_out, NULL, above_the_end_is_another_stack)
     expect_bounds(&own.bounds, page, end);
 }
 
-/* Page by page, 256 in a walk. */
+/* On another stack pages are asked about one by one, at most 256 in a walk. */
 TEST_WITH(set_out, NULL, another_stack_grows_as_it_is_walked)
 {
     const uintptr_t page = page_of(end) - 3000 * (uintptr_t)PAGE;

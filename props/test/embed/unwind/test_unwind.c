@@ -33,7 +33,7 @@ struct both {
     uint32_t theirs_count;
 };
 
-static volatile uint32_t sink; /* keeps calls from becoming jumps */
+static volatile uint32_t sink; /* prevents tail calls */
 
 static uint32_t
 ask_libunwind(unw_cursor_t *cursor, uintptr_t *pcs)
@@ -50,7 +50,8 @@ ask_libunwind(unw_cursor_t *cursor, uintptr_t *pcs)
     return count;
 }
 
-/* Both of the caller's stack; the first of theirs is here. */
+/* Walk the caller's stack with both unwinders; libunwind's list begins with
+ * this function. */
 static __attribute__((noinline)) void
 take_both(struct both *both)
 {
@@ -93,13 +94,13 @@ TEST(a_stack_is_what_libunwind_says)
 {
     struct both both;
 
-    for (uint32_t round = 0; round < 3; round++) { /* the cache fills */
+    for (uint32_t round = 0; round < 3; round++) { /* then the cache is full */
         descend(&both, 20);
         assert_equal(&both, 24);
     }
 }
 
-/* The CFA of such a frame is stored in it. */
+/* A function that aligns its stack: its CFA is stored in the frame. */
 static __attribute__((noinline)) void
 align(struct both *both, uint32_t bytes)
 {
@@ -160,7 +161,8 @@ TEST(a_thread_ends_where_it_began)
     assert_equal(&both, 8);
 }
 
-/* A stack deeper than was known before, and than a walk lists. */
+/* A stack that is deeper than the part of it known before, and than a walk can
+ * list. */
 TEST(a_deep_stack_is_cut)
 {
     struct both both;
@@ -194,7 +196,7 @@ run_on(unsigned char *stack, size_t bytes, void (*run)(void))
     assert_int_equal(swapcontext(&outside, &inside), 0);
 }
 
-/* Its end touches a page that cannot be read. */
+/* Map a stack that ends at an inaccessible page. */
 static unsigned char *
 map_stack(void)
 {
@@ -229,8 +231,8 @@ walk_only(void)
         embed_unwind_walk(elsewhere.ours, ROOM, &from, false, &own);
 }
 
-/* What the walk itself takes, with a cache that knows nothing and one that
- * does: this much must be free below a hook's frame. */
+/* How much stack the walk itself takes, with an empty cache and a filled one:
+ * at least as much must be free below a hook's frame. */
 TEST(a_walk_needs_little_stack)
 {
     unsigned char *const stack = map_stack();
@@ -244,7 +246,7 @@ TEST(a_walk_needs_little_stack)
         run_on(stack, STACK_BYTES, walk_only);
         while (untouched < STACK_BYTES && stack[untouched] == 0xa5)
             untouched++;
-        /* makecontext() and walk_only() take some 200 bytes of it. */
+        /* Some 200 bytes of this are makecontext()'s and walk_only()'s. */
         assert_true(STACK_BYTES - untouched <= 1536);
     }
     munmap(stack - 4096, STACK_BYTES + 2 * 4096);
@@ -256,7 +258,7 @@ static struct both signalled;
 static volatile bool is_stepping;
 static uint32_t stops;
 static uint32_t stops_differ;
-static uint32_t stops_hidden; /* from the handler */
+static uint32_t stops_hidden; /* where a walk from the handler found less */
 static char first_difference[200];
 
 static void
@@ -315,7 +317,8 @@ TEST(a_handler_on_its_own_stack_as_well)
     munmap((unsigned char *)stack.ss_sp - 4096, STACK_BYTES + 2 * 4096);
 }
 
-/* Does a walk from the handler end as one from what it interrupted? */
+/* Does a walk that begins in the handler end with the frames of one that begins
+ * at the interrupted instruction? */
 static bool
 is_seen_from_handler(const struct both *both)
 {
@@ -329,7 +332,7 @@ is_seen_from_handler(const struct both *both)
            memcmp(&pcs[count - want], both->ours, want * sizeof *pcs) == 0;
 }
 
-/* Before each instruction: do the two agree? */
+/* Before each instruction, compare the two unwinders. */
 static void
 on_step(int number, siginfo_t *info, void *context)
 {
@@ -376,11 +379,12 @@ do_things(void)
     qsort(numbers, 4, sizeof *numbers, compare);
     block = realloc(block, 100000);
     free(block);
-    align(NULL, 100); /* libunwind must not run: it blocks all signals */
+    align(NULL, 100); /* without libunwind, which blocks all signals */
     sink += (uint32_t)text[0];
 }
 
-/* Prologues, epilogues, linkage stubs, hand-written assembly. */
+/* The instructions are in prologues, epilogues, linkage stubs and hand-written
+ * assembly. */
 TEST(before_each_instruction_the_stack_is_right)
 {
     handle(SIGTRAP, on_step, 0);
@@ -392,12 +396,13 @@ TEST(before_each_instruction_the_stack_is_right)
     if (stops_differ > 0)
         fail_msg("%u of %u instructions; the first %s", stops_differ, stops,
                  first_difference);
-    /* For some instructions, align() finds its caller by r10 only. */
+    /* At some instructions align()'s caller can only be found through r10,
+     * which a walk from the handler does not know. */
     assert_in_range(stops_hidden, 0, 20);
     assert_true(stops > 2000);
 }
 
-/* ---- against lies ---- */
+/* ---- false registers ---- */
 
 static uint64_t random_state = 1;
 

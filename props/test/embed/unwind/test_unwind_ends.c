@@ -18,7 +18,8 @@ enum { PCS = 8, PAGE = 4096, BUFFERS = 1024 };
 
 static struct embed_own_stack own;
 
-/* A pc whose caller is found by the frame pointer: this file has them. */
+/* returns: a pc whose caller is found by the frame pointer, as this file keeps
+ * frame pointers */
 static __attribute__((noinline)) uintptr_t
 here(void)
 {
@@ -26,8 +27,8 @@ here(void)
 }
 
 /*
- * Before its last instruction its caller's frame pointer lies below the stack
- * pointer.
+ * A function that has popped its caller's frame pointer before its last
+ * instruction: the word lies below the stack pointer then.
  */
 void given_up(void);
 extern const char given_up_last[];
@@ -61,7 +62,7 @@ TEST(a_frame_below_its_callee_ends_the_stack)
     assert_int_equal(embed_unwind_walk(pcs, PCS, &from, false, &own), 1);
 }
 
-/* Of code that was made while the program ran. */
+/* Code that was made while the program runs has no unwind tables. */
 TEST(without_tables_frame_pointers_are_followed)
 {
     enum { MADE = 0x1000 }; /* nothing is mapped there */
@@ -74,7 +75,7 @@ TEST(without_tables_frame_pointers_are_followed)
     words[33] = MADE + 1;
     words[40] = (uintptr_t)&words[42];
     words[41] = MADE + 2;
-    words[42] = (uintptr_t)&words[40]; /* back */
+    words[42] = (uintptr_t)&words[40]; /* back to an earlier frame */
     words[43] = MADE + 3;
     assert_int_equal(embed_unwind_walk(pcs, PCS, &from, false, &own), 4);
     for (uintptr_t i = 0; i < 4; i++)
@@ -85,7 +86,7 @@ TEST(without_tables_frame_pointers_are_followed)
     assert_int_equal(embed_unwind_walk(pcs, PCS, &from, false, &own), 1);
 }
 
-/* Two pages: the stack begins with the second. */
+/* Map two pages; the stack begins with the second. */
 TEST(a_register_on_the_page_before_is_found)
 {
     const uintptr_t pc = here();
@@ -97,7 +98,7 @@ TEST(a_register_on_the_page_before_is_found)
     uintptr_t pcs[PCS];
 
     assert_ptr_not_equal(pages, MAP_FAILED);
-    sp[-1] = (uintptr_t)&sp[20]; /* its caller's frame */
+    sp[-1] = (uintptr_t)&sp[20]; /* the frame of its caller */
     sp[0] = pc;
     sp[21] = pc + 1;
     assert_true(embed_unwind_walk(pcs, PCS, &from, true, &own) >= 3);
@@ -120,7 +121,8 @@ on_signal(int number)
     handler_returns_to = (uintptr_t)__builtin_return_address(0);
 }
 
-/* Of those that interrupted one another eight are followed. */
+/* If signal handlers interrupted one another, a walk passes through at most
+ * eight of them. */
 TEST(handlers_of_handlers_are_followed_to_a_limit)
 {
     enum { HANDLERS = 12, HANDLERS_MOST = 8 };
@@ -158,13 +160,15 @@ __wrap__dl_find_object(void *place, struct dl_find_object *found)
     const int status = __real__dl_find_object(place, found);
 
     looked_up++;
-    if (unloads_meanwhile) /* another thread, just now */
+    if (unloads_meanwhile) /* as another thread might */
         embed_unwind_forget();
     return status;
 }
 
-/* To the first caller: of more, two might share an entry of the cache.
- * returns: how often tables were looked for */
+/* Walk to the first caller only, as two further ones might share an entry of
+ * the cache.
+ *
+ * returns: how often unwind tables were looked up */
 static int
 step_and_count(const struct embed_registers *from)
 {
@@ -175,15 +179,15 @@ step_and_count(const struct embed_registers *from)
     return looked_up;
 }
 
-/* What was learned of code is not true of what comes into its place, and that
- * may happen between the look and the note of it. */
+/* An unload makes what the cache knows of code wrong. It may come between the
+ * lookup and its entry into the cache. */
 TEST(a_rule_holds_until_an_unload)
 {
     const struct embed_registers from =
         embed_caller_of(__builtin_frame_address(0));
 
     assert_int_equal(step_and_count(&from), 1);
-    assert_int_equal(step_and_count(&from), 1); /* there is no memory for it */
+    assert_int_equal(step_and_count(&from), 1); /* without a cache */
     embed_unwind_start();
     assert_int_equal(step_and_count(&from), 1);
     assert_int_equal(step_and_count(&from), 0);
@@ -192,11 +196,12 @@ TEST(a_rule_holds_until_an_unload)
     assert_int_equal(step_and_count(&from), 1);
     unloads_meanwhile = false;
     assert_int_equal(step_and_count(&from), 1);
-    embed_unwind_start(); /* it was */
+    embed_unwind_start(); /* the memory for the cache is there now */
     assert_int_equal(step_and_count(&from), 0);
 }
 
-/* A frame as a hook has it: its caller's, and where it returns to. */
+/* Take a stack from the frame of a hook: a frame pointer and a return
+ * address. */
 static void
 take(struct embed_stack *stack, const uintptr_t *frame)
 {
@@ -204,7 +209,8 @@ take(struct embed_stack *stack, const uintptr_t *frame)
     embed_stack_take(stack, frame, &own);
 }
 
-/* Each by frame pointers; the stack that the thread is on is its own. */
+/* Stacks are taken by frame pointers if the frames lie on the thread's own
+ * stack. */
 TEST(a_stack_is_taken_as_the_program_keeps_it)
 {
     static struct embed_stack stack, other;
@@ -239,7 +245,7 @@ TEST(a_stack_is_taken_as_the_program_keeps_it)
     embed_depth_max = 2;
     take(&other, frames);
     assert_int_equal(other.depth, 2);
-    /* On another stack unwind tables are asked. */
+    /* On another stack unwind tables are used. */
     elsewhere[1] = pc;
     looked_up = 0;
     embed_unwind_forget();
@@ -254,14 +260,14 @@ TEST(a_stack_is_taken_as_the_program_keeps_it)
     assert_true(looked_up > 0);
 }
 
-/* All that there are, twice: the first time their threads do not live to give
- * them back. */
+/* Borrow all buffers, twice. They are not given back, as if their threads had
+ * ended: embed_stacks_reclaim() takes them back. */
 TEST(buffers_of_threads_that_are_gone_are_taken_back)
 {
     struct embed_stack *stacks[BUFFERS];
 
     assert_true(embed_stacks_start());
-    alarm(20); /* who gets none waits */
+    alarm(20); /* a thread that gets no buffer waits */
     for (int round = 0; round < 2; round++) {
         for (int i = 0; i < BUFFERS; i++)
             stacks[i] = embed_stack_borrow();
