@@ -8,25 +8,26 @@
 #include "pprof_case.h"
 #include "prof/cpu_file.h"
 
-/* Of the test that runs. */
+/* State of the running test. */
 struct cpu_file_case {
     struct prof_cpu_file file;
     struct prof_cpu *cpu;
     char folder[32];
-    char path[64]; /* in it */
+    char path[64]; /* of a file in the folder */
     struct case_run run;
 };
 
 extern struct cpu_file_case cpu_file;
 
-/* Before and after each test. */
+/* The set-up and teardown of each test. */
 int case_folder_begin(void **state);
 int case_folder_end(void **state);
 
-/* A new cpu_file.cpu, in the memory of the one before. */
+/* Make a new cpu_file.cpu, in the memory of the last one. */
 void case_new_cpu(void);
 
-/* A profile of no names, not packed, to cpu_file.path. */
+/* returns: settings for a profile without names, not compressed, written to
+ * cpu_file.path */
 struct prof_cpu_file_config case_config(void);
 enum prof_status case_start(void);
 
@@ -36,7 +37,7 @@ int case_files(void);
 /* Use CPU time. */
 void case_burn(double seconds);
 
-/* returns: bytes of a file, all of them */
+/* Read a whole file. returns: its bytes */
 size_t case_read_whole(const char *name, unsigned char *bytes, size_t room);
 
 /*

@@ -47,7 +47,7 @@ case_begin(struct case_run *run)
         .scratch = run->scratch,
         .scratch_bytes = CASE_SCRATCH_BYTES,
     };
-    /* Nothing may depend on what scratch held before. */
+    /* The result must not depend on what the scratch held before. */
     memset(run->scratch, 0xa5, sizeof run->scratch);
 }
 

@@ -14,12 +14,12 @@
 
 enum { CASE_SCRATCH_BYTES = 1 << 20, CASE_BYTES = 1 << 20 };
 
-/* A record's stack. */
+/* The stack of a record. */
 #define STACK(...) ((const uintptr_t[]){__VA_ARGS__})
 #define DEPTH(...) (sizeof STACK(__VA_ARGS__) / sizeof(uintptr_t))
 #define AT(...)    .stack = STACK(__VA_ARGS__), .depth = DEPTH(__VA_ARGS__)
 
-/* Names as a table: the functions of an imagined program. */
+/* The table of names: functions of an imagined program. */
 struct case_name {
     uintptr_t from; /* entry of the function */
     uintptr_t limit;
@@ -31,7 +31,7 @@ struct case_name {
 /* One run of a writer. */
 struct case_run {
     struct prof_memory memory;
-    struct prof_output output; /* to memory; names of case_names */
+    struct prof_output output; /* writes to memory; names from case_names */
     struct model_pprof profile;
     alignas(64) unsigned char scratch[CASE_SCRATCH_BYTES];
     unsigned char bytes[CASE_BYTES];
@@ -41,23 +41,23 @@ struct case_run {
 extern const struct case_name case_names[];
 extern const size_t case_names_count;
 
-/* Any address in the middle of one of its functions. */
+/* Addresses, each in the middle of one of these functions. */
 enum {
     CASE_MALLOC = 0x1040, /* runtime.mallocgc */
     CASE_NEW = 0x1140,    /* runtime.newobject */
     CASE_WORK = 0x2040,   /* main.work, work.go:12 */
     CASE_SERVE = 0x2140,  /* main.serve, serve.go:7 */
     CASE_MAIN = 0x2240,   /* main.main, main.go:3 */
-    CASE_COPY = 0x2340,   /* main.work again, but copy.go:99 */
+    CASE_COPY = 0x2340,   /* main.work again, but in copy.go:99 */
     CASE_GOEXIT = 0x3040, /* runtime.goexit */
     CASE_UNKNOWN = 0x9040,
-    CASE_LOST = 0x4001, /* main.lost, its first byte + 1 */
+    CASE_LOST = 0x4001, /* main.lost, its first byte plus 1 */
 };
 
-/* Make ready to write again from the start. */
+/* Prepare a run to write from the start. */
 void case_begin(struct case_run *run);
 
-/* Read back what was written; fails the test if it is no valid profile. */
+/* Read back what was written. The test fails if it is not a valid profile. */
 void case_read(struct case_run *run, enum prof_status status);
 void case_end(struct case_run *run);
 
@@ -66,19 +66,20 @@ void case_end(struct case_run *run);
  *          (behind), or ends right before one; valid until the next call */
 void *case_beside_a_wall(const void *bytes, size_t bytes_count, bool behind);
 
-/* Write a heap profile as of Go 1.17, every record at one rate; read it back.
- */
+/* Write a heap profile by the rules of Go 1.17, with one rate for all records,
+ * and read it back. */
 void case_heap(struct case_run *run, const struct prof_heap_record *records,
                size_t count, int64_t rate_bytes);
 
-/* A sample has these values. */
+/* Check the values of a sample. */
 void case_assert_values(const struct case_run *run, size_t sample,
                         const int64_t *want, size_t count);
 
 /* returns: what was written, as a text */
 const char *case_text(struct case_run *run, enum prof_status status);
 
-/* What was written equals what the columns model makes of single tabs. */
+/* Check that the text equals what the model of columns makes of `single_tabs`,
+ * a text with one tab between columns. */
 void case_assert_columns(struct case_run *run, const char *single_tabs);
 
 /* The name of a location of the read profile; "" if it has none. */

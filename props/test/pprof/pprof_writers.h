@@ -8,7 +8,8 @@
 
 struct pprof_writer {
     const char *what;
-    /* Write a few records; the first of them is a heap as profile.proto. */
+    /* Write a few records. The first writer in the list writes a heap profile
+     * as profile.proto. */
     enum prof_status (*write)(const struct prof_output *output);
 };
 

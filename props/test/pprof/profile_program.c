@@ -36,7 +36,7 @@ must(enum prof_status status, const char *what)
     exit(1);
 }
 
-/* No addresses of this process: they are other ones in each. */
+/* Fixed addresses: those of a real process would differ from run to run. */
 static void
 find_name(void *context, uintptr_t pc, struct prof_symbol *symbol)
 {
@@ -49,7 +49,8 @@ find_name(void *context, uintptr_t pc, struct prof_symbol *symbol)
     symbol->entry = pc / 256 * 256;
 }
 
-/* Waits take what the clock says they took, backwards included. */
+/* Record each wait with the length that the clock gives, negative if the clock
+ * went backwards. */
 static void
 record_events(struct prof *prof)
 {
@@ -72,7 +73,8 @@ record_events(struct prof *prof)
     must(prof_heap_flush(prof), "flush");
 }
 
-/* Real timers run, but ticks with real addresses would differ: count none. */
+/* Real timers run, but no tick is counted: its addresses would differ from run
+ * to run. */
 static void
 take_cpu(struct prof_cpu *cpu, struct prof_cpu *real)
 {

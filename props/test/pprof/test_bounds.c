@@ -19,7 +19,7 @@
 #include "tracer.h"
 #include "unit_test.h"
 
-/* Each part of a block begins on a line of its own. */
+/* Each part of a block begins on a cache line of its own. */
 static size_t
 lines(size_t bytes)
 {
@@ -56,7 +56,7 @@ TEST(a_cpu_profile_needs_what_is_in_it)
         const struct prof_cpu_config *c = &configs[i];
         const size_t frames = c->depth_max * sizeof(uintptr_t);
         const size_t ticks = power(c->ticks_max);
-        /* One stack more, which stands for lost ticks. */
+        /* One more stack, for lost ticks. */
         const size_t stacks = c->stacks_max + (size_t)1;
 
         assert_int_equal(prof_cpu_bytes_needed(c),
@@ -82,7 +82,7 @@ TEST(a_registry_needs_what_is_in_it)
     for (size_t i = 0; i < sizeof configs / sizeof *configs; i++) {
         const struct prof_registry_config *c = &configs[i];
         const size_t profiles = c->profiles_max + (size_t)6;
-        const size_t entries = c->entries_max + (size_t)1; /* 0 is none */
+        const size_t entries = c->entries_max + (size_t)1; /* 0 is not used */
 
         assert_int_equal(prof_registry_bytes_needed(c),
                          lines(sizeof(struct prof_registry)) +
@@ -226,7 +226,8 @@ a_cpu_profile(void)
     return cpu;
 }
 
-/* Words at the end of a page: to read one more ends the process. */
+/* Copy words to the end of a page, so that reading one more ends the
+ * process. */
 static const uint64_t *
 at_the_end(const uint64_t *words, size_t count)
 {

@@ -1,8 +1,8 @@
 /*
- * test_builder.c -- the builder numbers addresses and texts, while its tables
- * grow, collide and fill up: each gets one number and is looked up once, and
- * the first that does not fit ends the profile. White box: reads the builder's
- * tables.
+ * test_builder.c -- the builder numbers addresses and texts while its tables
+ * grow, have collisions and fill up: each gets one number, each address is
+ * symbolized once, and the first that does not fit makes the profile fail with
+ * PROF_ERR_MEMORY. White box: reads the builder's tables.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,10 +22,11 @@ static struct prof_memory memory;
 static size_t asked;
 static char names[NAMES_MAX][2][8];
 
-/* Addresses of the program from 0x10000 on; below, frames of the runtime. */
+/* Addresses from 0x10000 on are of the program; those below are of the
+ * runtime. */
 enum { PROGRAM = 0x10000, RUNTIME = 0x8000 };
 
-/* Each address is in a function of its own, in a file of its own. */
+/* Name an address: each has a function of its own, in a file of its own. */
 static void
 name_each(void *context, uintptr_t pc, struct prof_symbol *symbol)
 {
@@ -41,7 +42,7 @@ name_each(void *context, uintptr_t pc, struct prof_symbol *symbol)
     symbol->kind = pc < PROGRAM ? PROF_FRAME_RUNTIME : PROF_FRAME_PROGRAM;
 }
 
-/* returns: whether the memory suffices; it is to be freed by the caller */
+/* returns: does the memory suffice? The caller frees *block either way. */
 static bool
 begin(void **block, size_t bytes, const struct prof_mapping *mappings,
       uint32_t mappings_count, uintptr_t lost)
@@ -85,8 +86,9 @@ finish_and_read(void)
 /* ---- sizes ---- */
 
 /*
- * Three quarters of 2^7, 2^8, ... slots. A number has at most four bytes of
- * seven bits, so 2^28 slots is the end of it.
+ * Tables of 2^7, 2^8, ... slots hold three quarters as many addresses. A number
+ * is written with at most four bytes of seven bits, so 2^28 slots are the
+ * maximum.
  */
 TEST(room_for_addresses_doubles_up_to_2_28_slots)
 {
@@ -104,7 +106,7 @@ TEST(room_for_addresses_doubles_up_to_2_28_slots)
 }
 
 /*
- * The size that the library asks for has room for exactly that many addresses,
+ * The size that the library asks for has room for exactly `count` addresses,
  * each with two texts of its own, and for 4096 mappings.
  */
 TEST(what_is_asked_for_is_what_is_needed)
@@ -119,12 +121,13 @@ TEST(what_is_asked_for_is_what_is_needed)
 
         assert_true(begin(&block, bytes, mappings, MAPPINGS, 0));
         assert_int_equal(builder.locations_max, count);
-        /* Twice, so that who was known stays known as the tables grow. */
+        /* Put each address twice: it must keep its number while the tables
+         * grow. */
         for (uintptr_t pc = PROGRAM; pc < PROGRAM + 2 * count; pc++)
             put(&(uintptr_t){PROGRAM + pc % count}, 1, false);
         assert_int_equal(asked, count);
         finish_and_read();
-        /* Those, "", and the two of the sample type. */
+        /* Two texts for each address, "", and two for the sample type. */
         assert_int_equal(profile.strings_count, 2 * count + 3);
         assert_int_equal(profile.locations_count, count);
         assert_int_equal(profile.functions_count, count);
@@ -138,7 +141,8 @@ TEST(what_is_asked_for_is_what_is_needed)
         put(&(uintptr_t){PROGRAM + count}, 1, false);
         assert_int_equal(prof_builder_finish(&builder), PROF_ERR_MEMORY);
         free(block);
-        /* A mapping more, and the table is half as large, or there is none. */
+        /* With one more mapping the table gets half as large, or there is
+         * none. */
         if (begin(&block, bytes, mappings, MAPPINGS + 1, 0))
             assert_int_equal(builder.locations_max, count / 2);
         else
@@ -147,7 +151,8 @@ TEST(what_is_asked_for_is_what_is_needed)
     }
 }
 
-/* Mappings take room in any scratch: refused until it suffices. */
+/* Mappings need room in the scratch: too little is refused, whatever its
+ * size. */
 TEST(many_mappings_need_room_of_their_own)
 {
     static struct prof_mapping mappings[MAPPINGS];
@@ -164,7 +169,7 @@ TEST(many_mappings_need_room_of_their_own)
 
 /* ---- collisions ---- */
 
-/* Where the walk for an address begins, in a table of 128 slots. */
+/* The slot where the search for an address begins, in a table of 128 slots. */
 static size_t
 home_of(uintptr_t pc)
 {
@@ -179,7 +184,8 @@ next_at(size_t home, uintptr_t pc)
     return pc;
 }
 
-/* The walk goes on at the first slot; what is behind the table is not its. */
+/* After the last slot the search goes on at the first one, not behind the
+ * table. */
 TEST(addresses_that_meet_in_the_last_slot_keep_apart)
 {
     enum { COUNT = 5 };
@@ -205,8 +211,7 @@ TEST(addresses_that_meet_in_the_last_slot_keep_apart)
 }
 
 /* A frame of the runtime is hidden at the leaf of every stack, even if another
- * address has its home slot in the table.
- */
+ * address has the same home slot in the table. */
 TEST(the_runtime_at_the_leaf_is_hidden_each_time)
 {
     const uintptr_t hidden = RUNTIME;
@@ -216,7 +221,7 @@ TEST(the_runtime_at_the_leaf_is_hidden_each_time)
     void *block;
 
     assert_true(begin(&block, prof_builder_bytes(96), NULL, 0, 0));
-    put(&program, 1, true); /* in the slot where the walk for both begins */
+    put(&program, 1, true); /* in the home slot of both */
     put(stack, 2, true);
     put(stack, 2, true);
     put(inner, 3, true); /* not at the leaf */
@@ -228,7 +233,8 @@ TEST(the_runtime_at_the_leaf_is_hidden_each_time)
     assert_int_equal(profile.samples[1].locations[0], 1);
     assert_int_equal(profile.samples[2].locations[0], 1);
     assert_int_equal(profile.samples[3].locations_count, 3);
-    assert_int_equal(profile.samples[4].locations_count, 1); /* nobody else */
+    assert_int_equal(profile.samples[4].locations_count,
+                     1); /* this frame alone */
     assert_int_equal(profile.samples[5].locations_count, 2);
     assert_int_equal(profile.locations_count, 2);
     model_pprof_release(&profile);
@@ -251,13 +257,13 @@ TEST(a_stack_is_cut_and_an_empty_one_is_lost)
     assert_true(begin(&block, prof_builder_bytes(96), NULL, 0, LOST));
     assert_int_equal(prof_builder_stack(&builder, &sample, &end),
                      PROF_DEPTH_LIMIT);
-    assert_ptr_equal(end, ids + PROF_DEPTH_LIMIT); /* of a byte each */
+    assert_ptr_equal(end, ids + PROF_DEPTH_LIMIT); /* of one byte each */
     sample.depth = 0;
     end = ids;
     assert_int_equal(prof_builder_stack(&builder, &sample, &end), 1);
     assert_ptr_equal(end, ids + 1);
-    assert_int_equal(ids[0], 8); /* after the seven */
-    /* Without room for it there is nothing in its place. */
+    assert_int_equal(ids[0], 8); /* the eighth location */
+    /* Without room for the lost address the stack stays empty. */
     free(block);
     assert_true(begin(&block, prof_builder_bytes(96), NULL, 0, LOST));
     for (uintptr_t pc = PROGRAM + 100; pc < PROGRAM + 196; pc++)
@@ -270,14 +276,14 @@ TEST(a_stack_is_cut_and_an_empty_one_is_lost)
 }
 
 /*
- * Two texts a slot of 128 and 64 besides, "" among them; each keeps its number
- * while the index of them doubles, and the next one is refused.
+ * A table of 128 slots has room for 2 * 128 + 64 texts, "" among them. Each
+ * keeps its number while their index doubles, and the next text is refused.
  */
 TEST(texts_have_numbers_until_there_is_no_room)
 {
     enum { ROOM = 2 * 128 + 64 };
     static char texts[ROOM + 1][8];
-    const uint32_t own = 3; /* "", and the sample type's */
+    const uint32_t own = 3; /* "" and the two of the sample type */
     void *block;
 
     assert_true(begin(&block, prof_builder_bytes(96), NULL, 0, 0));
@@ -294,7 +300,7 @@ TEST(texts_have_numbers_until_there_is_no_room)
     free(block);
 }
 
-/* An address belongs to the mapping that holds it, or to none. */
+/* An address belongs to the mapping that contains it, or to none. */
 TEST(an_address_outside_all_mappings_has_none)
 {
     static const struct prof_mapping mappings[] = {
@@ -330,8 +336,8 @@ read_varint(const unsigned char **at)
     return value;
 }
 
-/* Numbers and inner messages of growing field numbers, as serializers write
- * them. returns: how many fields */
+/* Count the fields of a message. Their numbers must grow, as serializers write
+ * them. returns: the count */
 static size_t
 count_growing(const unsigned char *at, const unsigned char *end)
 {
@@ -354,7 +360,7 @@ count_growing(const unsigned char *at, const unsigned char *end)
     return fields;
 }
 
-/* All that a sample type, a mapping and a function have. */
+/* Messages with all fields of a sample type, a mapping and a function. */
 TEST(fields_of_a_message_are_written_by_their_numbers)
 {
     static const struct prof_mapping mapping = {.start = PROGRAM,

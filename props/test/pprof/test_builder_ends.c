@@ -20,7 +20,7 @@ enum { MAPPINGS = 64, PROGRAM = 0x10000 };
 static struct case_run run;
 static struct builder builder;
 
-/* Every address is of a function with the longest of all numbers. */
+/* Give every address a function with numbers of the greatest length. */
 static void
 name_each(void *context, uintptr_t pc, struct prof_symbol *symbol)
 {
@@ -77,14 +77,15 @@ slots_taken(void)
     return taken;
 }
 
-/* Of a walk from the last slot but one: that, the last, the first, ... */
+/* A search that begins in the last slot but one continues with the last, the
+ * first, and so on. */
 TEST(a_walk_comes_by_each_slot_in_turn)
 {
     static const size_t want[] = {126, 127, 0, 1};
     uintptr_t pc = PROGRAM;
 
     begin(NULL, 0);
-    /* What lies behind the table looks like a slot that is empty. */
+    /* Memory behind the table looks like empty slots. */
     memset(&builder.table[128], 0, 4 * sizeof *builder.table);
     for (size_t i = 0; i < 4; i++) {
         pc = next_at(126, pc + 1, 7);
@@ -150,7 +151,7 @@ TEST(texts_of_one_hash_keep_apart)
     }
 }
 
-/* Its memory is not touched before it is needed. */
+/* An index uses memory only when it needs it. */
 TEST(an_index_is_at_most_three_quarters_full)
 {
     static char texts[400][8];
@@ -167,7 +168,7 @@ TEST(an_index_is_at_most_three_quarters_full)
     }
 }
 
-/* Texts whose walks begin at one slot are in that one and those after it. */
+/* Texts with the same home slot are in that slot and those after it. */
 TEST(a_walk_of_an_index_comes_by_each_slot_in_turn)
 {
     static char texts[4][16];
@@ -199,7 +200,7 @@ TEST(an_address_without_room_has_no_number)
     assert_int_equal(builder.out.status, PROF_ERR_MEMORY);
 }
 
-/* Neither has a text, and no walk ever meets it. */
+/* A text without room has no number, either, and no search finds it. */
 TEST(a_text_without_room_has_no_number)
 {
     begin(NULL, 0);
@@ -216,7 +217,8 @@ TEST(a_text_without_room_has_no_number)
 
 /* ---- the buffer ---- */
 
-/* Behind the buffer are the marks of mappings: none holds the address. */
+/* Behind the buffer lie the marks of mappings. No mapping contains the address,
+ * so the marks must not change. */
 TEST(messages_at_the_end_of_the_buffer_stay_in_it)
 {
     static const struct prof_mapping mappings[MAPPINGS];
@@ -248,7 +250,8 @@ TEST(a_stack_is_not_fetched_beyond_its_end)
             depth);
 }
 
-/* More records than are looked ahead; shallow, deep and empty stacks. */
+/* There are more records than are fetched in advance, with shallow, deep and
+ * empty stacks. */
 TEST(records_are_not_fetched_beyond_their_ends)
 {
     enum { RECORDS = 40 };
@@ -272,7 +275,7 @@ TEST(records_are_not_fetched_beyond_their_ends)
     }
 }
 
-/* Never asked: if it were, it finds no memory at the arena's addresses. */
+/* Must not be called: if it is, it gets wrong addresses. */
 static bool
 comes_before(const void *context, uint32_t a, uint32_t b)
 {

@@ -62,14 +62,14 @@ ticks_written(void)
 
 /* ---- Go's vectors ---- */
 
-/* TestConvertCPUProfile of runtime/pprof. */
+/* The vector of Go's test TestConvertCPUProfile (runtime/pprof). */
 TEST_WITH(a_small_profile, no_profile, words_of_gos_runtime_become_a_profile)
 {
     static const uint64_t words[] = {
-        3, 0, 500,                 /* 500 a second */
-        5, 0, 10,  0x2001, 0x2002, /* ten ticks here */
-        5, 0, 40,  0x2101, 0x2102, /* forty there */
-        5, 0, 10,  0x2001, 0x2002, /* and ten more */
+        3, 0, 500,                 /* 500 Hz */
+        5, 0, 10,  0x2001, 0x2002, /* ten ticks at one stack */
+        5, 0, 40,  0x2101, 0x2102, /* forty at another */
+        5, 0, 10,  0x2001, 0x2002, /* ten more at the first */
     };
     static const uint8_t fields[] = {9, 1, 1, 10, 11, 12, 4, 5,
                                      4, 2, 4, 5,  4,  2,  3};
@@ -95,8 +95,8 @@ TEST_WITH(a_small_profile, no_profile, words_of_gos_runtime_become_a_profile)
     case_end(&run);
 }
 
-/* The same words as text: most ticks first, of equals the first one met; lost
- * ticks at the lost address, and all of them in the total. */
+/* The same words as text: the stack with most ticks first, or the one met
+ * first; lost ticks at the lost address. The total includes all ticks. */
 TEST_WITH(a_small_profile, no_profile, a_profile_is_also_a_text)
 {
     static const uint64_t words[] = {
@@ -128,7 +128,7 @@ TEST_WITH(a_small_profile, no_profile, a_profile_is_also_a_text)
     assert_int_equal(prof_cpu_write_text(cpu, &run.output), PROF_ERR_ACTIVE);
 }
 
-/* TestConvertCPUProfileEmpty, TestEmptyStack. */
+/* The vectors of Go's TestConvertCPUProfileEmpty and TestEmptyStack. */
 TEST_WITH(a_small_profile, no_profile,
           no_ticks_and_ticks_without_frames_are_profiles)
 {
@@ -313,7 +313,8 @@ TEST_WITH(a_small_profile, no_profile,
     case_end(&run);
 }
 
-/* More sets than chains: some share one, and are told apart all the same. */
+/* There are more label sets than hash chains, so some share a chain; they must
+ * be told apart all the same. */
 TEST_WITH(a_small_profile, no_profile,
           every_set_of_labels_is_a_sample_of_its_own)
 {
@@ -346,7 +347,7 @@ on_usr1(int number)
     prof_cpu_tick(cpu, serve, 2, NULL);
 }
 
-/* Tick, and be interrupted in the middle of ticking by ticks. */
+/* Tick, while signals interrupt it and tick, too. */
 static void *
 tick_many(void *unused)
 {
@@ -385,7 +386,8 @@ TEST_WITH(a_small_profile, no_profile, ticks_of_threads_and_handlers_all_count)
     case_end(&run);
 }
 
-/* A real timer: burn CPU until it has ticked, however slow the machine. */
+/* A real timer: use CPU time until it has ticked, however slow the machine
+ * is. */
 static volatile uint64_t burned;
 
 TEST_WITH(a_small_profile, no_profile, a_threads_timer_ticks_as_it_uses_cpu)
@@ -406,7 +408,7 @@ TEST_WITH(a_small_profile, no_profile, a_threads_timer_ticks_as_it_uses_cpu)
     prof_process_end();
     assert_int_equal(prof_cpu_stop(cpu), PROF_OK);
     assert_true(prof_cpu_totals(cpu).recorded >= 3);
-    /* Whatever is still on its way finds nobody, and does no harm. */
+    /* A late signal finds no profile, and does no harm. */
     raise(SIGPROF);
     write_profile();
     assert_true(ticks_written() >= 3);

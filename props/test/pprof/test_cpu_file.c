@@ -74,7 +74,7 @@ TEST_WITH(case_folder_begin, case_folder_end, a_busy_program_is_in_its_file)
     uint64_t ticks;
 
     assert_int_equal(case_start(), PROF_OK);
-    assert_int_equal(case_files(), 0); /* nothing, until it is whole */
+    assert_int_equal(case_files(), 0); /* no file before it is complete */
     case_burn(0.3);
     assert_int_equal(prof_cpu_file_stop(&cpu_file.file), PROF_OK);
     assert_int_equal(case_files(), 1);
@@ -89,8 +89,9 @@ TEST_WITH(case_folder_begin, case_folder_end, a_busy_program_is_in_its_file)
     case_end(&cpu_file.run);
 }
 
-/* Ticks by hand, more than the ring holds, and none is lost: they are drained
- * while the profile is taken. Labels and stacks are as they were told. */
+/* More ticks are made by hand than the ring holds. None is lost, as the thread
+ * drains the ring during the profile. Labels and stacks are as they were
+ * given. */
 TEST_WITH(case_folder_begin, case_folder_end, ticks_are_drained_while_they_come)
 {
     const uintptr_t stack[] = {CASE_WORK, CASE_MAIN};
@@ -104,7 +105,7 @@ TEST_WITH(case_folder_begin, case_folder_end, ticks_are_drained_while_they_come)
 
         for (int j = 0; j < TICKS; j++)
             prof_cpu_tick(cpu_file.cpu, stack, 2, NULL);
-        /* The first to end may have begun before the ticks. */
+        /* Wait for two drains: the first may have begun before the ticks. */
         for (int j = 0; j < TRIES_MAX && atomic_load(&drains) < seen + 2; j++)
             usleep(1000);
         assert_true(atomic_load(&drains) >= seen + 2);
@@ -168,7 +169,8 @@ TEST_WITH(case_folder_begin, case_folder_end,
         assert_int_equal(sigaction(SIGPROF, NULL, &action), 0);
         assert_ptr_equal(action.sa_handler, SIG_IGN);
     }
-    /* SIGPROF is another's: nothing of the start is left. */
+    /* Another profile has SIGPROF: the start fails, and leaves nothing
+     * behind. */
     assert_int_equal(prof_process_begin(cpu_file.cpu, NULL), PROF_OK);
     assert_int_equal(case_start(), PROF_ERR_ACTIVE);
     prof_process_end();
@@ -176,7 +178,8 @@ TEST_WITH(case_folder_begin, case_folder_end,
     assert_int_equal(prof_cpu_file_stop(&cpu_file.file), PROF_OK);
 }
 
-/* The file of a profile that runs is the one it was started for. */
+/* A running profile is written to the file for which it was started, even if
+ * another start is refused. */
 TEST_WITH(case_folder_begin, case_folder_end,
           a_start_that_is_refused_changes_no_path)
 {
@@ -196,7 +199,7 @@ TEST_WITH(case_folder_begin, case_folder_end,
     assert_int_equal(access(cpu_file.path, F_OK), 0);
 }
 
-/* returns: is any signal blocked that was not before? */
+/* returns: is a signal blocked that was not blocked before? */
 static bool
 blocks_more_than(const sigset_t *before)
 {
@@ -250,7 +253,7 @@ TEST_WITH(case_folder_begin, case_folder_end,
     assert_int_equal(prof_cpu_file_stop(&cpu_file.file), PROF_ERR_SINK);
     assert_string_equal(prof_cpu_file_reason(&cpu_file.file), strerror(ENOENT));
     assert_int_equal(mkdir(cpu_file.folder, 0700), 0);
-    /* Too little scratch, and the old file stays. */
+    /* With too little scratch the old file stays. */
     assert_int_equal(case_start(), PROF_OK);
     assert_int_equal(prof_cpu_file_stop(&cpu_file.file), PROF_OK);
     config = case_config();
@@ -301,8 +304,8 @@ TEST_WITH(case_folder_begin, case_folder_end,
     assert_int_equal(case_files(), 1);
 }
 
-/* A signal that all threads of the program block stays pending; it would end
- * the process. */
+/* If all threads of the program block SIGPROF, a signal stays pending. It would
+ * end the process if the default action came back. */
 TEST_WITH(case_folder_begin, case_folder_end,
           the_writer_takes_no_signals_of_the_program)
 {

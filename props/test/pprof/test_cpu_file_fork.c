@@ -41,7 +41,7 @@ TEST_WITH(case_folder_begin, case_folder_end,
     assert_int_equal(case_files(), 0);
 }
 
-/* In the child: the parent's profile is none of its own. */
+/* Runs in the child, which has no profile of its own yet. */
 static int
 stop_and_start_anew(void)
 {
@@ -76,7 +76,8 @@ TEST_WITH(case_folder_begin, case_folder_end,
     assert_int_equal(unlink(of_child), 0);
 }
 
-/* Another thread of the parent was in a call, which no profile came of. */
+/* Another thread of the parent was in the middle of a call, which made no
+ * profile, and held the lock. */
 TEST_WITH(case_folder_begin, case_folder_end,
           a_child_may_start_one_though_the_parent_was_busy)
 {
@@ -148,7 +149,7 @@ TEST_WITH(case_folder_begin, case_folder_end, what_was_not_begun_is_not_ended)
 
     assert_int_equal(sigaction(SIGPROF, &action, NULL), 0);
     prof_process_end();
-    prof_cpu_file_after_fork_child(&cpu_file.file); /* none is running */
+    prof_cpu_file_after_fork_child(&cpu_file.file); /* no profile is running */
     assert_int_equal(sigaction(SIGPROF, NULL, &action), 0);
     assert_true(action.sa_handler == on_signal);
     assert_true(signal(SIGPROF, SIG_DFL) == on_signal);

@@ -46,7 +46,7 @@ TEST(sizes_beyond_the_limits_are_refused)
     }
 }
 
-/* 0 stands for 512 ticks, 4096 stacks, 64 frames. */
+/* 0 means the default: 512 ticks, 4096 stacks, 64 frames. */
 TEST(zeros_stand_for_the_defaults)
 {
     const struct prof_cpu_config zeros = {0};
@@ -75,7 +75,8 @@ TEST(a_block_out_of_line_is_refused)
     assert_null(cpu);
 }
 
-/* A tick more or less must be a tick of the same labels and the same depth. */
+/* Stacks that have equal frames but other labels or another depth are counted
+ * apart. */
 TEST(equal_frames_with_other_labels_or_depths_stay_apart)
 {
     struct prof_cpu *cpu = a_profile(8, 64, 8);
@@ -104,7 +105,8 @@ TEST(equal_frames_with_other_labels_or_depths_stay_apart)
     case_end(&run);
 }
 
-/* A record of more frames than any stack may have keeps the first ones. */
+/* Of a record with more frames than a stack may have, the first ones are
+ * kept. */
 TEST(a_record_of_too_many_frames_is_cut)
 {
     enum { FRAMES = PROF_DEPTH_LIMIT + 3 };
@@ -120,7 +122,8 @@ TEST(a_record_of_too_many_frames_is_cut)
     case_end(&run);
 }
 
-/* Nothing loaded: 100 Hz, 10 ms a tick; a clock that went back says nothing. */
+/* A profile without ticks has 100 Hz, 10 ms a tick. Its duration is left out if
+ * the clock went backwards. */
 TEST(a_profile_that_never_began_is_an_empty_one)
 {
     static const uint64_t words[] = {3, 0, 100, 4, 0, 0, 4};
@@ -133,7 +136,7 @@ TEST(a_profile_that_never_began_is_an_empty_one)
     assert_int_equal(run.profile.duration_ns, 0);
     case_end(&run);
 
-    /* Lost ticks have a place even if nobody names one. */
+    /* Lost ticks have an address even if the output names none. */
     assert_int_equal(prof_cpu_load(cpu, words, 7, NULL, 0), PROF_OK);
     case_begin(&run);
     run.output.lost = 0;
@@ -147,7 +150,7 @@ TEST(a_profile_that_never_began_is_an_empty_one)
     case_end(&run);
 }
 
-/* One more label than a sample may have: the rest is left out. */
+/* A set has one label more than a sample may have: that label is left out. */
 TEST(labels_beyond_the_limit_are_left_out)
 {
     static struct prof_label many[PROF_LABELS_MAX + 1];
@@ -201,7 +204,8 @@ TEST(a_sink_that_fails_ends_the_samples)
     assert_int_equal(calls, 1);
 }
 
-/* A tick has its frames in the ring, a stack has its own. */
+/* The ring has room for the frames of each tick, and the table for those of
+ * each stack. */
 TEST(the_deepest_cpu_profile_is_measured_whole)
 {
     const struct prof_cpu_config config = {.ticks_max = 1U << 24,
@@ -227,7 +231,7 @@ TEST(ticks_beyond_2_to_32_keep_their_time)
     case_end(&run);
 }
 
-/* What differs beyond the depth that is kept is one stack. */
+/* Stacks that differ only beyond the depth that is kept are one stack. */
 TEST(stacks_are_compared_as_they_are_kept)
 {
     const uint64_t words[] = {3, 0,      100,    5, 0, 1, 0x1000, 0x2000, 5, 0,

@@ -13,7 +13,7 @@
 #include "single_step.h"
 #include "unit_test.h"
 
-#define RUNNING (UINT64_C(1) << 32) /* of cpu.c */
+#define RUNNING (UINT64_C(1) << 32) /* as in cpu.c */
 
 enum { TICKS = 1 << 17, STRIKES_MAX = TICKS / 2 };
 
@@ -21,7 +21,7 @@ static struct case_run run;
 static struct prof_cpu *cpu;
 static uint32_t strikes;
 
-/* Memory that holds 0xa5, which is none of what a profile begins with. */
+/* Give the profile memory full of 0xa5, which no profile begins with. */
 static void
 a_profile(uint32_t ticks, uint32_t stacks)
 {
@@ -49,7 +49,7 @@ write_profile(void)
 
 /* ---- handlers ---- */
 
-/* Another handler comes in, on another thread, and stays. */
+/* A handler enters on another thread, and stays inside. */
 static void
 come_in(void)
 {
@@ -59,7 +59,7 @@ come_in(void)
     }
 }
 
-/* Another handler takes a number. */
+/* A handler on another thread takes the next number. */
 static void
 take_number(void)
 {
@@ -69,7 +69,7 @@ take_number(void)
     }
 }
 
-/* After each instruction somebody else is faster: a handler gives up. */
+/* After each instruction another handler is faster: the tick is given up. */
 TEST(a_tick_that_loses_every_race_is_counted_as_lost)
 {
     static void (*const others[])(void) = {come_in, take_number};
@@ -118,7 +118,8 @@ TEST(who_is_inside_keeps_the_next_profile_from_starting)
 
 /* ---- stacks ---- */
 
-/* Eight turns fill their lines: the next word is of somebody's stack. */
+/* The sequences of eight ticks fill whole cache lines: the next word belongs to
+ * a stack. */
 TEST(a_ring_begins_with_its_own_sequences_only)
 {
     a_profile(8, 4);
@@ -129,7 +130,8 @@ TEST(a_ring_begins_with_its_own_sequences_only)
     assert_int_equal(cpu->tick_pcs[0], 0xa5a5a5a5a5a5a5a5);
 }
 
-/* I1 of cpu.c: taken by its number, filled, and free for the next one. */
+/* Invariant I1 of cpu.c: a cell is taken by its number, is filled, and is free
+ * for the next number. */
 TEST(a_cell_goes_from_sequence_to_sequence)
 {
     a_profile(4, 4);
@@ -146,8 +148,8 @@ TEST(a_cell_goes_from_sequence_to_sequence)
 }
 
 /*
- * As many stacks as chains: random hashes use 63 % of the chains on average,
- * and practically never less than half of 1024.
+ * As many stacks as chains. Random hashes use 63 % of the chains on average,
+ * and with 1024 chains practically never less than half.
  */
 TEST(stacks_are_spread_over_their_chains)
 {
@@ -168,7 +170,8 @@ TEST(stacks_are_spread_over_their_chains)
 
 /* ---- words ---- */
 
-/* A page's last bytes: to read one more ends the process. */
+/* Copy bytes to the end of a page, so that reading one more ends the
+ * process. */
 static void *
 at_the_end(const void *bytes, size_t bytes_count)
 {
@@ -184,7 +187,8 @@ at_the_end(const void *bytes, size_t bytes_count)
     return memcpy(pages + page - bytes_count, bytes, bytes_count);
 }
 
-/* Also the second record is compared with what is left of the words. */
+/* The length of the second record is also compared with the words that are
+ * left. */
 TEST(a_later_record_that_is_too_long_is_refused)
 {
     static const uint64_t words[] = {3,         0, 100, 4, 0,        1,
@@ -194,7 +198,7 @@ TEST(a_later_record_that_is_too_long_is_refused)
     assert_int_equal(
         prof_cpu_load(cpu, at_the_end(words, sizeof words), 11, NULL, 0),
         PROF_ERR_FORMAT);
-    assert_int_equal(prof_cpu_totals(cpu).recorded, 1); /* what was before it */
+    assert_int_equal(prof_cpu_totals(cpu).recorded, 1); /* the first one */
 }
 
 TEST(more_records_than_labels_are_refused_unread)
@@ -213,10 +217,10 @@ TEST(more_records_than_labels_are_refused_unread)
     assert_int_equal(prof_cpu_totals(cpu).recorded, 1);
 }
 
-/* Ticks that were lost before take no cell from any stack. */
+/* Ticks that were lost earlier take no cell from the stacks. */
 TEST(lost_ticks_have_a_cell_besides_the_stacks)
 {
-    static const uint64_t words[] = {3, 0, 100, 4, 0, 0, 5,    /* lost */
+    static const uint64_t words[] = {3, 0, 100, 4, 0, 0, 5,    /* lost ticks */
                                      4, 0, 1,   1, 4, 0, 1, 2, /* two stacks */
                                      4, 0, 1,   3, 4, 0, 1, 1};
 
@@ -225,11 +229,11 @@ TEST(lost_ticks_have_a_cell_besides_the_stacks)
     assert_int_equal(prof_cpu_totals(cpu).recorded, 2);
     assert_int_equal(prof_cpu_totals(cpu).lost, 5);
     assert_int_equal(prof_cpu_load(cpu, words, 23, NULL, 0), PROF_OK);
-    assert_int_equal(prof_cpu_totals(cpu).recorded, 3); /* a third is lost */
+    assert_int_equal(prof_cpu_totals(cpu).recorded, 3); /* the third is lost */
     assert_int_equal(prof_cpu_totals(cpu).lost, 6);
 }
 
-/* Nothing stands before a wrong first record: what was there is kept. */
+/* If the first record is wrong nothing is loaded: the old profile is kept. */
 TEST(a_wrong_first_record_changes_nothing)
 {
     static const struct prof_label_set *const none[] = {NULL};

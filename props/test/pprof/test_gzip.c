@@ -1,7 +1,7 @@
 /*
  * test_gzip.c -- the compressing sink: gzip(1) must decompress its output to
- * the input, whatever the sizes of the pieces in which it was written. Also:
- * the next sink fails at any call; the memory is too small.
+ * the input, whatever the sizes of the pieces in which it was written. Also
+ * tests a next sink that fails at any call, and too little memory.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -17,13 +17,13 @@
 enum {
     BYTES = 600000,
     PACKED_BYTES_MAX = 2 * BYTES,
-    FIRST_BYTES = ISAL_LOOK_AHEAD + 1, /* may be collected by the sink */
+    FIRST_BYTES = ISAL_LOOK_AHEAD + 1, /* fewer bytes may wait in the sink */
 };
 
 static unsigned char given[BYTES];
 static unsigned char packed[PACKED_BYTES_MAX];
 static unsigned char *packing;
-static int before_use = 0xa5; /* what is in it */
+static int before_use = 0xa5; /* what its memory holds */
 
 static uint64_t
 next_word(uint64_t *state)
@@ -65,13 +65,14 @@ no_bytes(void **state)
 
 /* ---- igzip ---- */
 
-/* What igzip is given, if it is not to pack at all. */
+/* If set, igzip does not compress: it records its input and gives this
+ * answer. */
 static struct {
     bool set;
     int answer;
     const unsigned char *next;
     uint64_t bytes;
-    uint32_t left; /* of the room for what it packs; UINT32_MAX: all */
+    uint32_t left; /* room left for output; UINT32_MAX: all of it */
 } instead = {.left = UINT32_MAX};
 
 int __real_isal_deflate(struct isal_zstream *stream);
@@ -80,7 +81,7 @@ int __wrap_isal_deflate(struct isal_zstream *stream);
 int
 __wrap_isal_deflate(struct isal_zstream *stream)
 {
-    /* Level 1, as the header says ("fastest"); flags are 0 or 1. */
+    /* The header promises level 1 ("fastest"). Flags are 0 or 1. */
     assert_int_equal(stream->level, 1);
     assert_true(stream->end_of_stream <= 1);
     if (!instead.set)
@@ -100,7 +101,7 @@ __wrap_isal_deflate(struct isal_zstream *stream)
 }
 
 struct behind {
-    size_t calls_max; /* the call after them is refused */
+    size_t calls_max; /* the call after these is refused */
     size_t calls;
     size_t bytes;
 };
@@ -119,7 +120,7 @@ take(void *context, const void *bytes, size_t bytes_count)
     return PROF_OK;
 }
 
-/* Pack the first `bytes_count` in pieces of at most `piece_max`. */
+/* Compress the first `bytes_count` bytes in pieces of at most `piece_max`. */
 static enum prof_status
 pack_at(unsigned char *memory, struct behind *behind, size_t bytes_count,
         size_t piece_max)
@@ -149,7 +150,7 @@ pack(struct behind *behind, size_t bytes_count, size_t piece_max)
     return pack_at(packing, behind, bytes_count, piece_max);
 }
 
-/* Has gzip(1) the same bytes for it? */
+/* Check that gzip(1) decompresses the output to the input. */
 static void
 unpacks_to_given(const struct behind *behind, size_t bytes_count)
 {
@@ -208,8 +209,8 @@ TEST(the_same_pieces_give_the_same_bytes_again)
 }
 
 /*
- * igzip hashes its own address (gzip.c); that once changed the output at about
- * one address in 80. The input has few values, so it has many repetitions.
+ * igzip hashes its own address (gzip.c); at about one address in 80 that once
+ * changed the output. The input has few values, and so many repetitions.
  */
 TEST(no_address_changes_the_bytes)
 {
@@ -255,7 +256,7 @@ TEST(a_sink_behind_that_fails_is_reported_and_not_called_again)
     }
 }
 
-/* The packer of one test, which takes what igzip is told to answer. */
+/* The sink of one test, behind an igzip that gives the answers in `instead`. */
 static struct behind kept;
 static struct prof_gzip gzip;
 
@@ -299,7 +300,8 @@ TEST(memory_one_byte_too_small_is_reported)
     }
 }
 
-/* The ten bytes Go begins with: no name, no time, fastest, unknown system. */
+/* The ten bytes with which Go begins: no name, no time, fastest, unknown
+ * system. */
 TEST(a_compressed_profile_says_nothing_of_when_and_where)
 {
     static const unsigned char want[] = {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 4, 0xff};
@@ -309,7 +311,8 @@ TEST(a_compressed_profile_says_nothing_of_when_and_where)
     assert_memory_equal(packed, want, sizeof want);
 }
 
-/* It counts in 32 bits: what is longer comes in parts, none left out. */
+/* igzip counts in 32 bits: longer input is passed on in parts, and none is left
+ * out. */
 TEST(more_than_4_gb_at_once_is_packed_in_parts)
 {
     const uint64_t lengths[] = {INT32_MAX - 1, INT32_MAX,
@@ -339,7 +342,8 @@ TEST(an_igzip_that_fails_is_reported_and_nothing_is_handed_on)
     assert_int_equal(kept.calls, 0);
 }
 
-/* All of the room, but for so many bytes: what comes behind it, at the end. */
+/* The output fills the room except for `left` bytes: it is passed on once, at
+ * the end. */
 TEST(what_just_fills_the_room_is_handed_on_once)
 {
     for (uint32_t left = 0; left < 3; left++) {
@@ -352,12 +356,12 @@ TEST(what_just_fills_the_room_is_handed_on_once)
     }
 }
 
-/* What is left for the end may be a byte. */
+/* A single byte may be left for the end. */
 TEST(a_last_byte_is_handed_on)
 {
     const struct prof_sink sink = begin_instead(COMP_OK);
 
-    instead.left = 0; /* full: handed on */
+    instead.left = 0; /* full: passed on at once */
     assert_int_equal(sink.write(sink.context, given, FIRST_BYTES), PROF_OK);
     assert_int_equal(kept.calls, 1);
     instead.left = 65535;
@@ -367,7 +371,8 @@ TEST(a_last_byte_is_handed_on)
     assert_int_equal(kept.bytes, 65536 + 1);
 }
 
-/* Memory begins anywhere, and what is before and behind it stays. */
+/* The memory may begin at any address; bytes before and behind it stay as they
+ * were. */
 TEST(memory_need_not_be_aligned)
 {
     enum { LINE = 64 };

@@ -14,7 +14,7 @@ enum { TEXT_MAX = 4096 }; /* bytes of a text that are read */
 static struct case_run run;
 static const uintptr_t stack[] = {CASE_WORK};
 
-/* returns: what is shown of the set */
+/* returns: the text of the set */
 static const char *
 shown(const struct prof_label *labels, uint32_t count)
 {
@@ -46,7 +46,7 @@ shown_key(const char *key)
 
 /* ---- characters ---- */
 
-/* The first and the last of each kind, and what is next to them. */
+/* The first and last character of each kind, and their neighbours. */
 TEST(characters_are_shown_as_they_are_or_by_number)
 {
     static const struct {
@@ -58,12 +58,12 @@ TEST(characters_are_shown_as_they_are_or_by_number)
         {"\xc2\x80", "\\u0080"},
         {"\xc2\xa1", NULL},
         {"\xc2\xad", "\\u00ad"},
-        {"\xc4\xa2", NULL},     /* U+0122: a quote, but for its upper byte */
-        {"\xc5\x9c", NULL},     /* U+015c: a backslash, likewise */
-        {"\xed\x9f\xbf", NULL}, /* the last before the pairs */
+        {"\xc4\xa2", NULL},          /* U+0122: its lower byte is a quote */
+        {"\xc5\x9c", NULL},          /* U+015c: its lower byte is a backslash */
+        {"\xed\x9f\xbf", NULL},      /* the last before the surrogates */
         {"\xee\x80\x80", "\\ue000"}, /* the first behind them */
         {"\xef\xbf\xbf", "\\uffff"}, /* four digits suffice */
-        {"\xf0\x90\x80\x80", NULL},  /* five do not, but it is shown */
+        {"\xf0\x90\x80\x80", NULL},  /* has five digits, but is shown itself */
         {"\xf3\xa0\x80\x80", "\\U000e0000"},
         {"\xf4\x8f\xbf\xbf", "\\U0010ffff"},
     };
@@ -77,7 +77,7 @@ TEST(characters_are_shown_as_they_are_or_by_number)
     }
 }
 
-/* Bytes that begin no character, with what would follow if they did. */
+/* Bytes that begin no character, and others that do, with their followers. */
 TEST(bytes_that_begin_nothing_are_shown_each)
 {
     static const struct {
@@ -104,7 +104,8 @@ TEST(bytes_that_begin_nothing_are_shown_each)
     }
 }
 
-/* The cut goes through a character: of that, what is left is no character. */
+/* The text is cut in the middle of a character: the bytes left of it are shown
+ * one by one. */
 TEST(a_long_text_is_cut_at_a_byte)
 {
     static char key[TEXT_MAX + 8];
@@ -122,7 +123,7 @@ TEST(a_long_text_is_cut_at_a_byte)
     }
 }
 
-/* Nor is it looked for behind the cut, where the program's memory may end. */
+/* Nor is the text read behind the cut, where the program's memory may end. */
 TEST(a_text_is_not_read_beyond_the_cut)
 {
     static const char *const begun[] = {"k", "\xc3", "\xe2\x82",
@@ -143,8 +144,8 @@ TEST(a_text_is_not_read_beyond_the_cut)
 
 /* ---- order ---- */
 
-/* Each order of three pairs is shown as one, and equal pairs as often as they
- * come. */
+/* Three pairs are shown in one order, whichever order they come in; equal pairs
+ * as often as they come. */
 TEST(pairs_are_sorted_from_any_order)
 {
     static const struct prof_label pairs[] = {
@@ -170,8 +171,8 @@ TEST(pairs_are_sorted_from_any_order)
     }
 }
 
-/* As texts: the comma of a set that goes on comes before the closing brace, in
- * both forms of the file. */
+/* Sets are ordered as texts: the comma of a longer set comes before the closing
+ * brace of a shorter one, in both forms of the file. */
 TEST(a_set_that_goes_on_stands_before_the_set_that_ends)
 {
     static const struct prof_label pairs[] = {
@@ -201,7 +202,7 @@ TEST(a_set_that_goes_on_stands_before_the_set_that_ends)
     case_end(&run);
 }
 
-/* Equal as texts, whatever the order they are given in. */
+/* Labels are equal if their texts are, in whatever order they are given. */
 TEST(the_first_of_equal_records_is_the_one_shown)
 {
     static const struct prof_label one[] = {{"b", "2"}, {"a", "1"}};

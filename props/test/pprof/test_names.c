@@ -28,7 +28,7 @@ a_function_with_a_name(void)
 {
     const uintptr_t address = own_return_address();
 
-    /* Not a tail call: there is something to return to. */
+    /* Prevents a tail call: there must be an address to return to. */
     __asm__ volatile("" : : : "memory");
     return address;
 }
@@ -63,7 +63,7 @@ TEST(a_process_names_its_own_frames)
     assert_string_equal(case_function(&run, 1), "a_function_with_a_name");
     location = model_pprof_location(&run.profile, 1);
     file = model_pprof_function(&run.profile, location->function)->file;
-    /* clang leaves out the index by which libdw finds lines. */
+    /* clang leaves out the index that libdw needs to find lines. */
     if (file[0] != '\0') {
         assert_non_null(strstr(file, "test_names.c"));
         assert_true(location->line > 0);

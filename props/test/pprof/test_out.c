@@ -34,7 +34,7 @@ take(void *context, const void *bytes, size_t bytes_count)
     return PROF_OK;
 }
 
-/* Begin, with so many bytes in the buffer. */
+/* Begin with `used` bytes in the buffer. */
 static void
 begin(size_t used)
 {
@@ -70,7 +70,7 @@ TEST(a_sink_is_not_called_for_nothing)
     begin(0);
     prof_out_bytes(&out, "", 0);
     prof_out_text(&out, NULL);
-    prof_out_number(&out, 1, 0); /* an optional field of its default */
+    prof_out_number(&out, 1, 0); /* an optional field with its default value */
     finish(0);
     assert_int_equal(taken.calls, 0);
 }
@@ -84,7 +84,8 @@ TEST(a_single_byte_reaches_the_sink)
     }
 }
 
-/* The longest number has a tag and ten bytes; eleven are room enough. */
+/* The longest number takes a tag and ten bytes: eleven bytes of room
+ * suffice. */
 TEST(the_longest_number_fits_at_the_end_of_the_buffer)
 {
     for (size_t left = 0; left <= LONGEST + 1; left++) {
@@ -153,7 +154,7 @@ TEST(names_of_the_runtime_begin_with_its_name_and_a_dot)
     } rows[] = {
         {"runtime.", PROF_FRAME_RUNTIME},
         {"runtime.f", PROF_FRAME_RUNTIME},
-        {"runtime.gopark", PROF_FRAME_RUNTIME}, /* as long as the root's */
+        {"runtime.gopark", PROF_FRAME_RUNTIME}, /* as long as the root */
         {"runtime.goexit", PROF_FRAME_ROOT},
         {"runtime.goexit0", PROF_FRAME_RUNTIME},
         {"runtime.goexi", PROF_FRAME_RUNTIME},

@@ -12,7 +12,7 @@ static struct case_run run;
 
 /* ---- Go's vectors ---- */
 
-/* TestConvertMemProfile of runtime/pprof. */
+/* The vector of Go's test TestConvertMemProfile (runtime/pprof). */
 static const struct prof_heap_record converted[] = {
     {.allocs = 4, .frees = 1, .size_bytes = 1024, AT(0x2041, 0x2141)},
     {.allocs = 1, .frees = 0, .size_bytes = 524288, AT(0x2142, 0x2242)},
@@ -102,7 +102,8 @@ TEST(scaling_follows_its_vectors)
     }
 }
 
-/* What was sampled at another rate stands for as much as it did then. */
+/* A record is scaled by the rate at which it was sampled, not by the current
+ * one. */
 TEST(a_record_is_scaled_by_the_rate_it_was_sampled_at)
 {
     const struct prof_heap_record records[] = {
@@ -113,7 +114,7 @@ TEST(a_record_is_scaled_by_the_rate_it_was_sampled_at)
     case_begin(&run);
     case_read(&run,
               prof_pprof_heap(&run.output, records, 2, 7, PROF_VIEW_INUSE));
-    /* The exact rules round, Go's cut: 32768.5 either way. */
+    /* 32768.5: the exact rules round, Go's cut off. */
     assert_true(run.profile.samples[0].values[0] == 32768 ||
                 run.profile.samples[0].values[0] == 32769);
     assert_int_equal(run.profile.samples[1].values[0], 1);
@@ -171,7 +172,7 @@ TEST(frames_of_the_runtime_are_hidden_at_the_leaf_only)
     static const char *const want[4][4] = {
         {"main.work", "runtime.newobject", "main.main", NULL},
         {"runtime.mallocgc", "runtime.newobject", NULL},
-        {"main.lost", NULL}, /* nothing is left of it */
+        {"main.lost", NULL}, /* nothing is left of the name */
         {"", NULL},
     };
 
@@ -215,7 +216,7 @@ TEST(numbers_count_from_one_in_the_order_of_first_use)
     case_end(&run);
 }
 
-/* returns: the number of a text of the read profile; fails if it has none */
+/* returns: the index of a text in the read profile; fails if it is not there */
 static size_t
 number_of(const char *text)
 {
@@ -295,7 +296,7 @@ TEST(no_string_is_written_twice)
     case_end(&run);
 }
 
-/* Twice as many places as addresses, so that many of them meet. */
+/* The table has twice as many slots as there are addresses, so many meet. */
 TEST(addresses_that_meet_in_the_table_stay_apart)
 {
     enum { STACKS = 32, DEPTH = 32 };

@@ -17,10 +17,10 @@
 
 enum { RATES = 64 };
 
-/* What a file tells its reader. */
+/* What a reader learns from a file. */
 struct meaning {
     uint64_t events;
-    uint64_t ticks; /* 1 a nanosecond */
+    uint64_t ticks; /* 1 tick is 1 ns */
 };
 
 struct bench {
@@ -31,7 +31,7 @@ struct bench {
 
 static struct case_run run;
 
-/* The rule sets whose mutex files promise the truth on average. */
+/* The rule sets whose mutex files are right on average. */
 static const struct prof_rules *const rules_with_mutex[] = {
     &prof_rules_exact, &prof_rules_go1_10, &prof_rules_go1_17};
 
@@ -82,7 +82,7 @@ read_proto(const struct bench *bench, enum prof_contention kind)
     return meaning;
 }
 
-/* As pprof reads the text: a period above 0 multiplies both columns. */
+/* Read the text as pprof does: a period above 0 multiplies both columns. */
 static struct meaning
 read_text(const struct bench *bench, enum prof_contention kind)
 {
@@ -127,7 +127,8 @@ assert_means(const struct bench *bench, enum prof_contention kind,
 
 /* ---- enumeration ---- */
 
-/* Each of the `rate` outcomes once: the sum is `rate` times the average. */
+/* Record one event with each of the `rate` outcomes: the sum is `rate` times
+ * the average. */
 static void
 feed_each_outcome(struct bench *bench, enum prof_contention kind, uint64_t rate,
                   uint64_t cycles)
@@ -169,7 +170,7 @@ TEST(an_exact_block_file_means_what_was_waited_whatever_the_rate)
     }
 }
 
-/* golang/go: TestMutexProfileRateAdjust. */
+/* As Go's test TestMutexProfileRateAdjust. */
 TEST(turning_it_off_changes_nothing_of_what_a_file_means)
 {
     for (size_t i = 0; i < 3; i++) {
@@ -200,7 +201,8 @@ TEST(a_mutex_file_of_many_waits_says_about_how_many)
         props_binomial_accept(WAITS, 1.0L / FRACTION, PROPS_ALPHA);
     const uintptr_t stack[] = {CASE_WORK};
 
-    /* Power: a factor of 9 or 11 for 10 passes less than once in 10^12. */
+    /* Power: with a factor of 9 or 11 instead of 10 the test passes less than
+     * once in 10^12. */
     assert_true(props_binomial_inside(WAITS, 0.09L, accept) < 1e-12L);
     assert_true(props_binomial_inside(WAITS, 0.11L, accept) < 1e-12L);
     for (size_t i = 0; i < 3; i++) {

@@ -40,7 +40,7 @@ TEST(equal_counts_stand_in_the_order_of_their_keys)
                         "1 @ 0x9 0x1\n#\t0x8\n#\t0x0\n\n");
 }
 
-/* The same rule, against sorting the printed keys as texts. */
+/* Lines are in the order of the printed keys, which this sorts as texts. */
 static int
 compare_lines(const void *a, const void *b)
 {
@@ -60,7 +60,7 @@ TEST(keys_are_sorted_as_texts_whatever_the_addresses)
             seed = seed * 6364136223846793005U + 1442695040888963407U;
             pcs[i][j] = (uintptr_t)(seed >> 32 >> (seed >> 20 & 31)) | 1;
         }
-        /* Not one key twice. */
+        /* No key comes twice. */
         pcs[i][1] = pcs[i][1] << 8 | i | 0x80;
         records[i] =
             (struct prof_count_record){.stack = pcs[i], .depth = 1 + i % 2};
@@ -83,7 +83,8 @@ TEST(keys_are_sorted_as_texts_whatever_the_addresses)
     }
 }
 
-/* TestLabelMapStringer of runtime/pprof, and the corners of quoting. */
+/* The vectors of Go's TestLabelMapStringer (runtime/pprof), and corner cases of
+ * quoting. */
 TEST(labels_are_quoted_and_sorted_as_text)
 {
     static const struct {
@@ -154,7 +155,7 @@ TEST(labels_follow_the_stack_and_come_after_none)
                               "#\t0x203f\tmain.work+0x3f\twork.go:12\n\n");
 }
 
-/* Go prints `5 @`, which its own reader refuses. */
+/* For an empty stack Go prints `5 @`, which its own reader refuses. */
 TEST(an_empty_stack_is_shown_with_an_address)
 {
     const struct prof_count_record records[] = {{.depth = 0}, {.depth = 0}};
@@ -272,7 +273,7 @@ TEST(a_dump_without_scratch_is_refused)
     assert_int_equal(dumper.calls, 0);
 }
 
-/* Address 0 has one digit, as 1 has. */
+/* Address 0 is printed with one digit, as 1 is. */
 TEST(address_0_stands_before_1)
 {
     const struct prof_count_record records[] = {
@@ -307,7 +308,7 @@ struct named {
     enum prof_frame_kind kind;
 };
 
-/* Address i is of names[i]; all begin at 1. */
+/* Give address i the name names[i]; each function begins at 1. */
 static void
 find_named(void *context, uintptr_t pc, struct prof_symbol *symbol)
 {
@@ -343,7 +344,7 @@ TEST(ends_of_cells_and_lines_in_a_name_are_shown_as_question_marks)
                         "#\t0x1\t?? b!~?\x80+0x0\tf:1\n\n");
 }
 
-/* A root is not shown, and makes no column wider. */
+/* A root frame is not shown, and makes no column wider. */
 TEST(a_root_takes_no_room)
 {
     static struct named names[] = {
@@ -365,7 +366,8 @@ TEST(an_address_is_shown_with_what_it_is_off_its_function)
         {"four", PROF_FRAME_PROGRAM}, {"five", PROF_FRAME_PROGRAM},
     };
 
-    /* The first instruction, the one before any, and return addresses. */
+    /* The function's first instruction, an address before it, and return
+     * addresses. */
     assert_string_equal(named_text(names, STACK(1, 0, 2, 5), 4),
                         "c profile: total 1\n1 @ 0x1 0x0 0x2 0x5\n"
                         "#\t0x1\tone+0x0\t\tf:1\n"

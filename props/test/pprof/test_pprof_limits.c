@@ -85,7 +85,7 @@ enum { MANY = 20000, FILE_BYTES = 8 << 20 };
 
 static char names[MANY][8];
 
-/* Every address is a function of its own; `context` counts the questions. */
+/* Give every address a function of its own; `context` counts the calls. */
 static void
 name_each(void *context, uintptr_t pc, struct prof_symbol *symbol)
 {
@@ -117,8 +117,8 @@ write_many(size_t count, size_t scratch_bytes, void *scratch, size_t *asked)
 }
 
 /*
- * 20,000 locations: numbers beyond 2^14 take three bytes, functions meet in the
- * table, and each sample still names its own function.
+ * 20,000 locations: numbers beyond 2^14 take three bytes, functions collide in
+ * the table, and each sample still names its own function.
  */
 TEST(many_addresses_keep_their_names)
 {
@@ -149,7 +149,8 @@ TEST(many_addresses_keep_their_names)
     free(scratch);
 }
 
-/* Too little room for all of them ends the profile, and says so. */
+/* If the scratch has too little room for all addresses, the profile fails with
+ * PROF_ERR_MEMORY. */
 TEST(more_addresses_than_scratch_holds_are_refused)
 {
     size_t asked;
@@ -181,7 +182,8 @@ TEST(a_text_cuts_a_stack_that_is_too_deep)
     assert_int_equal(lines, PROF_DEPTH_LIMIT);
 }
 
-/* Says nothing, the same for all, or names with an entry behind the address. */
+/* Give some addresses no name, or one name for all, or a name whose entry lies
+ * behind the address. */
 static void
 name_oddly(void *context, uintptr_t pc, struct prof_symbol *symbol)
 {
@@ -250,7 +252,7 @@ TEST(without_names_and_without_a_lost_address_texts_show_1)
 
 /* ---- texts ---- */
 
-/* Five characters as they should be, and how each may be broken. */
+/* Five characters, first correct, then broken in each way. */
 TEST(broken_characters_are_shown_byte_by_byte)
 {
     static const struct {
@@ -258,10 +260,10 @@ TEST(broken_characters_are_shown_byte_by_byte)
         const char *want;
     } cases[] = {
         {"\xe2\x82", "\\xe2\\x82"},          /* ends too early */
-        {"\xe2(x", "\\xe2(x"},               /* does not go on */
-        {"\xe2\x82(", "\\xe2\\x82("},        /* does not go on, later */
-        {"\xc0\x80", "\\xc0\\x80"},          /* longer than it need be */
-        {"\xed\xa0\x80", "\\xed\\xa0\\x80"}, /* half of a pair */
+        {"\xe2(x", "\\xe2(x"},               /* a wrong second byte */
+        {"\xe2\x82(", "\\xe2\\x82("},        /* the same, one byte later */
+        {"\xc0\x80", "\\xc0\\x80"},          /* longer than necessary */
+        {"\xed\xa0\x80", "\\xed\\xa0\\x80"}, /* half of a surrogate pair */
         {"\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80"}, /* beyond the last */
         {"\xff", "\\xff"},
         {"\x80", "\\x80"},
@@ -287,8 +289,8 @@ TEST(broken_characters_are_shown_byte_by_byte)
     }
 }
 
-/* Same texts at different addresses are one sample; a NULL value is an empty
- * one; a prefix comes first. */
+/* Labels with the same texts at different addresses are one sample; a NULL
+ * value is an empty one; a shorter text comes before one that it begins. */
 TEST(labels_are_compared_by_their_texts)
 {
     static const struct prof_label a[] = {{"k", "v"}};
@@ -315,7 +317,7 @@ TEST(labels_are_compared_by_their_texts)
 
 /* ---- Sinks ---- */
 
-/* Takes `limit` calls, then refuses. */
+/* A sink that takes `limit` calls, then refuses. */
 static enum prof_status
 take_calls(void *context, const void *bytes, size_t bytes_count)
 {
@@ -324,7 +326,7 @@ take_calls(void *context, const void *bytes, size_t bytes_count)
     return --*(long *)context >= 0 ? PROF_OK : PROF_ERR_SINK;
 }
 
-/* A question to the names shows that a record is read. */
+/* Count the calls for names: they show that a record is read. */
 static void
 count_questions(void *context, uintptr_t pc, struct prof_symbol *symbol)
 {
@@ -333,8 +335,8 @@ count_questions(void *context, uintptr_t pc, struct prof_symbol *symbol)
     ++*(size_t *)context;
 }
 
-/* After the first refusal no record is read: a full disk is not waited
- * for. */
+/* After the sink's first refusal no more records are read, so a full disk costs
+ * no time. */
 TEST(records_after_a_refusal_are_not_looked_at)
 {
     static struct prof_contention_record waits[MANY];

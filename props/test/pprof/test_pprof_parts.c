@@ -37,7 +37,7 @@ TEST(a_mapping_has_functions_if_every_address_in_it_has_a_name)
     const struct prof_heap_record record = {
         .allocs = 1,
         .size_bytes = 8,
-        /* 0x2100: where the first ends, the second begins. */
+        /* The first mapping ends at 0x2100, where the second begins. */
         AT(CASE_WORK, CASE_SERVE, CASE_UNKNOWN, CASE_UNKNOWN + 0x1000, 0x2100)};
     static const bool want[] = {true, true, false, false, false};
     static const uint64_t mapping_of[] = {1, 2, 4, 5, 2};
@@ -62,7 +62,8 @@ TEST(a_mapping_has_functions_if_every_address_in_it_has_a_name)
     case_end(&run);
 }
 
-/* One address without a name is enough, whatever comes after it. */
+/* One address without a name makes the mapping incomplete, whatever comes
+ * later. */
 TEST(a_name_found_later_does_not_make_up_for_one_that_is_missing)
 {
     static const struct prof_mapping mapping = {0x1000, 0xa000, 0, "/a", ""};
@@ -78,7 +79,7 @@ TEST(a_name_found_later_does_not_make_up_for_one_that_is_missing)
     case_end(&run);
 }
 
-/* As /proc/self/maps has it, and lines that are none. */
+/* Lines as in /proc/self/maps, and some that are not valid. */
 #define MAPPINGS_TEXT                                                      \
     "400000-0040b000 r-xp 00000000 fc:01 787766    /bin/cat\n"             \
     "0060a000-0060b000 r--p 0000a000 fc:01 787766    /bin/cat\n"           \
@@ -113,7 +114,8 @@ TEST(a_name_found_later_does_not_make_up_for_one_that_is_missing)
     "5-6 r-xp 0 0 1 \t (deleted)\n"                                        \
     "00500000-0050b000 r-xp 00000000 fc:01 787766    /cut\n"
 
-/* TestProcSelfMaps of runtime/pprof: what is read of each line. */
+/* The vector of Go's TestProcSelfMaps (runtime/pprof): what is read of each
+ * line. */
 TEST(executable_mappings_are_read_from_the_kernels_text)
 {
     char text[] = MAPPINGS_TEXT;
@@ -129,7 +131,7 @@ TEST(executable_mappings_are_read_from_the_kernels_text)
         {5, 6, 0, "(deleted)", ""},
     };
     struct prof_mapping got[9] = {[8] = {.offset = 77}};
-    const size_t cut_bytes = sizeof text - 2; /* its last line has no end */
+    const size_t cut_bytes = sizeof text - 2; /* the last line is cut */
     char again[sizeof text];
     size_t count;
 
@@ -150,7 +152,7 @@ TEST(executable_mappings_are_read_from_the_kernels_text)
     assert_int_equal(prof_mappings_parse(got, 8, &count, again, cut_bytes + 1),
                      PROF_ERR_SHORT);
     assert_int_equal(count, 9);
-    assert_int_equal(got[8].offset, 77); /* nothing beyond the room */
+    assert_int_equal(got[8].offset, 77); /* beyond the room */
     assert_int_equal(prof_mappings_parse(got, 9, &count, text, cut_bytes + 1),
                      PROF_OK);
     assert_string_equal(got[8].file, "/cut");
@@ -167,7 +169,7 @@ TEST(unscaled_records_are_multiplied_by_the_period)
         int64_t want[2];
     } rows[] = {
         {2, 7, 1, {2, 2}},
-        {2, 7, 10, {20, 23}}, /* 70 thirds: the product is cut */
+        {2, 7, 10, {20, 23}}, /* 70/3: the product is cut off */
         {UINT64_C(1) << 62, 3, 2, {INT64_MAX, 2}},
         {(uint64_t)-3, (uint64_t)-7, 10, {-30, -23}},
         {UINT64_C(1) << 63,
@@ -186,7 +188,7 @@ TEST(unscaled_records_are_multiplied_by_the_period)
         case_read(&run, prof_pprof_contention(&run.output, &record, 1,
                                               3000000000, rows[i].period));
         case_assert_values(&run, 0, rows[i].want, 2);
-        assert_int_equal(run.profile.period, 1); /* done with */
+        assert_int_equal(run.profile.period, 1); /* it has been applied */
         case_end(&run);
     }
 }
@@ -198,7 +200,7 @@ TEST(waits_become_nanoseconds_and_the_longest_stand_first)
         {.count = 7, .cycles = 1000, AT(CASE_SERVE)},
         {.count = 1, .cycles = 10, AT(CASE_MAIN)},
     };
-    /* 3 ticks a nanosecond: the fraction is cut off. */
+    /* At 3 ticks a nanosecond the fraction is cut off. */
     static const int64_t want[3][2] = {{7, 333}, {2, 3}, {1, 3}};
 
     case_begin(&run);
@@ -265,7 +267,8 @@ TEST(ticks_become_nanoseconds_in_whole_numbers)
     }
 }
 
-/* TestGoroutineCounts of runtime/pprof: larger counts first, labels kept. */
+/* The vector of Go's TestGoroutineCounts (runtime/pprof): larger counts first,
+ * labels kept. */
 TEST(equal_stacks_with_equal_labels_are_one_sample)
 {
     static const struct prof_label labels[] = {{"label", "value"}};
@@ -320,7 +323,8 @@ TEST(the_same_stack_under_other_labels_is_another_sample)
     case_end(&run);
 }
 
-/* A size that nothing was allocated of, or that is 0, says nothing. */
+/* A size label is left out if the size is 0 or nothing of this size was
+ * allocated. */
 TEST(the_size_label_is_there_if_it_says_something)
 {
     const struct prof_heap_record records[] = {

@@ -17,7 +17,7 @@ static struct case_run run;
 
 /* ---- the sinks ---- */
 
-/* Takes bytes up to a limit, counts what comes after its refusal. */
+/* A sink that takes bytes up to a limit, and counts calls after its refusal. */
 struct failing {
     size_t limit;
     size_t taken;
@@ -74,7 +74,8 @@ TEST(a_sink_that_fails_at_any_byte_is_reported)
     }
 }
 
-/* The same with profiles larger than any buffer: many calls of the sink. */
+/* The same with profiles larger than any buffer, so that the sink is called
+ * many times. */
 TEST(a_long_profile_stops_at_the_call_that_fails)
 {
     enum { RECORDS = 5000 };

@@ -19,7 +19,7 @@ static char text[TEXT_BYTES];
 static const uintptr_t working[] = {CASE_MALLOC, CASE_WORK, CASE_GOEXIT};
 static const uintptr_t inside[] = {CASE_MALLOC, CASE_NEW, CASE_GOEXIT};
 
-/* returns: the text of tasks, ended */
+/* returns: the text of the tasks, with a final NUL */
 static const char *
 print(const struct prof_task_stack *tasks, size_t count)
 {
@@ -110,7 +110,7 @@ TEST(a_stack_of_nothing_but_the_runtime_is_shown_whole)
 
 static const char of_another_runtime[] = "collector.Allocate";
 
-/* Address i is of names[i], which begins at 100. */
+/* Give address i the name names[i]; each function begins at 100. */
 static void
 find_named(void *context, uintptr_t pc, struct prof_symbol *symbol)
 {
@@ -169,7 +169,7 @@ TEST(an_address_without_a_name_is_a_distance_from_0)
                                          "\t?:0 +0x9040\n");
 }
 
-/* Address 0x77 is in a function whose entry nobody knows. */
+/* Address 0x77 is in a function whose entry is unknown. */
 static void
 find_without_entry(void *context, uintptr_t pc, struct prof_symbol *symbol)
 {
@@ -215,7 +215,7 @@ TEST(a_hundred_frames_are_shown_and_the_rest_is_said_to_be_elided)
     (void)state;
     for (size_t i = 0; i < PROF_TASK_FRAMES_MAX + 3; i++)
         stack[i] = CASE_WORK;
-    /* Frames that are not shown take no room. */
+    /* Frames that are not shown do not count towards the limit. */
     stack[0] = CASE_MALLOC;
     stack[1] = CASE_NEW;
     task.depth = PROF_TASK_FRAMES_MAX + 2;
@@ -259,8 +259,8 @@ TEST(tasks_stand_in_the_order_given_with_an_empty_line_between)
     assert_string_equal(print(three, 0), "");
 }
 
-/* The text is cut at the last byte of the room, and nothing behind it changes:
- * a full buffer is how its reader learns that there may be more. */
+/* The text is cut off at the last byte of the room, and nothing behind it
+ * changes. A full buffer tells its reader that there may be more. */
 TEST(what_does_not_fit_is_left_out_at_any_byte)
 {
     static char whole[TEXT_BYTES];
@@ -317,7 +317,8 @@ static const struct prof_task_stack seven = {.id = 7,
                                              .depth = 3,
                                              .created_by = CASE_NEW};
 
-/* Without scratch: an allocator that is being debugged has none to give. */
+/* Write without scratch: while the allocator is being debugged there is
+ * none. */
 static void
 begin_lines(void)
 {

@@ -53,7 +53,7 @@ assert_begins(const char *wanted)
     assert_memory_equal(text, wanted, strlen(wanted));
 }
 
-/* Under UBSan: nothing in between is a signed sum. */
+/* No sum on the way may be signed: UBSan would report its overflow. */
 TEST(totals_wrap_around_silently)
 {
     const struct prof_heap_record records[] = {
@@ -79,7 +79,7 @@ TEST(an_empty_heap_has_a_header_that_readers_keep)
                         "heap profile: 0: 0 [0: 1] @ heap/2\n");
 }
 
-/* Twice the rate is what readers expect, and below 2^63. */
+/* Readers expect twice the rate; the doubled rate is limited to below 2^63. */
 TEST(the_largest_rates_are_cut_to_what_readers_take)
 {
     assert_int_equal(heap_text(NULL, 0, INT64_MAX / 2, NULL), PROF_OK);
@@ -93,8 +93,9 @@ TEST(the_largest_rates_are_cut_to_what_readers_take)
 }
 
 /*
- * The reader keeps the columns of allocations only if one of the two pairs
- * differs and its second number is not 0. All pairs of byte totals up to 20.
+ * pprof keeps the columns of allocations only if one of the two pairs differs
+ * and its second number is not 0. The test tries all pairs of byte totals up to
+ * 20.
  */
 TEST(readers_never_lose_the_columns_of_allocations)
 {
@@ -132,7 +133,8 @@ TEST(totals_below_zero_are_shown_as_zero)
                               "\n");
 }
 
-/* More than a signed number holds: the header's readers take no other. */
+/* Totals that a signed number cannot hold: readers of the header take only
+ * signed ones. */
 TEST(totals_above_2_63_are_shown_as_zero)
 {
     const struct prof_heap_record record = {.allocs = UINT64_MAX,
@@ -166,7 +168,8 @@ name_in_letters(void *context, uintptr_t pc, struct prof_symbol *symbol)
     symbol->entry = pc;
 }
 
-/* Three letters of two bytes, and four of one: a stop at 8 for either. */
+/* A name of three letters of two bytes and one of four letters of one byte:
+ * after both the next column is at the tab stop at 8. */
 TEST(a_letter_of_two_bytes_is_one_wide)
 {
     const struct prof_heap_record record = {
@@ -241,7 +244,7 @@ TEST(the_end_of_a_heap_text_shows_the_embedders_counters)
 /* ---- columns ---- */
 
 struct names {
-    const char *const *functions; /* of the addresses 16, 32, ...; "" is none */
+    const char *const *functions; /* of 16, 32, ...; "": no name */
     const char *const *files;
 };
 
@@ -256,17 +259,17 @@ find_listed(void *context, uintptr_t pc, struct prof_symbol *symbol)
     symbol->entry = symbol->function[0] != '\0' ? pc - 3 : 0;
 }
 
-/* Frames with names of every width, with nameless ones in between. */
+/* Frames have names of every width, some have none. */
 TEST(columns_are_as_wide_as_their_widest_cell_needs)
 {
     static const char *const pool[] = {
         "",
         "a",
-        "four", /* +0x2: as wide as a tab stop */
+        "four", /* with +0x2 as wide as one tab stop */
         "main.seven",
         "main.a.rather.long.one",
         "\xc3\xa4\xc3\xb6\xc3\xbc",
-        "twelve.chars", /* and as two of them */
+        "twelve.chars", /* with +0x2 as wide as two */
         "x.y.z.x.y.z.x.y.z.x.y.z.x.y.z.x.y.z.x",
     };
     enum { POOL = sizeof pool / sizeof *pool, DEPTH = 6 };
@@ -338,7 +341,7 @@ TEST(columns_look_as_gos_do)
                         "\n");
 }
 
-/* As in Go, where they are signed. */
+/* As in Go, where these numbers are signed. */
 TEST(numbers_of_2_63_and_more_are_negative_and_stand_last)
 {
     const struct prof_contention_record records[] = {
@@ -375,7 +378,8 @@ count_calls(void *context, const void *bytes, size_t bytes_count)
     return PROF_OK;
 }
 
-/* A line at a time, a large profile to a slow file takes for ever. */
+/* Writing line by line would take too long with a large profile and a slow
+ * file. */
 TEST(a_short_text_is_one_call_of_the_sink)
 {
     const struct prof_contention_record wait = {

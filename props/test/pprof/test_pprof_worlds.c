@@ -46,14 +46,14 @@ assert_stack(const struct model_pprof_sample *sample, const uintptr_t *stack,
     }
 }
 
-/* Scaled up in the obvious way; whole numbers may be cut or rounded. */
+/* Compare with the value scaled directly; an integer may be cut or rounded. */
 static void
 assert_scaled(int64_t got, int64_t recorded, const struct prof_heap_record *of)
 {
     double share;
     double want;
 
-    /* Bytes wrap above; the estimate of a wrapped number is none. */
+    /* Beyond 2^40 bytes counts may wrap, and cannot be estimated. */
     if (of->size_bytes >> 40 != 0)
         return;
     if (of->size_bytes == 0 || recorded == 0) {
@@ -64,10 +64,12 @@ assert_scaled(int64_t got, int64_t recorded, const struct prof_heap_record *of)
         assert_int_equal(got, recorded);
         return;
     }
-    /* Go's rules subtract from 1, which costs digits where little is kept. */
+    /* Go's rules subtract from 1, which loses digits if few bytes are
+     * sampled. */
     share = (double)of->size_bytes / (double)of->rate_bytes;
     want = (double)recorded / -expm1(-share);
-    /* An estimate that no int64 holds is the largest of its sign. */
+    /* An estimate that does not fit into int64 is the largest or smallest
+     * one. */
     want = fmax(-0x1p63, fmin(want, 0x1p63));
     assert_true(fabs((double)got - want) <=
                 1 + fabs(want) * (1e-12 + 0x1p-51 / share));
@@ -106,7 +108,7 @@ compare_heap(struct prof *prof, const struct prof_rules *rules)
     case_end(&run);
 }
 
-/* What a file says of a number of its records: the nearest int64. */
+/* The number that a file shows for `number` events: the nearest int64. */
 static uint64_t
 times(uint64_t number, uint64_t period)
 {
@@ -182,7 +184,7 @@ TEST(profiles_of_generated_worlds_read_back_as_their_snapshots)
     records_seen = 0;
     sampled_seen = 0;
     compare_worlds(&prof_rules_exact);
-    /* There was something to compare, and some of it was scaled. */
+    /* Records were compared, and some of them were scaled. */
     assert_true(records_seen > SEEDS);
     print_message("%zu records, %zu values scaled\n", records_seen,
                   sampled_seen);

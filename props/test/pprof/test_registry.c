@@ -26,7 +26,7 @@ static const uintptr_t serve[] = {CASE_SERVE, CASE_MAIN};
 
 static struct prof_label task_labels[] = {{"who", "me"}};
 static size_t tasks_count = 3;
-static size_t tasks_growth; /* more of them at each look */
+static size_t tasks_growth; /* how many tasks are added at each listing */
 
 static enum prof_status
 list_tasks(void *context, struct prof_count_record *records, size_t records_max,
@@ -58,7 +58,7 @@ static void
 count_heap(void *context, struct prof_heap_counters *counters)
 {
     (void)context;
-    assert_int_equal(counters->lookups, 0); /* as is all the rest */
+    assert_int_equal(counters->lookups, 0); /* all counters are 0 */
     counters->gcs = 5;
 }
 
@@ -260,7 +260,7 @@ TEST_WITH(a_registry, no_registry, a_key_that_is_open_is_refused)
     assert_int_equal(prof_profile_add(files, "k", 1, serve, 2),
                      PROF_ERR_KEY_TAKEN);
     assert_int_equal(count_of(files), 1);
-    /* Another length and another profile are other keys. */
+    /* Keys differ if their lengths or their profiles differ. */
     assert_int_equal(prof_profile_add(files, "k", 2, work, 2), PROF_OK);
     assert_int_equal(prof_profile_add(files, "", 0, work, 2), PROF_OK);
     assert_int_equal(prof_profile_add(sockets, "k", 1, work, 2), PROF_OK);
@@ -280,7 +280,7 @@ TEST_WITH(a_registry, no_registry, removing_what_is_not_there_does_nothing)
     assert_int_equal(prof_profile_remove(files, "l", 1), PROF_OK);
     assert_int_equal(prof_profile_remove(files, long_key, sizeof long_key),
                      PROF_OK);
-    wide_key[0] = 'k'; /* and as long in its lower 16 bits */
+    wide_key[0] = 'k'; /* longer by 2^16 than "k" */
     assert_int_equal(prof_profile_remove(files, wide_key, sizeof wide_key),
                      PROF_OK);
     assert_int_equal(count_of(files), 1);
@@ -306,7 +306,7 @@ TEST_WITH(a_registry, no_registry, built_in_profiles_take_no_entries)
     }
 }
 
-/* TestEmptyCallStack of runtime/pprof: one entry, with a name that says so. */
+/* As in Go's TestEmptyCallStack: one entry, with the name of lost stacks. */
 TEST_WITH(a_registry, no_registry, an_entry_without_a_stack_is_shown_as_lost)
 {
     struct prof_profile *files = own("test18836");
@@ -324,7 +324,7 @@ TEST_WITH(a_registry, no_registry, an_entry_without_a_stack_is_shown_as_lost)
     case_end(&run);
 }
 
-/* Add and remove at random; a plain array says what must be open. */
+/* Add and remove entries at random; a plain array says which are open. */
 TEST_WITH(a_registry, no_registry, entries_come_and_go_as_a_simple_list_says)
 {
     struct prof_profile *profiles[2] = {own("a"), own("b")};
@@ -341,7 +341,7 @@ TEST_WITH(a_registry, no_registry, entries_come_and_go_as_a_simple_list_says)
 
         seed = seed * 6364136223846793005U + 1442695040888963407U;
         key = (uint8_t)(seed >> 33);
-        /* Each key of one byte begins one of two. */
+        /* Each key of one byte is the beginning of a key of two. */
         bytes[0] = key >> 1;
         bytes_count = 1 + (key & 1);
         which = (unsigned)(seed >> 60 & 1);
@@ -446,11 +446,12 @@ TEST_WITH(a_registry, no_registry,
 {
     struct prof_profile *tasks = prof_registry_find(registry, "goroutine");
 
-    tasks_growth = 30; /* within what is spare */
+    tasks_growth = 30; /* fits into the spare room */
     assert_non_null(strstr(text_of(tasks, 1), "goroutine profile: total"));
-    tasks_growth = 60; /* never enough: an answer all the same */
+    tasks_growth = 60; /* never fits: the call must still return */
     case_begin(&run);
-    /* For the last try's records, not for those of all tries. */
+    /* The scratch has to hold the records of the last try, not those of all
+     * tries. */
     run.output.scratch_bytes = 2000 * sizeof(struct prof_count_record);
     assert_int_equal(prof_profile_write(tasks, &run.output, 1), PROF_ERR_BUSY);
 }
@@ -490,7 +491,7 @@ TEST(a_registry_needs_what_it_says)
     for (size_t i = 0; i < 6; i++) {
         struct prof_profile *profile = prof_registry_find(made, built_in[i]);
 
-        /* Nothing to show is shown as nothing. */
+        /* An empty profile is shown as empty. */
         assert_int_equal(count_of(profile), 0);
         case_begin(&run);
         case_read(&run, prof_profile_write(profile, &run.output, 0));
@@ -526,7 +527,8 @@ TEST(a_configuration_beyond_the_limits_is_refused)
     free(memory);
 }
 
-/* Contention is shown in the clock's ticks: twice as fast, half the time. */
+/* Contention is measured in the clock's ticks: at twice the frequency, half the
+ * time is shown. */
 TEST_WITH(a_registry, no_registry, ticks_are_those_of_the_sources_clock)
 {
     struct prof_registry_config config = {.entries_max = 1};
@@ -546,7 +548,8 @@ TEST_WITH(a_registry, no_registry, ticks_are_those_of_the_sources_clock)
     assert_int_equal(run.profile.samples_count, 1);
     assert_int_equal(run.profile.samples[0].values[1], 10 / 2);
     case_end(&run);
-    /* Texts of a heap without counters, of goroutines without a dump. */
+    /* The text of a heap without counters, and that of goroutines without a
+     * dump. */
     case_begin(&run);
     assert_null(strstr(
         case_text(&run, prof_profile_write(prof_registry_find(made, "heap"),
@@ -559,7 +562,7 @@ TEST_WITH(a_registry, no_registry, ticks_are_those_of_the_sources_clock)
     free(memory);
 }
 
-/* Of the output, what it leaves open is the registry's. */
+/* What an output leaves unset is taken from the registry. */
 TEST_WITH(a_registry, no_registry,
           what_an_output_says_goes_before_what_the_registry_says)
 {
@@ -579,7 +582,8 @@ TEST_WITH(a_registry, no_registry,
     case_end(&run);
 }
 
-/* An empty key is a key; equal lengths with other bytes are other keys. */
+/* An empty key is valid; keys of equal length with other bytes are
+ * different. */
 TEST_WITH(a_registry, no_registry, keys_are_compared_to_the_last_byte)
 {
     struct prof_profile *own;
@@ -597,7 +601,8 @@ TEST_WITH(a_registry, no_registry, keys_are_compared_to_the_last_byte)
     assert_int_equal(count_of(own), 64);
 }
 
-/* The own profile's scratch: records, then stacks, then the writer's. */
+/* The scratch of one's own profile has the records first, then their stacks,
+ * then what the writer needs. */
 TEST_WITH(a_registry, no_registry,
           scratch_too_small_for_own_entries_is_reported)
 {
@@ -699,7 +704,7 @@ TEST_WITH(a_registry, no_registry, a_name_that_begins_another_stands_before_it)
                      PROF_ERR_SHORT);
 }
 
-/* Entries closed are not shown, whichever were opened before them. */
+/* Removed entries are not shown, whichever were added before them. */
 TEST_WITH(a_registry, no_registry, what_is_shown_is_what_is_open)
 {
     struct prof_profile *files = own("files");
@@ -718,7 +723,7 @@ TEST_WITH(a_registry, no_registry, what_is_shown_is_what_is_open)
     assert_int_equal(count_of(others), 1);
 }
 
-/* The last entry that there is room for is opened, shown and closed. */
+/* The last entry that fits is added, shown and removed like any other. */
 TEST_WITH(a_registry, no_registry, the_last_entry_is_as_good_as_the_first)
 {
     struct prof_profile *files = own("files");
@@ -738,7 +743,7 @@ TEST_WITH(a_registry, no_registry, the_last_entry_is_as_good_as_the_first)
     assert_int_equal(prof_profile_add(files, "again", 5, work, 2), PROF_OK);
 }
 
-/* Stacks are cut where the registry says; what follows is not kept. */
+/* Stacks are cut at the registry's depth limit. */
 TEST_WITH(a_registry, no_registry, a_stack_is_cut_at_its_greatest_depth)
 {
     struct prof_registry_config config = {
@@ -762,7 +767,7 @@ TEST_WITH(a_registry, no_registry, a_stack_is_cut_at_its_greatest_depth)
     free(memory);
 }
 
-/* However little scratch there is, nothing beyond it is touched. */
+/* With any amount of scratch, nothing beyond it is written. */
 TEST_WITH(a_registry, no_registry, nothing_beyond_the_scratch_is_touched)
 {
     struct prof_profile *profiles[16];
@@ -800,7 +805,7 @@ TEST_WITH(a_registry, no_registry,
     for (int i = 0; i < 100000 && !sampled; i++)
         sampled = prof_heap_sample(prof_proc_at(prof, 0), 56);
     assert_true(sampled);
-    prof_heap_alloc(prof_proc_at(prof, 0), serve, 1, 56); /* for 9.65 */
+    prof_heap_alloc(prof_proc_at(prof, 0), serve, 1, 56); /* counts as 9.65 */
     assert_int_equal(prof_registry_init(&made, &config, memory, bytes),
                      PROF_OK);
     for (int own_rules = 0; own_rules < 2; own_rules++) {

@@ -11,7 +11,7 @@
 #include "registry.h"
 #include "unit_test.h"
 
-enum { ENTRIES = 1023 }; /* and 1024 chains */
+enum { ENTRIES = 1023 }; /* and 1024 hash chains */
 
 static struct case_run run;
 static struct prof_registry *registry;
@@ -50,8 +50,8 @@ text_of(const char *name)
 }
 
 /*
- * As many entries as chains: random hashes use 63 % of the chains on average,
- * and practically never less than half of 1024.
+ * As many entries as chains. Random hashes use 63 % of the chains on average,
+ * and with 1024 chains practically never less than half.
  */
 TEST_WITH(a_registry, NULL, entries_are_spread_over_their_chains)
 {
@@ -74,7 +74,8 @@ TEST_WITH(a_registry, NULL, a_key_of_no_bytes_may_be_nowhere)
     assert_int_equal(add(NULL, 0), PROF_OK);
 }
 
-/* Names at the end of a page: to read one byte more ends the process. */
+/* Names end at the end of a page, so that reading one more byte ends the
+ * process. */
 TEST_WITH(a_registry, NULL, a_name_is_not_read_beyond_its_end)
 {
     static const char *const names[] = {"own", "heap", "goroutin", "h", ""};
@@ -100,7 +101,7 @@ TEST_WITH(a_registry, NULL, a_name_is_not_read_beyond_its_end)
 
 /* ---- defaults ---- */
 
-/* A record's memory is whole lines, of which there may be too few. */
+/* Records take whole cache lines; the scratch may have less than one. */
 TEST_WITH(a_registry, NULL, scratch_of_any_size_is_not_left)
 {
     assert_int_equal(add("k", 1), PROF_OK);
@@ -114,8 +115,8 @@ TEST_WITH(a_registry, NULL, scratch_of_any_size_is_not_left)
     }
 }
 
-/* An output that names a lost address goes before the registry's, which is 1
- * if it names none. */
+/* An output's lost address takes precedence over the registry's, which is 1 by
+ * default. */
 TEST_WITH(a_registry, NULL, entries_without_a_stack_have_the_lost_address)
 {
     assert_int_equal(prof_profile_add(own, "k", 1, NULL, 0), PROF_OK);
@@ -170,7 +171,7 @@ a_registry_of_tasks(void **state)
     return failed;
 }
 
-/* Also so many that their bytes, in 64 bits, would be few. */
+/* Even if there are so many that their size in bytes wraps in 64 bits. */
 TEST_WITH(a_registry_of_tasks, NULL,
           more_records_than_any_scratch_holds_are_refused)
 {
@@ -188,7 +189,8 @@ TEST_WITH(a_registry_of_tasks, NULL,
     }
 }
 
-/* More than there is room for at the first look: each is written once. */
+/* There are more records than fit at the first listing: each is written
+ * once. */
 TEST(many_records_are_written_all)
 {
     enum { RECORDS = 120 };

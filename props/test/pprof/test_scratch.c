@@ -18,7 +18,7 @@ static struct case_run run;
 static uintptr_t deep[PROF_DEPTH_LIMIT + 2];
 static size_t asked;
 
-/* What is asked gets a symbol that says nothing, and may leave it so. */
+/* Names no address. The writer must have cleared the symbol before the call. */
 static void
 count_questions(void *context, uintptr_t pc, struct prof_symbol *symbol)
 {
@@ -43,7 +43,8 @@ write_deep(uint32_t depth)
     return prof_text_counts(&run.output, "c", &record, 1);
 }
 
-/* Of a record: its group, two orders of it, and one of the groups. */
+/* The scratch that one record needs: the text buffer, the names of its deepest
+ * stack, and five words for its group and the orders. */
 TEST(a_text_needs_a_buffer_and_the_names_of_its_deepest_stack)
 {
     const size_t need =
@@ -56,7 +57,7 @@ TEST(a_text_needs_a_buffer_and_the_names_of_its_deepest_stack)
             depth = PROF_DEPTH_LIMIT - 1;
         case_begin(&run);
         run.output.scratch_bytes = need;
-        /* An empty stack is one of the lost address. */
+        /* An empty stack is shown as the lost address. */
         deep[0] = depth == 0 ? CASE_LOST : CASE_UNKNOWN;
         assert_int_equal(write_deep(depth), PROF_OK);
         assert_int_equal(asked, depth == 0                 ? 1
@@ -70,7 +71,8 @@ TEST(a_text_needs_a_buffer_and_the_names_of_its_deepest_stack)
     }
 }
 
-/* The first stack there is: what no frame has filled in is not read. */
+/* The first stack has no program frame: room for names that no frame has filled
+ * in is not read. */
 TEST(a_stack_of_the_runtime_alone_is_shown_whole)
 {
     static const uintptr_t stack[] = {CASE_MALLOC, CASE_NEW};
@@ -92,7 +94,7 @@ enum { RECORDS = 20000, ADDRESSES = 384, MAPPINGS = 4096 };
 static struct prof_count_record records[RECORDS];
 static uintptr_t stacks[RECORDS][2];
 
-/* All different, of few addresses. */
+/* Make records that are all different, of few addresses. */
 static void
 fill_records(void)
 {
@@ -120,7 +122,7 @@ TEST(scratch_for_many_records_of_few_addresses_suffices)
     case_end(&run);
 }
 
-/* Counted, to see that it is whole. */
+/* A sink that counts the bytes, which shows whether the output is complete. */
 static enum prof_status
 count_bytes(void *context, const void *bytes, size_t bytes_count)
 {
@@ -129,7 +131,7 @@ count_bytes(void *context, const void *bytes, size_t bytes_count)
     return PROF_OK;
 }
 
-/* Wherever its memory ends: among groups, orders or names. */
+/* The scratch may end anywhere: among groups, orders or names. */
 TEST(many_records_are_written_whole_or_not_at_all)
 {
     static const size_t step = 40 << 10;

@@ -15,7 +15,7 @@
 
 #if defined(__x86_64__)
 
-/* returns: the address at which a SIGPROF to this thread interrupts it */
+/* Interrupt this thread by SIGPROF. returns: the interrupted address */
 static uintptr_t
 interrupt(void)
 {
@@ -50,7 +50,7 @@ a_tick_is_at_the_instruction_that_was_interrupted(void **state)
     assert_int_equal(errno, 77);
     prof_process_end();
     assert_int_equal(prof_cpu_stop(cpu), PROF_OK);
-    (void)interrupt(); /* one that comes too late finds nobody, and no end */
+    (void)interrupt(); /* a late signal is ignored */
     case_begin(&run);
     case_read(&run, prof_cpu_write(cpu, &run.output, 1));
     assert_int_equal(run.profile.samples_count, 1);

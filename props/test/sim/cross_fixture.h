@@ -8,7 +8,7 @@
 #include "cross.h"
 #include "unit_test.h"
 
-/* Stacks of the world: two frames, three, and one. */
+/* The world's stacks, of two frames, three frames and one. */
 enum { LEAF, DEEP, OTHER };
 #define NOWHERE TRUTH_NO_STACK
 extern const uintptr_t leaf[2];
@@ -17,21 +17,21 @@ extern const uintptr_t other[1];
 
 extern const struct sim_limits limits;
 extern struct sim_world *world;
-extern struct sim_config config; /* to be changed before begin_tasks() */
+extern struct sim_config config; /* may be changed before begin_tasks() */
 extern struct props_coverage coverage;
 extern struct cross cross;
-extern struct model_trace trace; /* read by judge() */
-extern props_set broken;         /* by judge() */
+extern struct model_trace trace; /* the trace that judge() read */
+extern props_set broken;         /* what judge() found */
 
 /* The events of the world so far. */
 extern struct sim_event script[256];
 extern uint32_t script_count;
 
-/* A world with two processors, and everything that watches it. */
+/* Make a world with two processors, and all instruments. */
 int set_up(void **state);
 int tear_down(void **state);
 
-/* Let an event happen; a microsecond later if it says nothing else. */
+/* Apply an event, a microsecond after the last one unless it has a delay. */
 void apply(struct sim_event event);
 
 /* An event of a processor or of a task, at a stack. */
@@ -45,16 +45,16 @@ void apply(struct sim_event event);
 /* Task 1 runs on processor 0, task 2 on processor 1. */
 void begin_tasks(void);
 
-/* A trace begins on processor 0, and task 2 runs again. */
+/* Begin a trace on processor 0, and let task 2 run again. */
 void begin_trace(void);
 
-/* A collection, from one processor. */
+/* Make a whole collection, on one processor. */
 void collect(uint32_t proc);
 
-/* Everything there is to compare, once. */
+/* Make one of everything that is compared. */
 void run_all(void);
 
-/* Compare, in the first session. */
+/* Compare the instruments in the first session. */
 void judge(void);
 void assert_holds(void);
 

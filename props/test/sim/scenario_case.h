@@ -9,7 +9,8 @@
 
 #define FIRST "profsim scenario 2\n"
 
-/* Fails the test if the text is refused. returns: sim_scenario_free() it */
+/* Read a scenario, or fail the test. returns: the scenario, for
+ * sim_scenario_free() */
 static inline struct sim_scenario *
 read_good(const char *text)
 {

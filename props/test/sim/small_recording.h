@@ -12,17 +12,18 @@
 extern const uint64_t props_recording_dropped[CLI_RECFILE_CAUSES];
 extern const struct sim_recorded props_small_recording[PROPS_SMALL_COUNT];
 
-/* All tables: 3 frames, 4 stacks, 2 threads, depth limit 4, start at 77. */
+/* Write all tables: 3 frames, 4 stacks, 2 threads, depth limit 4, start at
+ * 77. */
 void props_small_recording_tables(struct cli_recfile *file);
 
-/* Tables, events and totals; in: block_bytes, see cli_recfile_init() */
+/* Write tables, events and totals. in: block_bytes, see cli_recfile_init() */
 void props_small_recording_write(struct cli_recfile *file, size_t block_bytes);
 
 /* Read a recording that must be good; fails the test if it is not. */
 struct sim_recording *props_small_recording_read(const uint8_t *bytes,
                                                  size_t count);
 
-/* Walk all of a recording that passed: its numbers are in range then. */
+/* Read every event of a recording; each number must be in range. */
 void props_small_recording_walk(const struct sim_recording *recording);
 
 #endif

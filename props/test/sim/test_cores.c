@@ -9,7 +9,7 @@
 
 enum { ROWS = 64 };
 
-/* Additions a microsecond. */
+/* returns: how many additions a microsecond are made */
 static double
 rate_of(const struct sim_cores_config *config, uint64_t additions,
         double *handovers)
@@ -31,8 +31,8 @@ assert_near(double got, double want, double share)
 
 static const uint32_t one_row[] = {UINT32_MAX};
 
-/* Work w, hand-over h: n / (w + h) until the line is always busy, then 1 / h.
- */
+/* Each core works for w and hands the line over in h: n / (w + h) additions
+ * until the line is always busy, then 1 / h. */
 TEST(one_line_of_fixed_times_goes_round)
 {
     static const struct {
@@ -57,7 +57,7 @@ TEST(one_line_of_fixed_times_goes_round)
             const double rate = rate_of(&config, 40000, &handovers);
 
             assert_near(rate, fmin(n / (w + h), 1 / h), 1e-3);
-            assert_near(handovers, rate, 1e-9); /* each one is another's */
+            assert_near(handovers, rate, 1e-9); /* from another core */
         }
     }
 }
@@ -120,14 +120,14 @@ TEST(one_line_of_exponential_times_is_the_repairman)
         const double rate = rate_of(&config, 400000, &handovers);
 
         repairman(counts[i], 0.3, 0.05, &want, &want_handovers);
-        /* 300,000 additions: six of their deviations. */
+        /* 300,000 additions: within six standard deviations. */
         assert_near(rate, want, 6 / sqrt(300000));
         if (want_handovers > 0)
             assert_near(handovers, want_handovers, 6 / sqrt(300000));
     }
 }
 
-/* Row 0 gets a third, the others alike. */
+/* Row 0 gets a third of the additions, the others equal parts. */
 static void
 make_ends(uint32_t *ends)
 {
@@ -162,7 +162,8 @@ TEST(the_hottest_line_bounds_them_all)
         config.layout = SIM_CORES_SHARED;
         rate = rate_of(&config, 100000, &handovers);
         assert_true(rate < n / 0.030 * 1.01);
-        /* Who adds twice in a row pays once, which is rare among many. */
+        /* A core that adds twice in a row pays once; with many cores that is
+         * rare. */
         if (n >= 8)
             assert_true(rate < bound * 1.03);
         if (n >= 64)

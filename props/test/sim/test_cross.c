@@ -52,13 +52,14 @@ TEST_WITH(set_up, tear_down, a_wait_at_another_stack_is_noticed)
     assert_true(only(PROPS_X1));
 }
 
-/* Task 1 has mutex 0 twice: 2 waits all the time, 4 from the middle on, behind
- * it. Then task 1 parks, which no profile is told of. */
+/* Task 1 locks mutex 0 twice. Meanwhile task 2 waits for it all the time, and
+ * task 4, behind task 2, in the second half. Then task 1 parks, which no
+ * profile records. */
 static void
 run_queue(void)
 {
     begin_tasks();
-    P(0, CREATE, OTHER, .lock = 0); /* 4 */
+    P(0, CREATE, OTHER, .lock = 0); /* task 4 */
     T(1, LOCK, LEAF, .lock = 0);
     T(2, LOCK, DEEP, .lock = 0); /* before the trace */
     P(0, TRACE_START, LEAF, .lock = 0);
@@ -93,7 +94,8 @@ TEST_WITH(set_up, tear_down,
     run_queue();
     judge();
     assert_holds();
-    /* 4 has waited for 4 ms, and alone for the last one. */
+    /* Task 4 has waited for 4 ms; only in the last one nobody waited before
+     * it. */
     assert_in_range(site_of(PROF_MUTEX, other)->cycles, 1000000, 1010000);
     site_of(PROF_MUTEX, other)->cycles += 1000000;
     judge();
@@ -151,7 +153,7 @@ TEST_WITH(set_up, tear_down,
     assert_true(only(PROPS_X3));
 }
 
-/* Task 2 waits since before the trace; then it is in a system call. */
+/* Task 2 waits from before the trace on; then it is in a system call. */
 static void
 run_away(bool sleeps)
 {
@@ -176,7 +178,7 @@ run_away(bool sleeps)
     P(0, READ, NOWHERE, .lock = 0);
 }
 
-/* The task of that number in the second reading. */
+/* The entry of a task in the second reading. */
 static struct cross_listed *
 listed(uint64_t id)
 {
@@ -224,7 +226,7 @@ TEST_WITH(set_up, tear_down,
 TEST_WITH(set_up, tear_down, ticks_of_another_task_are_noticed)
 {
     run_all();
-    /* The label's value is in the strings of the profile. */
+    /* The label's value is one of the profile's strings. */
     for (size_t i = 0; i + 2 < cross.sessions[0].cpu_bytes; i++) {
         uint8_t *at = &cross.sessions[0].cpu[i];
 
@@ -237,8 +239,8 @@ TEST_WITH(set_up, tear_down, ticks_of_another_task_are_noticed)
     assert_true(only(PROPS_X5));
 }
 
-/* A span of 80 us may hold a tick each 100 us, or none: that depends on when
- * the timer began. */
+/* With a tick every 100 us, a span of 80 us may contain one or none: that
+ * depends on when the timer began. */
 TEST_WITH(set_up, tear_down,
           a_tick_that_the_phase_of_the_timer_forbids_is_noticed)
 {
@@ -255,7 +257,7 @@ TEST_WITH(set_up, tear_down,
     judge();
     assert_holds();
     assert_int_equal(coverage.hits[COVER_CROSS_CPU], 1);
-    /* The tick at 100 us is of task 3, not of 1, which ran up to 90 us. */
+    /* The tick at 100 us is task 3's. Task 1 ran only until 90 us. */
     for (size_t i = 0; i + 2 < cross.sessions[0].cpu_bytes; i++) {
         uint8_t *at = &cross.sessions[0].cpu[i];
 

@@ -62,7 +62,7 @@ TEST_WITH(set_up, tear_down, objects_that_nobody_allocated_are_noticed)
     assert_true(only(PROPS_X4));
 }
 
-/* Three collections before what a snapshot shows; returns its records. */
+/* Make three collections before a snapshot. returns: the snapshot's records */
 static struct prof_heap_record *
 run_collections(void)
 {
@@ -94,7 +94,7 @@ TEST_WITH(set_up, tear_down, each_record_of_a_snapshot_has_its_lines)
     assert_int_equal(coverage.hits[COVER_CROSS_MARKING], 1);
 }
 
-/* The sum is right: what one record has too much another one lacks. */
+/* Move an object from one record to another: the sum stays right. */
 TEST_WITH(set_up, tear_down, an_object_in_another_record_is_noticed)
 {
     struct prof_heap_record *records;
@@ -123,7 +123,8 @@ TEST_WITH(set_up, tear_down,
     assert_true(only(PROPS_X2));
 }
 
-/* A byte of a HeapAlloc that is not there: NextGC is not twice the heap. */
+/* Change the goal of one collection, NextGC, so that it is not twice the
+ * heap. */
 TEST_WITH(set_up, tear_down, a_goal_that_is_not_twice_what_is_left_is_noticed)
 {
     uint32_t goals = 0;
@@ -154,7 +155,7 @@ TEST_WITH(set_up, tear_down, a_sweep_that_the_trace_does_not_have_is_noticed)
     assert_true(only(PROPS_X2));
 }
 
-/* The trace ends its marking after the sweep. */
+/* Move the end of marking in the trace behind the sweep. */
 TEST_WITH(set_up, tear_down, a_sweep_while_the_trace_marks_is_noticed)
 {
     run_all();

@@ -20,7 +20,8 @@ TEST_WITH(set_up, tear_down, without_one_the_others_say_the_same)
     cross_without_release(&without);
 }
 
-/* The end of a session that nobody has read is compared, too. */
+/* If the end of a session has not been read, it is read before the
+ * comparison. */
 TEST_WITH(set_up, tear_down, what_was_not_read_is_read_before_it_is_compared)
 {
     struct cross_without without = {.limits = limits};
@@ -36,7 +37,7 @@ TEST_WITH(set_up, tear_down, what_was_not_read_is_read_before_it_is_compared)
     cross_without_release(&without);
 }
 
-/* A trace, then nothing that is traced for a while, then another. */
+/* Run a trace, then events that are not traced, then another trace. */
 static void
 run_two_sessions(void)
 {
@@ -72,7 +73,7 @@ TEST_WITH(set_up, tear_down,
     cross_without_release(&without);
 }
 
-/* What was stopped has not recorded what happened meanwhile. */
+/* An instrument that was stopped has not recorded events in between. */
 TEST_WITH(set_up, tear_down, what_is_stopped_records_nothing)
 {
     struct cross_without without = {.limits = limits};

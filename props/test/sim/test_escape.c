@@ -60,7 +60,7 @@ TEST(what_ends_lines_or_steers_a_terminal_is_escaped)
     check("\xc0\x8a\xe0\x80\x8a", "\\xc0\\x8a\\xe0\\x80\\x8a");
 }
 
-/* Every character of Unicode, and every pair of bytes. */
+/* Tries every character of Unicode, and every pair of bytes. */
 TEST(only_well_formed_utf_8_is_printable)
 {
     const char *locale = setlocale(LC_CTYPE, "C.UTF-8");
@@ -77,10 +77,10 @@ TEST(only_well_formed_utf_8_is_printable)
         const size_t got = sim_escape_printable(bytes, length);
         assert_true(got == length || got == 0);
         kept += got != 0;
-        /* cut short, it is none */
+        /* A truncated character is not printable. */
         assert_int_equal(sim_escape_printable(bytes, length - 1), 0);
     }
-    /* all but surrogates, and 163 that are escaped (see escape.c) */
+    /* All are kept but surrogates, and 163 that are escaped (see escape.c). */
     assert_int_equal(kept, 0x110000 - 0xa0 - 0x800 - 163);
     for (uint32_t pair = 0; pair < 0x10000; pair++) {
         const char bytes[] = {(char)(pair >> 8), (char)pair};

@@ -17,14 +17,14 @@ enum { SEEDS_MAX = 4000, SHRINK_CALLS = 4000 };
 static struct sim_choice list[PROPS_CHOICES_MAX];
 static struct sim_choice failing[PROPS_CHOICES_MAX];
 
-/* A failure that is planted: the run meets these goals. */
+/* A planted failure: the run fails if it reaches these goals. */
 struct plant {
     struct props_run *run;
     uint32_t worlds;
     struct sim_choices choices;
-    struct props_coverage met; /* by the last run */
+    struct props_coverage met; /* in the last run */
     enum props_cover wanted;
-    enum props_cover other; /* wanted, too, to begin with */
+    enum props_cover other; /* also required, at first */
 };
 
 static void
@@ -46,7 +46,7 @@ still_fails(void *context, const uint32_t *values, uint32_t count)
     return plant->met.hits[plant->wanted] > 0;
 }
 
-/* The first seed whose run meets both goals. */
+/* Find the first seed whose run reaches both goals. */
 static uint32_t
 find(struct plant *plant)
 {
@@ -82,7 +82,8 @@ shrink(struct plant *plant)
     assert_true(still_fails(plant, values, count));
 }
 
-/* Each fault of this kind of world, beside something that needs none. */
+/* For each fault of this kind of world, plant a failure that needs it and one
+ * that does not. */
 static void
 shrink_each(struct plant *plant, char world, enum props_cover plain)
 {

@@ -14,14 +14,14 @@
 
 enum {
     EVENTS_MAX = 200,
-    STACKS = 4, /* of the recording's tables */
+    STACKS = 4, /* in the recording's tables */
     THREADS = 2,
     ROUNDS = 2000
 };
 
 /*
- * One event as it was drawn; a free names the event of its allocation. A resize
- * is an allocation that ends another one.
+ * One random event. A free names the event of its allocation. A resize is an
+ * allocation that ends another one.
  */
 struct drawn {
     bool is_free;
@@ -89,12 +89,12 @@ is_live(const struct drawing *drawing, uint32_t object, uint32_t events)
     return true;
 }
 
-/* Which objects a count is of; -1: any. */
+/* The objects to be counted; -1: any. */
 struct wanted {
     int64_t stack;
     int64_t thread;
     int64_t class;
-    bool live; /* only those in use after `events` */
+    bool live; /* only those live after `events` */
 };
 
 static struct sim_heap_count
@@ -138,7 +138,8 @@ expect_sums(const struct sim_heap_sums *got, const struct drawing *drawing,
     expect_count(got->peak, count_objects(drawing, peak, wanted));
 }
 
-/* returns: how many events there were at the first moment with most bytes */
+/* returns: the number of events up to the first time at which most bytes are
+ * live */
 static uint32_t
 find_peak(const struct drawing *drawing)
 {
@@ -186,7 +187,8 @@ expect_threads(const struct sim_live_heap *heap, const struct drawing *drawing,
     }
 }
 
-/* Each part of the run by itself: what was in use at any moment inside it. */
+/* Check each part of the run by itself: what was live at any moment inside
+ * it. */
 static void
 expect_spans(const struct sim_live_heap *heap, const struct drawing *drawing)
 {
@@ -197,7 +199,7 @@ expect_spans(const struct sim_live_heap *heap, const struct drawing *drawing)
         struct sim_heap_span want = {.most_bytes = 0};
 
         if (i * length > heap->duration_ticks)
-            break; /* the end was in the part before */
+            break; /* the run ended in the part before */
         for (uint32_t k = 0; k < drawing->count; k++) {
             const struct drawn *event = &drawing->events[k];
             const uint64_t bytes = count_objects(drawing, k + 1, live).bytes;
@@ -206,7 +208,7 @@ expect_spans(const struct sim_live_heap *heap, const struct drawing *drawing)
                 break;
             want.last_bytes = bytes;
             if (event->ticks < i * length) {
-                want.most_bytes = bytes; /* it lasts into this part */
+                want.most_bytes = bytes; /* still live in this part */
                 continue;
             }
             want.most_bytes = bytes > want.most_bytes ? bytes : want.most_bytes;
@@ -254,12 +256,13 @@ expect_heap(const struct sim_live_heap *heap, const struct drawing *drawing)
     assert_int_equal(heap->buckets_count, pairs);
 }
 
-/* Mostly growing, mostly shrinking, or in between; sizes with many ties. */
+/* Choose events at random: the heap mostly grows, mostly shrinks, or neither;
+ * many sizes are equal. */
 static void
 draw(struct drawing *drawing, struct sim_rng *rng)
 {
     static const uint64_t sizes[] = {0, 1, 2, 3, 8, 64, 1000};
-    const uint32_t frees = 20 + sim_rng_below(rng, 60); /* in 100 */
+    const uint32_t frees = 20 + sim_rng_below(rng, 60); /* percent */
     uint64_t ticks = 0;
 
     drawing->count = sim_rng_below(rng, 40);
@@ -308,7 +311,8 @@ TEST(every_moment_counts_as_brute_force_counts_it)
     assert_true(late_peaks > ROUNDS / 100);
 }
 
-/* More objects and more buckets than one chunk and one table have. */
+/* There are more objects than a chunk has, and more buckets than a table has at
+ * first. */
 TEST(a_heap_of_many_objects_is_counted_too)
 {
     static const uint64_t none_dropped[CLI_RECFILE_CAUSES];
@@ -378,7 +382,7 @@ TEST(sites_are_apart_however_many_there_are)
     cli_recfile_release(&file);
 }
 
-/* The last object of a chunk outlives all others of it. */
+/* The last object of a chunk outlives all others in it. */
 TEST(an_object_is_known_until_it_is_freed)
 {
     static const uint64_t none_dropped[CLI_RECFILE_CAUSES];
@@ -430,8 +434,9 @@ TEST(size_classes_are_powers_of_two)
     assert_int_equal(sim_heap_class(UINT64_MAX), SIM_HEAP_CLASSES - 1);
 }
 
-/* 100 of 104 and 50 of 56 bytes, 20 that are freed; 100 grow to 200 of 208, the
- * peak; then less. */
+/* Objects of 100 bytes (104 usable), 50 (56 usable), and 20, which are freed.
+ * The 100 bytes grow to 200 (208 usable), which is the peak; then the heap
+ * shrinks. */
 TEST(usable_bytes_are_those_at_the_peak)
 {
     static const uint64_t none_dropped[CLI_RECFILE_CAUSES];

@@ -22,7 +22,7 @@ TEST(what_a_run_meets_is_met_together)
     props_pairs_note(&pairs, &before, &after);
     assert_true(props_pairs_met(&pairs, COVER_STACK_CUT, COVER_CROSS_STOPPED));
     assert_true(props_pairs_met(&pairs, COVER_CROSS_STOPPED, COVER_STACK_CUT));
-    /* That was an earlier run. */
+    /* That goal was met in an earlier run. */
     assert_false(props_pairs_met(&pairs, COVER_SIZE_ZERO, COVER_STACK_CUT));
     before = after;
     after.hits[COVER_SIZE_ZERO]++;

@@ -9,7 +9,7 @@
 
 enum { ACTORS_MAX = 70, STEPS = 400 };
 
-/* The first that is due at that time, from `who` on and around. */
+/* Find the first actor due at `first`, from actor `who` on, cyclically. */
 static uint32_t
 due_from(const uint64_t *at, uint32_t actors, uint32_t who, uint64_t first)
 {
@@ -57,7 +57,7 @@ TEST(the_first_is_the_first_of_a_list)
     }
 }
 
-/* A question is asked if there is one, and only then. */
+/* A choice is made if several actors are due, and only then. */
 TEST(a_tie_is_a_question_among_all)
 {
     uint64_t words[SIM_QUEUE_WORDS(5)];

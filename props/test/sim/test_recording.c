@@ -91,7 +91,7 @@ TEST(what_is_written_is_read_whatever_the_blocks)
     }
 }
 
-/* Stacks are written as what differs from the one before. */
+/* Each stack is written as its difference from the stack before. */
 TEST(stacks_are_those_that_were_written)
 {
     enum { STACKS = 300, DEPTH = 6 };

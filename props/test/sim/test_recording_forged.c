@@ -14,7 +14,8 @@
 
 #define HEAD_BYTES 12u
 
-/* Docs: as gzip does it, going on from the checksum before. Bit by bit. */
+/* The checksum of docs/recording.md (gzip's CRC), computed bit by bit,
+ * continued from `crc`. */
 static uint32_t
 checksum(uint32_t crc, const uint8_t *bytes, size_t count)
 {
@@ -37,7 +38,7 @@ payload_bytes(const uint8_t *head)
            (size_t)head[4] << 24;
 }
 
-/* Give every whole block the checksum that belongs to it. */
+/* Give every complete block its right checksum. */
 static void
 reseal(uint8_t *bytes, size_t count)
 {
@@ -57,8 +58,9 @@ reseal(uint8_t *bytes, size_t count)
 }
 
 /*
- * 200 zeroed bytes, of 208 that may be used, at a multiple of 64 by thread 5,
- * at f in /m; resized to 9, of 24; a wait in vain for a semaphore; freed.
+ * A recording written by hand: thread 5 allocates 200 zeroed bytes (208
+ * usable), aligned to 64, at f in /m; they are resized to 9 (24 usable); a wait
+ * for a semaphore that fails; a free.
  */
 static const uint8_t document[] =
     "PROFREC\n\2\0\0\0"
@@ -108,7 +110,7 @@ TEST(the_bytes_are_those_of_the_document)
     cli_recfile_release(&file);
 }
 
-/* Earlier recorders had seven causes. */
+/* Earlier recorders had only seven causes of drops. */
 TEST(a_recording_with_seven_causes_is_read)
 {
     const size_t count = sizeof document - 2;
@@ -116,8 +118,8 @@ TEST(a_recording_with_seven_causes_is_read)
     struct sim_recording *recording;
 
     memcpy(bytes, document, sizeof bytes);
-    bytes[count - 22] = 14; /* of payload */
-    bytes[count - 8] = 7;   /* causes */
+    bytes[count - 22] = 14; /* length of the payload */
+    bytes[count - 8] = 7;   /* number of causes */
     reseal(bytes, count);
     recording = props_small_recording_read(bytes, count);
     assert_int_equal(
@@ -125,7 +127,7 @@ TEST(a_recording_with_seven_causes_is_read)
     sim_recording_close(recording);
 }
 
-/* What the reader makes of the same bytes. */
+/* What the reader must find in the same bytes. */
 TEST(the_events_are_those_of_the_document)
 {
     uint8_t bytes[sizeof document - 1];
@@ -160,7 +162,8 @@ TEST(the_events_are_those_of_the_document)
     sim_recording_close(recording);
 }
 
-/* One allocation of 200 bytes by thread 5, at f in /m, then its free. */
+/* A recording of version 1: thread 5 allocates 200 bytes at f in /m, and frees
+ * them. */
 TEST(version_1_is_read)
 {
     static const uint8_t old[] =
@@ -175,7 +178,8 @@ TEST(version_1_is_read)
         "E\x08\0\0\0cccc\x01\x03\xc8\x01\x00\x02\x04\x01"
         "Z\x0d\0\0\0cccc\x01\x01\0\0\0\x07\0\0\0\0\0\0\0";
     static const size_t first_event = sizeof old - 1 - 22 - 8;
-    static const uint8_t newer[] = {0x05, 0x06, 0x21, 0x41}; /* tags */
+    static const uint8_t newer[] = {0x05, 0x06, 0x21,
+                                    0x41}; /* version 2's tags */
     uint8_t bytes[sizeof old - 1];
     struct sim_recording_error error;
     struct sim_recording *recording;
@@ -198,7 +202,7 @@ TEST(version_1_is_read)
     }
 }
 
-/* With good checksums the records themselves are what stands in the way. */
+/* The checksums are right, so only the records themselves can be refused. */
 TEST(a_forged_file_is_refused_or_sound)
 {
     struct sim_rng rng = {.state = sim_mix64(21)};

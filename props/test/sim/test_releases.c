@@ -1,5 +1,5 @@
 /*
- * test_releases.c -- pairing of recorded releases with waits, on examples drawn
+ * test_releases.c -- pairing of recorded releases with waits, on examples made
  * by hand.
  */
 #include <stdio.h>
@@ -17,7 +17,8 @@ struct step {
     uint64_t lock;
 };
 
-/* cycles: what each release must be charged; -1: it has no wait */
+/* Check what each release is charged. in: cycles; -1: no wait belongs to the
+ * release */
 static void
 expect_cycles(const struct step *steps, uint32_t steps_count,
               const int64_t *cycles, uint64_t cycles_count)

@@ -308,7 +308,7 @@ TEST(lines_have_their_places)
                    "x.sim:2: expected 'broken', found 'bent'");
 }
 
-/* Print a line of `bytes` bytes after the first, as a comment. */
+/* Print a scenario whose second line is a comment of `bytes` bytes. */
 static char *
 long_line(size_t bytes)
 {

@@ -32,7 +32,7 @@ struct text {
 static const char *paths[FILES_MAX];
 static struct text files[FILES_MAX];
 static uint32_t files_count;
-static uint32_t every = 8; /* one in so many cuts and mutations */
+static uint32_t every = 8; /* tries one in `every` */
 
 /* ---- helpers ---- */
 
@@ -150,7 +150,7 @@ assert_same(const struct sim_scenario *a, const struct sim_scenario *b)
     assert_same_expects(a, b);
 }
 
-/* print, read, compare; print again, compare the text. */
+/* Print, read and compare the scenario; print it again and compare the text. */
 static void
 assert_survives_text(const struct sim_scenario *s)
 {
@@ -225,8 +225,8 @@ TEST(every_fixture_gets_the_answers_it_expects)
 
 /* ---- foreign bytes ---- */
 
-/* Any bytes are a scenario that survives text, or one line that says why not.
- */
+/* Any bytes are either a scenario that survives the round trip, or refused with
+ * one line of reason. */
 static bool
 assert_answered(const char *bytes, size_t count)
 {
@@ -247,7 +247,8 @@ TEST(a_file_cut_anywhere_is_answered)
 {
     for (uint32_t i = 0; i < files_count; i++) {
         for (size_t count = i % every; count < files[i].count; count += every) {
-            /* Of its exact size, so that a read past the end is seen. */
+            /* The copy has its exact size, so that a read beyond its end is
+             * noticed. */
             char *cut = malloc(count + (count == 0));
 
             assert_non_null(cut);
@@ -311,7 +312,8 @@ TEST(a_mutated_file_is_answered)
         accepted += assert_answered(bytes, count);
         free(bytes);
     }
-    /* Both ways must be taken often, or this test would test nothing. */
+    /* Many must be accepted and many refused, or the test would not test
+     * both. */
     assert_in_range(accepted, mutations / 20, mutations - mutations / 20);
 }
 
@@ -342,7 +344,8 @@ generate_events(struct sim_generator *generator, struct sim_world *world,
     return count;
 }
 
-/* The same events give the same truth, up to numbers that closed up. */
+/* The two runs give the same truth. Object numbers may differ if a gap was
+ * closed. */
 static void
 assert_same_run(struct sim_world *world, const struct sim_scenario *s)
 {
@@ -450,7 +453,7 @@ load(const char *path)
     paths[files_count++] = path;
 }
 
-/* The shell that lists the files sorts them by its locale; this does not. */
+/* Sort by bytes: the shell that lists the files sorts by its locale. */
 static int
 path_order(const void *a, const void *b)
 {

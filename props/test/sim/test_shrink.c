@@ -90,7 +90,8 @@ TEST(the_minimum_of_a_list_of_operations_is_reached_from_any_start)
     }
 }
 
-/* Fails if the DATA answers sum to 1000 or more, and no fault is needed. */
+/* Fails if the values of the DATA choices sum to 1000 or more; no fault is
+ * needed. */
 static bool
 sum_still_fails(void *context, const uint32_t *values, uint32_t count)
 {
@@ -115,7 +116,7 @@ TEST(weight_spread_over_neighbours_moves_into_one)
     assert_int_equal(list[0].value, 1000);
 }
 
-/* Fails whenever answer 40 is 1: everything else is noise. */
+/* Fails whenever choice 40 has the value 1; all others have no effect. */
 static bool
 needle_still_fails(void *context, const uint32_t *values, uint32_t count)
 {
@@ -160,10 +161,10 @@ TEST(every_answer_left_is_shown_necessary)
 
     assert_int_equal(sim_shrink_necessary(&shrink, list, 5, necessary), 3);
     assert_true(necessary[0]);
-    assert_false(necessary[1]); /* already 0 */
+    assert_false(necessary[1]); /* was 0 before */
     assert_true(necessary[2]);
     assert_true(necessary[3]);
-    assert_false(necessary[4]); /* 1000 without it */
+    assert_false(necessary[4]); /* the others sum to 1000 */
     assert_int_equal(shrink.calls, 4);
 }
 
@@ -196,13 +197,13 @@ TEST(the_budget_of_runs_is_kept)
     memcpy(list, w.list, count * sizeof *list);
     sim_shrink(&shrink, list, count);
     assert_true(shrink.cut);
-    assert_true(shrink.calls <= 10 + 2); /* the last check is not in it */
+    assert_true(shrink.calls <= 10 + 2); /* the final check is not counted */
     assert_false(shrink.unstable);
 }
 
 /*
- * Fails with three 1s at places 0..2, or with one 1 at place 9; a list has no
- * single step from the first to the second.
+ * Fails if the choices 0 to 2 are all 1, or if choice 9 is 1. No single step of
+ * the shrinker leads from the first list to the second.
  */
 static bool
 far_still_fails(void *context, const uint32_t *values, uint32_t count)
@@ -232,7 +233,7 @@ TEST(the_fewest_surprises_are_found_where_no_step_leads)
 
     sim_choices_init(&w.choices, w.list, LIST_MAX);
     count = sim_shrink(&shrink, list, 3);
-    assert_int_equal(count, 3); /* stuck */
+    assert_int_equal(count, 3); /* no step makes it smaller */
     count = sim_shrink_fewest(&shrink, list, count, 24, 5);
     assert_int_equal(count, 3);
     assert_false(shrink.fewest_known); /* the budget was too small */
@@ -240,7 +241,7 @@ TEST(the_fewest_surprises_are_found_where_no_step_leads)
     assert_int_equal(count, 10);
     assert_int_equal(list[9].value, 1);
     assert_true(shrink.fewest_known);
-    /* Nothing has fewer than one. */
+    /* Fewer than one is not possible. */
     count = sim_shrink_fewest(&shrink, list, count, 24, 1000);
     assert_int_equal(count, 10);
     assert_true(shrink.fewest_known);

@@ -72,7 +72,7 @@ write_scenario(const struct sim_scenario *scenario)
     assert_int_equal(fclose(file), 0);
 }
 
-/* returns: its hash */
+/* returns: the hash of its text */
 static uint64_t
 run_all(struct props_run *run, const struct sim_scenario *scenario)
 {
@@ -125,15 +125,15 @@ TEST(the_fixtures_end_as_they_say)
     static const struct {
         const char *name;
         uint32_t sessions;
-        uint32_t types; /* different ones in the first trace, at least */
+        uint32_t types;                   /* at least, in the first trace */
         enum model_trace_verdict verdict; /* of the first trace */
     } rows[] = {
         {FIXTURES "late-return-across-sessions.sim", 2, 8, MODEL_TRACE_OK},
         {FIXTURES "every-event.sim", 1, 29, MODEL_TRACE_OK},
         {FIXTURES "return-before-the-clock-wraps.sim", 1, 5, MODEL_TRACE_OK},
-        /* Its clocks are years apart. */
+        /* The processors' clocks are years apart. */
         {FIXTURES "reader-stalls.sim", 1, 5, MODEL_TRACE_TIME_ORDER},
-        /* What a processor wrote after the cut is not there. */
+        /* Events that a processor wrote after the cut are not in the trace. */
         {FIXTURES "cut-by-the-clock.sim", 1, 5, MODEL_TRACE_OK},
     };
 

@@ -65,7 +65,7 @@ TEST(two_thousand_worlds_are_traced_as_they_were)
     }
 }
 
-/* The same collection, the same waits: in the profiles and in the trace. */
+/* The profiles and the trace show the same collections and waits. */
 TEST(two_thousand_worlds_have_a_heap_and_a_trace)
 {
     static const enum props_cover wanted[] = {

@@ -17,7 +17,8 @@ enum {
     EVENTS_MAX = STEPS_MAX + BEGINNING_MAX
 };
 
-/* What may come next; object numbers follow from the world. */
+/* The steps that may come next; their objects follow from the state of the
+ * world. */
 enum step {
     ALLOC,
     DROP,
@@ -47,7 +48,8 @@ static const enum sim_event_kind kinds[STEPS] = {
     [SIZING] = SIM_EV_SNAPSHOT,
 };
 
-/* A world has a past; six events alone would not get far. */
+/* What a world has done before: from an empty world six events would not get
+ * far. */
 static const struct {
     uint32_t count;
     enum step steps[BEGINNING_MAX];
@@ -58,13 +60,13 @@ static const struct {
     {5, {ALLOC, SNAPSHOT, DROP, MARK, TERMINATE}},
 };
 
-/* How all worlds of one rule set ended. */
+/* How many worlds of a rule set were run, and which properties they broke. */
 struct count {
     uint64_t worlds;
     uint64_t broken[PROPS_COUNT];
 };
 
-/* Let a step happen. returns: false if it cannot, or broke something */
+/* Take a step. returns: false if the world refused it, or a property broke */
 static bool
 take(struct props_run *run, enum step step, const char **refused)
 {
@@ -82,7 +84,7 @@ take(struct props_run *run, enum step step, const char **refused)
     return props_run_event(run, &event, refused);
 }
 
-/* One world. returns: false if it is none, as a step was refused */
+/* Run one world. returns: false if a step was refused */
 static bool
 run_world(struct props_run *run, const struct sim_config *config,
           struct sim_choices *choices, size_t beginning)
@@ -146,7 +148,7 @@ run_all(struct count *count, const struct prof_rules *rules,
 static struct count
 count_of(const struct prof_rules *rules)
 {
-    /* So that two of the cycles of a world lie on either side of the wrap. */
+    /* Worlds that begin here have cycles on both sides of the wrap. */
     const uint32_t near_wrap = PROF_CYCLE_WRAP - 2;
     struct count count = {0};
 
@@ -182,7 +184,7 @@ TEST(small_worlds_show_what_a_late_rotation_breaks)
     assert_true(count.broken[PROPS_H2] > 0);
     assert_true(count.broken[PROPS_H5] > 0);
     assert_true(count.broken[PROPS_H9] > 0);
-    assert_int_equal(count.broken[PROPS_H4], 0); /* late, but nothing lost */
+    assert_int_equal(count.broken[PROPS_H4], 0); /* late, not lost */
 }
 
 int

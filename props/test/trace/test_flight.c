@@ -14,7 +14,7 @@
 #include "unit_test.h"
 
 enum {
-    KEPT = 4, /* generations: one is written, three can be read */
+    KEPT = 4, /* generations; one is being written, three can be read */
     FILE_MAX = 1 << 16
 };
 
@@ -28,11 +28,11 @@ static struct prof_trace_config tracer = {
 static struct prof_flight *flight;
 static void *block;
 static uint64_t clock_ticks;
-static uint64_t clock_step; /* after each reading */
+static uint64_t clock_step; /* added after each reading */
 static uint8_t file[FILE_MAX];
 static size_t file_bytes;
 static struct model_trace decoded;
-static struct prof_trace_drops losses; /* of the generation read last */
+static struct prof_trace_drops losses; /* of the last generation read */
 
 static uint64_t
 read_ticks(void *context)
@@ -117,7 +117,7 @@ next(void)
         NULL, 0);
 }
 
-/* An event that names itself: the heap is so large. */
+/* Emit a HeapAlloc; the heap size in it identifies the event. */
 static void
 emit(uint64_t bytes)
 {
@@ -137,7 +137,7 @@ stamp_now(void)
 
 /* ---- reading ---- */
 
-/* Read a generation to its end, which must open. returns: its number */
+/* Read a generation, which must be there, to its end. returns: its number */
 static uint64_t
 read_generation(void)
 {
@@ -162,7 +162,7 @@ read_generation(void)
     return number;
 }
 
-/* returns: how many events of this type the file has; *last, the last one */
+/* returns: how many events of this type there are; out: *last, the last */
 static uint32_t
 count(enum model_trace_type type, const struct model_trace_event **last)
 {
@@ -179,7 +179,7 @@ count(enum model_trace_type type, const struct model_trace_event **last)
     return found;
 }
 
-/* The next generation is this one, and has the one event of emit(bytes). */
+/* The next generation must be `number`, with the event of emit(bytes). */
 static void
 expect_generation(uint64_t number, uint64_t bytes)
 {
@@ -206,7 +206,7 @@ TEST_WITH(set_up, tear_down, the_last_generations_are_kept_and_each_opens)
     assert_int_equal(next(), PROF_ERR_OFF);
     assert_int_equal(start(), PROF_OK);
     assert_int_equal(start(), PROF_ERR_BUSY);
-    expect_nothing(); /* the first is being written */
+    expect_nothing(); /* the first one is being written */
     for (uint64_t i = 1; i <= 10; i++) {
         emit(i);
         assert_int_equal(next(), PROF_OK);
@@ -253,8 +253,8 @@ TEST_WITH(set_up, tear_down, a_generation_that_is_being_read_stays)
     expect_nothing();
 }
 
-/* Task 2 left its system call at a moment of an earlier generation, of which
- * the file says nothing: it left when the file says it. */
+/* Task 2 left its system call in an earlier generation. The file of this one
+ * lacks that moment, so the return has the time of its report. */
 TEST_WITH(set_up, tear_down,
           a_moment_of_an_earlier_generation_is_not_of_this_one)
 {
@@ -264,8 +264,7 @@ TEST_WITH(set_up, tear_down,
 
     assert_int_equal(start(), PROF_OK);
     for (uint64_t i = 0; i < 10; i++)
-        emit(i); /* so that its numbers are above the next one's, if that
-                    counted anew */
+        emit(i); /* to raise its numbers */
     left = stamp_now();
     assert_int_equal(next(), PROF_OK);
     assert_int_equal(read_generation(), 1);
@@ -275,7 +274,7 @@ TEST_WITH(set_up, tear_down,
     assert_int_equal(count(MODEL_TRACE_GO_SYS_EXIT, &event), 1);
     assert_true(event->ticks > model_trace_at(&decoded, 0)->ticks);
     assert_int_equal(decoded.duplicate_seqs, 0);
-    /* And one of this generation counts. */
+    /* A moment of this generation is kept. */
     left = stamp_now();
     emit(20);
     prof_trace_sysexit(prof_flight_tracer(flight), 0, 2, left);
@@ -288,8 +287,9 @@ TEST_WITH(set_up, tear_down,
 }
 
 /*
- * Tasks 2 and 4 return at moments of this generation, and between them task 3,
- * at one of an earlier generation: so it returns when the file says it.
+ * Tasks 2 and 4 return at moments of this generation, and task 3, reported
+ * between them, at one of an earlier generation: so its return has the time of
+ * its report.
  *
  * in:      number, of the generation
  * returns: the latest moment
@@ -322,9 +322,9 @@ expect_returns_in_order(uint64_t number, struct prof_trace_stamp old)
     return left;
 }
 
-/* The first generations are the first of their tracers; the others are not. The
- * clock stands still, as if it were too coarse, or goes, or goes back; events
- * that are ordered by stamps would then be refused. */
+/* A tracer's first generation starts from zero, later ones do not. The clock
+ * stands still, as if it were too coarse, or advances, or goes back; then a
+ * reader would refuse events that are ordered by stamps. */
 TEST_WITH(set_up, tear_down, moments_grow_over_all_generations_with_any_clock)
 {
     const int64_t back = tracer.order == PROF_TRACE_ORDER_CLOCK ? -64 : 0;
@@ -348,7 +348,7 @@ TEST_WITH(set_up, tear_down, moments_grow_over_all_generations_with_any_clock)
     }
 }
 
-/* The one who calls for the next generation is descheduled where it runs. */
+/* The task that begins the next generation is descheduled on its processor. */
 TEST_WITH(set_up, tear_down, the_caller_is_descheduled_on_its_processor)
 {
     const uintptr_t stack[] = {0x401005, 0x402005};
@@ -415,8 +415,8 @@ TEST_WITH(set_up, tear_down, a_full_generation_is_a_prefix_and_says_so)
     assert_int_equal(next(), PROF_OK); /* too late */
     assert_int_equal(read_generation(), 2);
     found = count(MODEL_TRACE_HEAP_ALLOC, &event);
-    assert_int_equal(event->arg, found); /* the first of them */
-    /* And the event that the caller is descheduled. */
+    assert_int_equal(event->arg, found); /* the first ones are kept */
+    /* One more is lost: the event that deschedules the caller. */
     assert_int_equal(losses.no_buffer, 2000 - found + 1);
     emit(1);
     assert_int_equal(next(), PROF_OK);
@@ -436,7 +436,7 @@ TEST_WITH(set_up, tear_down, a_generation_that_is_forgotten_leaves_all_its_room)
             emit(++emitted);
         if (i == 0)
             first = emitted;
-        /* Numbers grow, and the first of a file may take a byte more. */
+        /* Numbers grow: the first of a file may take a byte more. */
         assert_in_range(emitted, first - 4, first + 4);
         assert_int_equal(next(), PROF_OK);
     }
@@ -451,7 +451,7 @@ TEST_WITH(set_up, tear_down, a_child_begins_anew)
     emit(1);
     assert_int_equal(next(), PROF_OK);
     assert_int_equal(prof_flight_read(flight, &part), PROF_OK);
-    (void)prof_flight_enter(flight); /* a thread that the child lacks */
+    (void)prof_flight_enter(flight); /* a thread that is missing in the child */
     prof_flight_after_fork_child(flight);
     expect_nothing();
     assert_int_equal(next(), PROF_ERR_OFF);

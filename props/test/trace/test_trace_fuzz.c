@@ -39,7 +39,7 @@
 #define FULL_TIMES 50
 
 static size_t corruptions = CORRUPTIONS;
-static size_t cut_every = CUT_EVERY; /* of what was recorded */
+static size_t cut_every = CUT_EVERY; /* for recorded files */
 
 static const char http[] = "fixtures/trace/recorded/http_1_5_good";
 static const char stress[] = "fixtures/trace/recorded/stress_1_5_good";
@@ -54,7 +54,8 @@ random_next(uint64_t *state)
     return mixed ^ mixed >> 31;
 }
 
-/* Read the bytes; a verdict must come with a reason inside the file. */
+/* Judge the bytes; a verdict must have a reason with a place inside the
+ * file. */
 static enum model_trace_verdict
 judge(struct model_trace *trace, const uint8_t *bytes, size_t count)
 {
@@ -72,7 +73,8 @@ judge(struct model_trace *trace, const uint8_t *bytes, size_t count)
     return verdict;
 }
 
-/* The copy ends where the file ends, so a sanitizer sees one byte too far. */
+/* The copy ends where its memory ends, so that a sanitizer sees a read beyond
+ * it. */
 static void
 truncate_at(struct model_trace *trace, const char *path, size_t every,
             size_t verdicts[3])
@@ -94,7 +96,7 @@ TEST(a_recorded_trace_cut_before_its_frequency_is_an_error)
 {
     static const struct {
         const char *path;
-        size_t after_frequency; /* bytes of the timer record at the end */
+        size_t after_frequency; /* length of the timer record at the end */
     } files[] = {{http, 0}, {stress, 3}};
     struct model_trace trace;
 
@@ -131,13 +133,13 @@ TEST(every_vector_cut_anywhere_gets_a_verdict)
         truncate_at(&trace, path, 1, verdicts);
     }
     (void)fclose(index);
-    /* One begins with its frequency, so its prefixes can be good. */
+    /* One file begins with its frequency, so its truncations can be good. */
     assert_true(verdicts[MODEL_TRACE_OK] > 0);
     assert_true(verdicts[MODEL_TRACE_ERROR] > 1000);
     model_trace_release(&trace);
 }
 
-/* Change up to four bytes, judge, undo. */
+/* Change up to four bytes, judge, and restore them. */
 static void
 corrupt(struct model_trace *trace, const char *path, size_t rounds,
         size_t verdicts[3])
@@ -153,7 +155,8 @@ corrupt(struct model_trace *trace, const char *path, size_t rounds,
         for (size_t i = 0; i < changes; i++) {
             at[i] = random_next(&random) % count;
             was[i] = bytes[at[i]];
-            /* Half of them bit flips: small lies go deeper than large ones. */
+            /* Half the changes flip one bit: small errors get further into the
+             * reader. */
             if (random_next(&random) % 2 == 0)
                 bytes[at[i]] ^= (uint8_t)(1u << random_next(&random) % 8);
             else
@@ -180,7 +183,7 @@ TEST(corruptions_get_a_verdict)
                   verdicts[MODEL_TRACE_OK], verdicts[MODEL_TRACE_TIME_ORDER],
                   verdicts[MODEL_TRACE_ERROR]);
     assert_int_equal(verdicts[0] + verdicts[1] + verdicts[2], corruptions);
-    /* The corruptions reach every stage. */
+    /* Each verdict is reached by some of the corrupted files. */
     assert_true(verdicts[MODEL_TRACE_OK] > corruptions / 1000);
     assert_true(verdicts[MODEL_TRACE_TIME_ORDER] > corruptions / 1000);
     model_trace_release(&trace);
@@ -204,7 +207,7 @@ TEST(random_bytes_after_a_header_get_a_verdict)
     model_trace_release(&trace);
 }
 
-/* Names chosen by the file must not cost more than their bits are long. */
+/* Strings in the file must not be able to make lookups slow. */
 TEST(hostile_names_do_not_make_the_reader_slow)
 {
     struct model_trace_map map = {0};

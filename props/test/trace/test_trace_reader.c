@@ -236,7 +236,7 @@ TEST(who_leaves_a_processor_does_nothing_there_afterwards)
 {
     static const struct {
         const char *word;
-        uint64_t g; /* of the event after it */
+        uint64_t g; /* the goroutine of the event after it */
     } rows[] = {
         {"end", 0},      {"stop", 0},      {"sched", 0},    {"preempt", 0},
         {"sleep", 0},    {"block", 0},     {"send", 0},     {"recv", 0},

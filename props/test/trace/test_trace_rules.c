@@ -157,9 +157,9 @@ TEST(each_rule_of_goroutines_can_be_broken)
     PROPS_TRACE_JUDGE(rows);
 }
 
-/* The events that need their goroutine to run right there. */
-/* The list of goroutines grows several times, each time in a rule of its own;
- * what is read or written where it was, the address sanitizer sees. */
+/* Goroutines are judged although their list has moved in memory: it grows
+ * several times, each time within another rule. If the old memory is read or
+ * written, the address sanitizer reports it. */
 TEST(goroutines_are_judged_where_the_list_grew_to)
 {
     enum { GOROUTINES = 200 };

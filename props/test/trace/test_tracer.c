@@ -90,7 +90,7 @@ equal_stacks_have_one_number_and_numbers_begin_at_1(void **state)
             tracer_fixture_emit(&fixture, 0, PROF_EV_GC_SWEEP_DONE, 0);
     prof_trace_emit(fixture.trace, 0, PROF_EV_GC_SWEEP_START, NULL, NULL, 0);
     tracer_fixture_end(&fixture);
-    /* Stack 1 is that of the second task: frames, 2 deep. */
+    /* Stack 1 is the second task's, with 2 frames. */
     assert_int_equal(fixture.decoded.stack_records, 2);
     assert_int_equal(
         tracer_fixture_find(&fixture, MODEL_TRACE_SWEEP_START, 0)->stack, 2);
@@ -137,7 +137,7 @@ an_event_whose_stack_finds_no_room_is_kept_and_counted(void **state)
     tracer_fixture_begin(&fixture, tasks, TASKS);
     for (uintptr_t i = 1; i <= 100; i++)
         prof_trace_emit(fixture.trace, 0, PROF_EV_GO_SYSCALL, NULL, &i, 1);
-    /* 64 stacks fit, one is the second task's. */
+    /* 64 stacks fit, and one of them is the second task's. */
     assert_int_equal(prof_trace_drops(fixture.trace).no_stack, 100 - 63);
     tracer_fixture_end(&fixture);
     assert_int_equal(
@@ -225,7 +225,7 @@ processors_that_read_the_clock_at_one_moment_have_different_numbers(
         tracer_fixture_emit(&fixture, PROF_TRACE_NO_PROC, PROF_EV_HEAP_ALLOC,
                             i);
     }
-    tracer_fixture_end(&fixture); /* that no number is there twice, too */
+    tracer_fixture_end(&fixture); /* also checks that no number comes twice */
     (void)tracer_fixture_find(&fixture, MODEL_TRACE_HEAP_ALLOC, 11);
 }
 
@@ -258,7 +258,7 @@ starting_and_stopping_at_the_wrong_time_is_refused(void **state)
                      PROF_ERR_BUSY);
     assert_int_equal(tracer_fixture_stop(&fixture), PROF_OK);
     assert_int_equal(tracer_fixture_stop(&fixture), PROF_ERR_OFF);
-    /* Not read to its end yet. */
+    /* The session has not been read to its end. */
     assert_int_equal(tracer_fixture_start(&fixture, tasks, TASKS),
                      PROF_ERR_BUSY);
     tracer_fixture_decode(&fixture);
@@ -345,11 +345,11 @@ the_buffer_of_a_processor_that_dies_is_read_before_the_end(void **state)
     tracer_fixture_emit(&fixture, 2, PROF_EV_PROC_START, 8);
     tracer_fixture_emit(&fixture, 2, PROF_EV_PROC_STOP, 0);
     assert_int_equal(tracer_fixture_read(&fixture), PROF_ERR_AGAIN);
-    assert_int_equal(fixture.chunks, 1); /* the header */
+    assert_int_equal(fixture.chunks, 1); /* the header only */
     prof_trace_proc_free(fixture.trace, 2);
     assert_int_equal(tracer_fixture_read(&fixture), PROF_ERR_AGAIN);
     assert_int_equal(fixture.chunks, 2);
-    prof_trace_proc_free(fixture.trace, 2); /* has none: nothing happens */
+    prof_trace_proc_free(fixture.trace, 2); /* it has no buffer */
     tracer_fixture_end(&fixture);
     assert_int_equal(
         tracer_fixture_find(&fixture, MODEL_TRACE_PROC_STOP, 0)->proc,
@@ -387,7 +387,8 @@ the_frequency_is_that_of_the_clock(void **state)
         {"ticks stand still", 0, 1000, 1},
         {"ticks run backwards", (uint64_t)-1000, 1000, 1},
         {"time runs backwards", 1000, (uint64_t)-1000, 1},
-        /* The product, of 93 bits, is a tick short of 2^63 or beyond. */
+        /* The product has 93 bits: the result is just below 2^63, or beyond
+         * it. */
         {"as many as there are", 9223372036, 1, INT64_C(144115188062500000)},
         {"too many by few", 9223372037, 1, INT64_MAX / 64},
         {"too many by far", INT64_MAX, 1, INT64_MAX / 64},

@@ -38,7 +38,8 @@ count_empty(const struct prof_trace *trace)
     return count;
 }
 
-/* As the header says: 16384 stacks, 32 frames a stack, 64 clock ticks. */
+/* The documented defaults: 16384 stacks, 32 frames a stack, 64 clock ticks to a
+ * tick of the file. */
 TEST(what_is_not_told_is_as_documented)
 {
     const struct prof_trace_config nothing = {.procs_max = 2, .buffers_max = 4};
@@ -79,9 +80,9 @@ TEST(stacks_that_no_table_holds_are_refused)
 }
 
 /*
- * In the order of the clock, some bits of a sequence number tell the lane:
- * one for each processor, one for events on no processor, and one for what is
- * no event: 4 lanes with 2 processors, 5 with 3.
+ * In the order of the clock, some bits of a sequence number are its lane: one
+ * lane for each processor, one for events outside all processors, and one for
+ * moments, which are not events: 4 lanes with 2 processors, 5 with 3.
  */
 TEST(places_have_as_many_bits_as_they_need)
 {
@@ -104,7 +105,8 @@ TEST(places_have_as_many_bits_as_they_need)
     }
 }
 
-/* 1, 2, 4, ... are shifts; what is no power of two is divided by. */
+/* A divisor that is a power of two becomes a shift; by any other the clock is
+ * divided. */
 TEST(ticks_of_the_file_are_those_of_the_clock_by_the_divisor)
 {
     static const uint32_t divisors[] = {1, 2, 3, 5, 6, 64, 96, 1U << 31};
@@ -123,7 +125,8 @@ TEST(ticks_of_the_file_are_those_of_the_clock_by_the_divisor)
     }
 }
 
-/* A buffer nobody wrote to is empty again, and does not wake the reader. */
+/* A buffer that nothing was written to becomes empty again without waking the
+ * reader. */
 TEST(an_empty_buffer_goes_back_to_the_others)
 {
     struct prof_trace *trace = a_tracer(&small);
@@ -149,9 +152,9 @@ TEST(an_empty_buffer_goes_back_to_the_others)
     free(trace);
 }
 
-static const uint32_t *slept_on; /* replaced at link time, as waking */
+static const uint32_t *slept_on; /* as seen by a stub */
 static uint32_t slept_seeing;
-static uint32_t woken_seeing; /* reader_wakeups when somebody was woken last */
+static uint32_t woken_seeing; /* reader_wakeups at the last waking */
 
 void __wrap_prof_port_wake(const uint32_t *word);
 
@@ -161,7 +164,8 @@ __wrap_prof_port_wake(const uint32_t *word)
     woken_seeing = *word;
 }
 
-/* One with a byte is queued, and that is told, before a sleeper looks at it. */
+/* A buffer with at least a byte is queued, reader_wakeups counts it, and a
+ * sleeper is woken, in this order. */
 TEST(a_buffer_with_bytes_is_queued_and_told)
 {
     struct prof_trace *trace = a_tracer(&small);
@@ -171,7 +175,7 @@ TEST(a_buffer_with_bytes_is_queued_and_told)
 
     trace_put_byte(first, 1);
     trace_put_byte(second, 2);
-    second->next = second; /* whatever it was */
+    second->next = second; /* any value */
     prof_trace_give_up(trace, &first);
     assert_int_equal(load_relaxed(&trace->reader_wakeups), 1);
     assert_int_equal(woken_seeing, 1);
@@ -207,15 +211,15 @@ sleeps(struct prof_trace *trace)
     return slept_on != NULL;
 }
 
-/* Asleep only if there is a session, its header was read, and no buffer is
- * full; not beside another reader. */
+/* The reader sleeps only if there is a session, its header was read, and no
+ * buffer is full, and never if another reader is active. */
 TEST(a_reader_sleeps_only_if_there_is_nothing_to_read)
 {
     struct prof_trace *trace = a_tracer(&small);
     struct trace_buffer *buffer = prof_trace_take_empty(trace);
 
     store_relaxed(&trace->reader_wakeups, 41);
-    assert_false(sleeps(trace)); /* off */
+    assert_false(sleeps(trace)); /* no session */
     trace->stage = STAGE_ON;
     trace->part = PART_HEADER;
     assert_false(sleeps(trace));
@@ -259,7 +263,7 @@ start(struct prof_trace *trace)
         PROF_OK);
 }
 
-/* Read to the end. returns: the first byte after the events */
+/* Read the trace to its end. returns: the first byte after the events */
 static uint8_t
 read_all(struct prof_trace *trace)
 {
@@ -275,7 +279,8 @@ read_all(struct prof_trace *trace)
     return first;
 }
 
-/* With too few buffers for the events, too, and in whatever order. */
+/* The buffers are given back even if there are too few for the events, and in
+ * whatever order they are read. */
 TEST(a_session_that_was_read_has_given_back_all_buffers)
 {
     uint64_t number = 0;
@@ -301,7 +306,8 @@ TEST(a_session_that_was_read_has_given_back_all_buffers)
     }
 }
 
-/* A row whose thread lost the race for its stack names none (table.c, I3). */
+/* A row of the table whose thread lost the race for its stack has no stack
+ * (table.c, I3). */
 TEST(a_stack_that_is_not_linked_is_not_written)
 {
     static const uintptr_t stack[] = {0x1000};

@@ -13,7 +13,7 @@ static const struct prof_trace_task caller = {.id = 1};
 
 static struct tracer_fixture fixture;
 
-/* One run, with each of many kinds of events, on two processors. */
+/* Emit many kinds of events, several of each, on two processors. */
 static void
 emit_all(void)
 {
@@ -126,7 +126,7 @@ events_without_a_buffer_are_counted_and_what_is_read_has_no_gap(void **state)
     tracer_fixture_begin(&fixture, &caller, 1);
     for (uint32_t i = 0; i < emitted; i++) {
         tracer_fixture_emit(&fixture, i % 4, PROF_EV_HEAP_ALLOC, i);
-        if (i == emitted - 100) /* room again: too late */
+        if (i == emitted - 100) /* there is room again, too late */
             assert_int_equal(tracer_fixture_read(&fixture), PROF_ERR_AGAIN);
     }
     tracer_fixture_end(&fixture);
@@ -138,12 +138,13 @@ events_without_a_buffer_are_counted_and_what_is_read_has_no_gap(void **state)
             assert_int_equal(event->arg, heap++);
     }
     assert_in_range(heap, 1, emitted - 1000);
-    /* The rest, and what stop emits. */
+    /* All other events are lost, and the one that stop emits. */
     assert_int_equal(prof_trace_drops(fixture.trace).no_buffer,
                      emitted - heap + 1);
 }
 
-/* As many as its tables hold, however many sessions there were. */
+/* Each session has room for as many stacks as the tables hold, however many
+ * sessions came before. */
 static void
 a_later_session_has_room_for_as_many_stacks(void **state)
 {

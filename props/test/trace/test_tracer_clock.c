@@ -14,7 +14,8 @@ static const struct prof_trace_task tasks[] = {
 
 static struct tracer_fixture fixture;
 
-/* What was before the first session is not later than it. */
+/* The clock may begin at any reading: the time before the first session must
+ * not count as later. */
 static void
 a_clock_may_begin_anywhere(void **state)
 {
@@ -28,7 +29,7 @@ a_clock_may_begin_anywhere(void **state)
         fixture.ticks = starts[i];
         tracer_fixture_begin(&fixture, tasks, 2);
         tracer_fixture_emit(&fixture, 0, PROF_EV_HEAP_ALLOC, 1);
-        fixture.ticks += 64000; /* and the 64 of the reading */
+        fixture.ticks += 64000; /* the reading adds 64 */
         tracer_fixture_emit(&fixture, 0, PROF_EV_HEAP_ALLOC, 2);
         tracer_fixture_end(&fixture);
         assert_int_equal(
@@ -38,7 +39,8 @@ a_clock_may_begin_anywhere(void **state)
     }
 }
 
-/* The two clocks are read side by side, however long a start and a stop are. */
+/* The tick and the ns clock are read together, however long a start and a stop
+ * take. */
 static void
 a_tick_for_each_nanosecond_is_1_ghz(void **state)
 {
@@ -52,7 +54,8 @@ a_tick_for_each_nanosecond_is_1_ghz(void **state)
     }
 }
 
-/* A tick of the file is one of the clock: no division hides the last bit. */
+/* With a divisor of 1 a tick of the file is one of the clock, so no bit is
+ * lost. */
 static void
 a_frequency_beyond_the_largest_number_is_that_number(void **state)
 {
@@ -64,7 +67,7 @@ a_frequency_beyond_the_largest_number_is_that_number(void **state)
         {INT64_MAX - 1, 1000000000, INT64_MAX - 1},
         {INT64_MAX, 1000000000, INT64_MAX},
         {INT64_MAX, 999999999, INT64_MAX},
-        /* Time is known to the nanosecond for 146 years. */
+        /* Times in ns are exact for 146 years. */
         {(UINT64_C(1) << 62) - 2, (UINT64_C(1) << 62) - 1, 999999999},
         {9223372036, 1, INT64_C(9223372036000000000)},
         {9223372037, 1, INT64_MAX},
@@ -88,7 +91,8 @@ a_frequency_beyond_the_largest_number_is_that_number(void **state)
     }
 }
 
-/* In the file 0 is an unknown time, which this moment is not. */
+/* In the file tick 0 means an unknown time. A moment at tick 0 must still be
+ * kept. */
 static void
 a_return_at_the_tick_0_keeps_its_moment(void **state)
 {
@@ -114,7 +118,7 @@ a_return_at_the_tick_0_keeps_its_moment(void **state)
     assert_int_equal(event->ticks, 1);
 }
 
-/* Of 63 bits, 11 say which of so many processors an event is of. */
+/* With 1024 processors 11 of the 63 bits of a number are its lane. */
 #define PROCS         1024
 #define NUMBERS_TICKS (UINT64_C(1) << (63 - 11))
 
@@ -129,8 +133,9 @@ open_for_many_processors(void)
     tracer_fixture_open(&fixture, &config);
 }
 
-/* Some 17 days at 3 GHz after the first session, numbers are as small as then;
- * a return that was noted in the first counts as now. */
+/* The second session begins some 17 days (at 3 GHz) after the first. Its
+ * numbers must begin as low as those of the first; the moment of a return that
+ * was noted in the first session counts as the present. */
 static void
 numbers_do_not_grow_from_session_to_session(void **state)
 {
@@ -158,7 +163,7 @@ numbers_do_not_grow_from_session_to_session(void **state)
     }
 }
 
-/* Which is earlier, sequences say, and not the ticks of the file. */
+/* Sequence numbers say which moment is earlier; ticks of the file do not. */
 static void
 a_moment_before_the_session_is_old_at_any_tick(void **state)
 {
@@ -173,8 +178,9 @@ a_moment_before_the_session_is_old_at_any_tick(void **state)
                 tracer_fixture_find(&fixture, MODEL_TRACE_HEAP_ALLOC, 0)->seq);
 }
 
-/* A session that has used half of its numbers ends, gapless, where the buffers
- * at hand are full; in the order of stamps, numbers do not follow the clock. */
+/* A session that has used half of its numbers ends when the buffers in use are
+ * full, without gaps. In the order of stamps numbers do not depend on the
+ * clock, so it does not end. */
 static void
 a_session_ends_before_its_numbers_do(void **state)
 {
@@ -198,7 +204,7 @@ a_session_ends_before_its_numbers_do(void **state)
     }
 }
 
-/* What docs/trace-format.md says of them, byte by byte. */
+/* Check the numbers byte by byte against docs/trace-format.md. */
 static void
 the_last_records_are_the_frequency_and_the_timers(void **state)
 {
@@ -206,7 +212,7 @@ the_last_records_are_the_frequency_and_the_timers(void **state)
     static const uint8_t both[] = {0x02, 1, 0, 0x23, 99, 0};
 
     (void)state;
-    fixture.tick_step = 0; /* stands still: a tick a second */
+    fixture.tick_step = 0; /* the clock stands still: one tick a second */
     tracer_fixture_begin(&fixture, tasks, 2);
     tracer_fixture_end(&fixture);
     assert_memory_equal(&fixture.bytes[fixture.bytes_count - sizeof frequency],

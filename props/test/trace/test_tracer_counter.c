@@ -15,7 +15,8 @@ static const struct prof_trace_task caller = {.id = 1};
 
 enum { NUMBERS_MAX = 3 * 64 };
 
-/* returns: how many; around each power of two, 0 and the largest with them */
+/* Fill in the numbers around each power of two, with 0 and the largest.
+ * returns: how many */
 static uint32_t
 numbers_of_every_length(uint64_t *numbers)
 {
@@ -39,8 +40,8 @@ rest_for_a_twentieth_of_a_second(void)
     nanosleep(&pause, NULL);
 }
 
-/* A number has the clock in it, in front of 2 bits for the place: ticks of the
- * file go as far as the clock by the divisor. */
+/* A sequence number is the clock with 2 bits of the lane behind it, so the
+ * ticks of the file must advance as the clock does, divided by the divisor. */
 static void
 check_ticks(const struct tracer_fixture *fixture, uint32_t tick_divisor)
 {
@@ -73,7 +74,7 @@ check_divisor(uint32_t tick_divisor)
     tracer_fixture_begin(&fixture, &caller, 1);
     for (uint32_t i = 0; i < count; i++)
         tracer_fixture_emit(&fixture, 0, PROF_EV_HEAP_ALLOC, numbers[i]);
-    /* Events without a number, and one after a pause of many ticks. */
+    /* Events without an argument, and one after a pause of many ticks. */
     prof_trace_emit(fixture.trace, 0, PROF_EV_GC_SCAN_START, NULL, NULL, 0);
     prof_trace_emit(fixture.trace, 0, PROF_EV_GC_SCAN_DONE, NULL, NULL, 0);
     prof_trace_emit(fixture.trace, 0, PROF_EV_GC_SWEEP_START, NULL, NULL, 0);

@@ -54,13 +54,14 @@ enum { SESSIONS = 40 };
 
 struct slow_reader {
     struct prof_trace *trace;
-    _Atomic uint64_t bytes; /* taken so far */
+    _Atomic uint64_t bytes; /* read so far */
     _Atomic int ends;       /* sessions read to their end */
-    _Atomic int may_signal; /* the main thread may be disturbed */
+    _Atomic int may_signal; /* the main thread may get signals */
     pthread_t main;
 };
 
-/* Naps before each look, so that who waits for it falls asleep. */
+/* Sleeps before each read, so that a thread that waits for the reader falls
+ * asleep. */
 static void *
 read_slowly(void *context)
 {
@@ -98,7 +99,7 @@ wait_for_the_end(void *trace)
     return prof_trace_stop_wait(trace) == PROF_OK ? trace : NULL;
 }
 
-/* Though signals come while it sleeps; and each wait is for its own session:
+/* Signals come while the thread sleeps. Each wait is for its own session, as
  * the next one may start at once. */
 TEST(who_waits_for_the_reader_goes_on_when_all_was_read)
 {
@@ -116,7 +117,7 @@ TEST(who_waits_for_the_reader_goes_on_when_all_was_read)
         pthread_t other;
         void *result = NULL;
 
-        start(trace); /* accepted: nothing is left of the one before */
+        start(trace); /* accepted: the last session was read to its end */
         assert_int_equal(prof_trace_stop_wait(trace), PROF_ERR_BUSY);
         for (uint64_t j = 0; j < 20; j++)
             prof_trace_emit(trace, 0, PROF_EV_HEAP_ALLOC, &j, NULL, 0);
@@ -138,7 +139,8 @@ TEST(who_waits_for_the_reader_goes_on_when_all_was_read)
     free(block);
 }
 
-/* A reader that died: another thread reads the rest, and that is the end. */
+/* If the reader has died, another thread may read the rest, and the waiting
+ * thread is woken. */
 TEST(another_thread_may_read_the_rest_for_those_who_wait)
 {
     struct prof_trace *const trace = new_trace();

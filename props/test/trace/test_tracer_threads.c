@@ -23,19 +23,19 @@
 enum {
     PROCS = 3,
     SESSIONS = 6,
-    EVENTS = 2000, /* of a processor in a session */
+    EVENTS = 2000, /* for each processor in a session */
     SHARED_STACKS = 8,
     HANDOFFS = 2000,
-    PATIENCE = 1000, /* turns to wait for what must not happen */
+    PATIENCE = 1000, /* rounds of waiting for what must not happen */
 };
 
 struct stage {
     struct prof_trace *trace;
     void *block;
     _Atomic uint64_t ticks;
-    _Atomic int outside_ends; /* the thread of no processor may go */
-    uint64_t outside;         /* events of it; after its join */
-    uint8_t *bytes;           /* what the reader got */
+    _Atomic int outside_ends; /* the thread outside all processors may end */
+    uint64_t outside;         /* its events; read after its join */
+    uint8_t *bytes;           /* what the reader has read */
     size_t bytes_count;
     size_t bytes_room;
 };
@@ -102,11 +102,11 @@ start(struct stage *stage)
     assert_int_equal(prof_trace_start(stage->trace, &world), PROF_OK);
 }
 
-/* ---- the odd window ---- */
+/* ---- a stamp during a slow clock reading ---- */
 
 struct window {
     _Atomic int in_clock; /* the first thread reads the clock */
-    _Atomic int tries;    /* the second one asks for its stamp ... */
+    _Atomic int tries;    /* the second thread asks for its stamp ... */
     _Atomic int done;     /* ... and has it */
     _Atomic int armed;
     bool overtaken;
@@ -115,7 +115,7 @@ struct window {
 
 static _Thread_local bool is_slow;
 
-/* Reads slowly: does anybody get a stamp meanwhile? */
+/* Read the clock slowly: does another thread get a stamp meanwhile? */
 static uint64_t
 slow_clock(void *context)
 {
@@ -167,7 +167,7 @@ TEST(nobody_gets_a_number_while_another_reads_the_clock)
                      PROF_OK);
     assert_int_equal(prof_trace_start(window.trace, &world), PROF_OK);
     is_slow = true;
-    for (int way = 0; way < 2; way++) { /* an event, and a moment */
+    for (int way = 0; way < 2; way++) { /* for an event, then for a moment */
         atomic_store(&window.in_clock, 0);
         atomic_store(&window.tries, 0);
         atomic_store(&window.done, 0);
@@ -212,7 +212,7 @@ run_processor(void *context)
     return NULL;
 }
 
-/* Emits whatever is going on: also while tracing starts and stops. */
+/* Emit all the time, also while tracing starts and stops. */
 static void *
 run_outside(void *context)
 {
@@ -230,7 +230,7 @@ run_outside(void *context)
     return NULL;
 }
 
-/* Reads one session, sleeping when there is nothing. */
+/* Read one session; sleep while there is nothing to read. */
 static void *
 run_reader(void *context)
 {
@@ -254,7 +254,8 @@ run_reader(void *context)
     return NULL;
 }
 
-/* What was read is a trace in which nobody's events have a gap. */
+/* Check that what was read is a trace, and that no thread's events have a
+ * gap. */
 static void
 judge(struct stage *stage, bool has_drops)
 {
@@ -336,7 +337,7 @@ run_sessions(const struct prof_trace_config *config)
     close_stage(&stage);
 }
 
-/* In either order of events. */
+/* Tested in both orders of events. */
 static void
 run_orders(uint32_t buffers_max, uint32_t buffer_bytes)
 {
@@ -366,10 +367,10 @@ TEST(threads_and_sessions_leave_no_gap_with_little_room)
 
 /* ---- the processors' counter ---- */
 
-/* Task 2 is blocked and woken over and over, by two processors in turn. */
+/* Two processors in turn block and wake task 2. */
 struct relay {
     struct prof_trace *trace;
-    _Atomic int baton; /* handoffs so far: odd, the task is ready */
+    _Atomic int baton; /* handoffs so far; if odd, the task is ready */
 };
 
 static void
@@ -406,7 +407,7 @@ first_runs_second_waits(void *context, struct prof_trace_task *task)
     return *given <= 2;
 }
 
-/* Are the counters of all processors one clock? */
+/* Do the counters of all processors show the same time? */
 static bool
 counters_agree(void)
 {

@@ -15,15 +15,15 @@ enum { PROCS = 2, PLACE_BITS = 2, STAMP_LANE = PROCS + 1, BUFFERS = 8 };
 
 static struct prof_trace *trace;
 static uint64_t clock_now;
-static void (*before_reading)(void); /* happens on another processor, once */
-static bool is_outside; /* what is written now is written under its lock */
+static void (*before_reading)(void); /* done once, as by another processor */
+static bool is_outside; /* writing needs the lock of the outside lane */
 
 /* ---- the locks ---- */
 
 void __wrap_prof_port_lock_take(struct prof_port_lock *lock);
 void __wrap_prof_port_lock_release(struct prof_port_lock *lock);
 
-/* One thread never finds a lock taken. */
+/* With one thread no lock is ever found taken. */
 void
 __wrap_prof_port_lock_take(struct prof_port_lock *lock)
 {
@@ -102,7 +102,7 @@ no_task(void *context, struct prof_trace_task *task)
 static void
 start(void)
 {
-    is_outside = true; /* start and stop hold the lock, too */
+    is_outside = true; /* start and stop hold the lock */
     assert_int_equal(
         prof_trace_start(trace, &(struct prof_trace_world){.next = no_task}),
         PROF_OK);
@@ -190,7 +190,7 @@ TEST(every_lock_is_taken_before_it_is_given_back)
     }
 }
 
-/* It would write over what lies behind the processors. */
+/* A wrong processor number would overwrite what lies behind the processors. */
 TEST(a_processor_that_there_is_not_ends_the_process)
 {
     open_with(PROF_TRACE_ORDER_STAMPS, false, 1);
@@ -202,7 +202,8 @@ TEST(a_processor_that_there_is_not_ends_the_process)
 
 /* ---- the clock ---- */
 
-/* The least that is later, on a clock that stands or goes back. */
+/* If the clock stands still or goes back, a reading becomes the last one plus
+ * 1. */
 TEST(a_reading_that_is_not_later_is_the_one_before_plus_1)
 {
     uint64_t before;
@@ -226,7 +227,7 @@ TEST(a_reading_that_is_not_later_is_the_one_before_plus_1)
     free(trace);
 }
 
-/* Moments have a lane that no event has, and count from the start. */
+/* The numbers of moments have a lane of their own, and count from the start. */
 TEST(numbers_of_moments_have_their_lane_and_begin_low)
 {
     struct prof_trace_stamp moment;
@@ -240,7 +241,8 @@ TEST(numbers_of_moments_have_their_lane_and_begin_low)
     free(trace);
 }
 
-/* Who has read the clock last, and how far it then goes back. */
+/* Try each lane as the last that read the clock, and each distance by which the
+ * clock then goes back. */
 TEST(a_session_begins_where_the_one_before_was_last)
 {
     static const uint64_t steps_back[] = {0, 1, 2, 1000};
@@ -260,11 +262,12 @@ TEST(a_session_begins_where_the_one_before_was_last)
             emit(lane < PROCS ? lane : PROF_TRACE_NO_PROC, 1);
         clock_now -= 50000;
         stop();
-        latest += lane == 0; /* stop has an event there, one later */
+        latest += lane == 0; /* stop emits an event there, one tick later */
         clock_now = latest - steps_back[i / LANES];
         read_to_the_end();
         start();
-        /* What its first buffer counts from, and where all others are. */
+        /* The first number of the first buffer, and the last readings of all
+         * other lanes. */
         assert_true(trace->procs[0].buffer->last_sequence >> PLACE_BITS >=
                     latest - trace->clock_first);
         assert_true(trace->procs[0].last_clock > latest);
@@ -276,7 +279,7 @@ TEST(a_session_begins_where_the_one_before_was_last)
     }
 }
 
-/* What the clock is told to go on from is the tracer's own. */
+/* The stacks of the last session are forgotten at the start. */
 TEST(a_session_begins_without_stacks)
 {
     open_with(PROF_TRACE_ORDER_CLOCK, false, 1);
@@ -286,7 +289,8 @@ TEST(a_session_begins_without_stacks)
     free(trace);
 }
 
-/* The short way is for the processor's own counter, shifted. */
+/* Events take the short way only if the clock is the processor's own counter
+ * and the divisor a power of two. */
 TEST(events_go_the_short_way_by_the_counter_alone)
 {
     static const struct {
@@ -314,7 +318,8 @@ TEST(events_go_the_short_way_by_the_counter_alone)
 
 /* ---- the rooms ---- */
 
-/* An event of any numbers has room where the largest has, and only there. */
+/* Whatever its numbers, an event is written into a buffer only if the largest
+ * event would fit. */
 TEST(an_event_goes_where_the_largest_has_room)
 {
     for (int way = 0; way < 3; way++) {
@@ -341,7 +346,7 @@ TEST(an_event_goes_where_the_largest_has_room)
 
 /* ---- the cut ---- */
 
-/* Of its header: a kind and three numbers. */
+/* The length of a buffer's header: a byte for its kind, and three numbers. */
 static uint32_t
 batch_bytes(const struct trace_buffer *buffer)
 {
@@ -352,7 +357,8 @@ batch_bytes(const struct trace_buffer *buffer)
     return at;
 }
 
-/* Wherever it is among events with and without a length, short and long. */
+/* The cut may be at any place, among events with and without a length, short
+ * and long ones. */
 TEST(a_cut_leaves_the_events_before_it)
 {
     enum { EVENTS = 6 };
@@ -375,7 +381,7 @@ TEST(a_cut_leaves_the_events_before_it)
             buffer = trace->procs[1].buffer;
             if (i + 1 == kept)
                 used_bytes = buffer->used_bytes;
-            /* The number of the first that is too late. */
+            /* Set the cut to the number of the first event that is too late. */
             if (i == kept)
                 trace->cut_before =
                     (trace->procs[1].last_clock - trace->clock_first)
@@ -401,7 +407,7 @@ fill_all_buffers_and_go_on(void)
     }
 }
 
-/* Its processor took the buffer, and then the trace ended. */
+/* A processor took the buffer, and the trace ended before its first event. */
 TEST(a_buffer_of_which_nothing_is_left_is_empty_again)
 {
     struct trace_buffer *buffer;
@@ -419,7 +425,8 @@ TEST(a_buffer_of_which_nothing_is_left_is_empty_again)
          at = at->next)
         empty++;
     assert_int_equal(empty, BUFFERS);
-    assert_int_equal(prof_trace_drops(trace).no_buffer, 3); /* and stop's */
+    assert_int_equal(prof_trace_drops(trace).no_buffer,
+                     3); /* and stop's event */
     free(trace);
 }
 
@@ -435,7 +442,8 @@ TEST(a_number_has_a_byte_for_each_7_bits)
         buffer = trace->procs[1].buffer;
         before = buffer->used_bytes;
         emit(1, UINT64_MAX >> (64 - bits));
-        /* A kind, one number more, no tick more, and the number. */
+        /* A byte for the kind, one for the next number, one for the same tick,
+         * and the argument. */
         assert_int_equal(buffer->used_bytes - before, 3 + (bits + 6) / 7);
         free(trace);
     }

@@ -15,11 +15,11 @@ struct props_trace_row {
     const char *why;
     const char *script; /* for props_trace_script() */
     enum model_trace_verdict verdict;
-    uint32_t events;    /* if ok */
-    const char *reason; /* else a part of it */
+    uint32_t events;    /* how many, if the verdict is ok */
+    const char *reason; /* otherwise: a part of the reason */
 };
 
-/* Read the scripts; the first wrong verdict fails the running test. */
+/* Judge the scripts; the first wrong verdict fails the running test. */
 void props_trace_judge(const struct props_trace_row *rows, size_t rows_count);
 
 #define PROPS_TRACE_JUDGE(rows) \
