@@ -125,7 +125,7 @@ TEST(a_report_is_this_xml)
         "      <system-out>runs: 7\nevents: 4294967296\n</system-out>\n"
         "    </testcase>\n"
         "    <testcase classname=\"profsim.check.a_b\" name=\"H3\">\n"
-        "      <skipped message=\"not-tried: nothing that ran would have "
+        "      <skipped message=\"not-tried: no run could have "
         "shown a failure\"/>\n"
         "    </testcase>\n"
         "    <testcase classname=\"profsim.check.a_b\" name=\"H4 (bounded: to "
