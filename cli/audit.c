@@ -220,7 +220,7 @@ list_rules(void)
 }
 
 /* If several rule sets are given, leave out those that refuse the rate, with a
- * message. It is an error if none is left. */
+ * message. returns: false, reported, if none is left */
 static bool
 check_rate(struct options *options)
 {
@@ -262,7 +262,7 @@ set_workload(struct options *options, int number)
     subjects_pattern_classes(pattern);
 }
 
-/* A mean that does not settle is no figure. */
+/* Report the means that do not converge, and so have no figure. */
 static void
 tell_unsettled(const struct subjects_audit *audit)
 {
@@ -273,7 +273,7 @@ tell_unsettled(const struct subjects_audit *audit)
                 audit->rules->name);
 }
 
-/* Each line as soon as it is known: a rule set may take a second. */
+/* Print each line as soon as it is known: a rule set may take a second. */
 static void
 print(const struct options *options, struct subjects_audit *audits,
       const char *comma)

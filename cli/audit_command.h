@@ -19,8 +19,8 @@ enum cli_exit cli_audit_recording(const char *path, uint64_t rate);
 enum cli_exit cli_audit_judge(const struct subjects_rules *const *rules,
                               size_t count, uint64_t rate);
 
-/* The same for one shard of the rule sets (rows.h). in: result, NULL: no file
- */
+/* Judge one shard of the rule sets (rows.h). in: result, the file for it; NULL:
+ * no file */
 enum cli_exit cli_audit_judge_shard(const struct subjects_rules *const *rules,
                                     size_t count, uint64_t rate,
                                     struct cli_shard shard, const char *result);

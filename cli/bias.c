@@ -47,7 +47,8 @@ struct options {
     struct cli_report report;
 };
 
-/* A decimal number of up to 9 places, above 0 and at most 10, times 10^9. */
+/* Parse a decimal number of up to 9 places, above 0 and at most 10. out: the
+ * number times 10^9 */
 static bool
 parse_ghz(const char *text, uint64_t *ticks_per_second)
 {
@@ -133,7 +134,7 @@ print_tables(const struct options *options)
     }
 }
 
-/* returns: do the options go together? */
+/* returns: may these options be combined? */
 static bool
 is_sound(const struct options *options)
 {

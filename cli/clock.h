@@ -1,4 +1,4 @@
-/* clock.h -- a clock that never goes back. */
+/* clock.h -- a clock that never runs backwards. */
 #ifndef CLI_CLOCK_H
 #define CLI_CLOCK_H
 

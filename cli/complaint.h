@@ -35,8 +35,8 @@ bool cli_unknown(const char *what, const struct sim_nearest *nearest,
 bool cli_number(const char *name, const char *text, uint64_t least,
                 uint64_t most, uint64_t *value);
 
-/* The same for bytes: the number may end in k, m or g, for 2^10, 2^20 and
- * 2^30. */
+/* As cli_number(), for bytes: the number may end in k, m or g, for 2^10, 2^20
+ * and 2^30. */
 bool cli_bytes(const char *name, const char *text, uint64_t least,
                uint64_t most, uint64_t *bytes);
 

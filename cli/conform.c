@@ -68,7 +68,7 @@ static const struct cli_syntax syntax = {
 struct conform {
     const char *library; /* as it was given; the command's first word */
     char **command;      /* NULL: a library is preloaded */
-    char path[PATH_MAX]; /* of the library, whole */
+    char path[PATH_MAX]; /* of the library, absolute */
     char program[PATH_MAX];
     uint64_t time_s;
     bool is_asked[CHECKS];
@@ -76,7 +76,7 @@ struct conform {
     struct cli_report report;
 };
 
-/* A name as it is shown: with dashes. */
+/* returns: a name as it is shown, with dashes */
 static const char *
 shown(const char *name)
 {
@@ -101,7 +101,8 @@ become_check(const struct conform *conform, const char *name, int output)
     _exit(CLI_NOT_EXECUTABLE);
 }
 
-/* Read up to the end of the file or the time. returns: false if time is over */
+/* Read until the end of the file or until end_ms. returns: false if the time is
+ * over */
 static bool
 read_until(int input, char *text, size_t room, int64_t end_ms)
 {
@@ -181,7 +182,7 @@ try_check(const struct conform *conform, const char *name,
         read_until(ends[0], line, sizeof line,
                    (int64_t)cli_now_ms() + (int64_t)conform->time_s * 1000);
     close(ends[0]);
-    kill(-child, SIGKILL); /* and what it left behind */
+    kill(-child, SIGKILL); /* and processes that it left */
     while (waitpid(child, &status, 0) < 0 && errno == EINTR)
         continue;
     if (line[0] != '\0')
@@ -199,7 +200,7 @@ try_check(const struct conform *conform, const char *name,
 
 /* ---- The list ---- */
 
-/* What the check said: the only text that is not ours. */
+/* Print what a check said, which is the only text from outside. */
 static void
 print_part(const char *before, const char *word,
            const struct cli_conform_outcome *outcome)
@@ -209,7 +210,7 @@ print_part(const char *before, const char *word,
     sim_escape_text(stdout, outcome->text);
 }
 
-/* A line of TAP, and what a reader needs to know more. */
+/* Print a line of TAP, and below it what else a reader needs to know. */
 static void
 print_outcome(const struct conform *conform, uint32_t number,
               const struct check *check,
@@ -363,7 +364,7 @@ ask_all_or_some(struct conform *conform)
     }
 }
 
-/* The words behind the options: one LIBRARY, or after -- a COMMAND. */
+/* Take the words after the options: one LIBRARY, or after `--` a COMMAND. */
 static bool
 take_words(struct conform *conform, const struct cli_options *words)
 {

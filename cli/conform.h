@@ -8,7 +8,7 @@
 /* The outcome of a check. */
 struct cli_conform_outcome {
     enum cli_verdict verdict;
-    char text[1024]; /* foreign */
+    char text[1024]; /* not trusted */
 };
 
 enum cli_exit cli_conform(int argc, char **argv);

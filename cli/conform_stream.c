@@ -1,6 +1,6 @@
 /*
  * conform_stream.c -- `profsim conform -- COMMAND`: judges the events of a
- * command's own probes, as far as their order alone can show an error.
+ * command's own probes, as far as the events alone can show an error.
  */
 #include "conform_stream.h"
 

@@ -1,7 +1,7 @@
 /*
- * exit.h -- exit codes. None is one that a shell (126, 127), a signal (128 and
- * more) or `timeout` (124) uses. `record` is the exception: it runs a program,
- * and uses the codes of `env`.
+ * exit.h -- exit codes. They differ from those of a shell (126, 127), of
+ * signals (128 and more) and of `timeout` (124). `record` is the exception: it
+ * runs a program, and uses the codes of `env`.
  */
 #ifndef CLI_EXIT_H
 #define CLI_EXIT_H
@@ -9,7 +9,7 @@
 enum cli_exit {
     CLI_OK = 0,
     CLI_USAGE = 1,          /* wrong words, bad input, output not written */
-    CLI_BROKEN = 2,         /* a property */
+    CLI_BROKEN = 2,         /* a property is broken */
     CLI_CRASH = 3,          /* a run ended its process */
     CLI_LIVENESS = 4,       /* a run does not end, or makes no progress */
     CLI_NONDETERMINISM = 5, /* two runs of the same choices differed */
@@ -20,7 +20,8 @@ enum cli_exit {
     CLI_NOT_FOUND = 127
 };
 
-/* The codes as `--help` prints them: of a command that judges, of another. */
+/* The codes as `--help` prints them: for a command that judges, and for
+ * others. */
 #define CLI_EXIT_HELP                                           \
     "exit code:\n"                                              \
     "  0  everything asked for holds\n"                         \

@@ -66,7 +66,8 @@ tell_phase(struct props_run *run)
         totals.frees_published, totals.allocs_pending, totals.frees_pending);
 }
 
-/* Where processors take tasks: who runs, who does not, and who watches. */
+/* Where processors take tasks: print what each task does, and whether there is
+ * a trace or a collection. */
 static void
 tell_tasks(const struct sim_world *world)
 {
@@ -114,7 +115,8 @@ tell_numbers(enum cli_tone tone, char sign, const char *stack,
            cli_tone(CLI_TONE_PLAIN));
 }
 
-/* A bucket of the heap that the snapshot must equal, beside what it shows. */
+/* Print a bucket of the heap that the snapshot must equal, beside what it
+ * shows. */
 static void
 tell_bucket(const struct explanation *explanation,
             const struct model_bucket *bucket, uint32_t termination)
@@ -178,7 +180,7 @@ tell_snapshot(const struct explanation *explanation)
         puts("          a fault has not healed: no heap to compare with");
 }
 
-/* What a subject showed. */
+/* Print what a subject showed. */
 static void
 tell_subject(const struct explanation *explanation)
 {
@@ -247,7 +249,7 @@ tell_breach(const struct props_breach *breach)
     printf("\n%s%s broken%s: %s\n  ", cli_tone(CLI_TONE_BAD),
            props_property_id(breach->property), cli_tone(CLI_TONE_PLAIN),
            props_property_sentence(breach->property));
-    if ((breach->broken & PROPS_OF_TRACES) == 0) /* those name their session */
+    if ((breach->broken & PROPS_OF_TRACES) == 0) /* those name a session */
         printf("event %" PRIu32 ": ", breach->event + 1);
     printf("%s\n", breach->text);
 }

@@ -13,12 +13,12 @@ struct moment {
 };
 
 struct cli_heap_plot {
-    struct moment *moments; /* one an event */
+    struct moment *moments; /* one per event */
     uint32_t count;
     uint64_t *sizes_bytes; /* of objects, by number */
     uint32_t objects_max;
     uint64_t in_use_bytes;
-    uint32_t facts; /* of the truth log that are counted */
+    uint32_t facts; /* of the truth log, counted so far */
 };
 
 struct cli_heap_plot *
@@ -29,7 +29,7 @@ cli_heap_plot_new(const struct sim_scenario *scenario)
 
     if (plot == NULL)
         return NULL;
-    plot->objects_max = count; /* an event makes one at most */
+    plot->objects_max = count; /* an event makes at most one object */
     plot->moments = calloc(count, sizeof *plot->moments);
     plot->sizes_bytes = calloc(count, sizeof *plot->sizes_bytes);
     if (plot->moments != NULL && plot->sizes_bytes != NULL)

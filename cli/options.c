@@ -114,7 +114,7 @@ unknown(struct cli_options *options, const char *word)
 }
 
 /*
- * Take an option that was found.
+ * Handle an option that was recognised.
  *
  * in:      given, its value in the same word; NULL: none
  */
@@ -166,7 +166,7 @@ take_long(struct cli_options *options, const char *word)
     return take(options, o, given);
 }
 
-/* Take the next letter of options->cluster; in: word, where it stands */
+/* Take the next letter of options->cluster. in: word, which contains it */
 static int
 take_letter(struct cli_options *options, const char *word)
 {

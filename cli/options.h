@@ -17,7 +17,7 @@
 #include "exit.h"
 
 enum {
-    CLI_OPTIONS_END = 0, /* no word is left, or see `failed` */
+    CLI_OPTIONS_END = 0, /* no word is left, or see `ended` */
     CLI_OPTIONS_WORD = -1
 };
 
@@ -48,7 +48,7 @@ struct cli_options {
     const char *cluster; /* the rest of -abc */
     bool words_only;
     const char *value; /* out: of the option; the word itself */
-    bool ended;        /* out: there is nothing more to do, but exit */
+    bool ended;        /* out: the command must exit now */
     enum cli_exit exit_code;
 };
 

@@ -10,7 +10,7 @@
  */
 void cli_quote_path(FILE *file, const char *path);
 
-/* The same for a word that may be an option. */
+/* The same for a word that may be an option, which is printed without "./". */
 void cli_quote_word(FILE *file, const char *word);
 
 #endif

@@ -43,7 +43,7 @@ tell(const struct props_replay *replay, const char *path, bool is_empty,
         sim_escape_line(stdout, "%s: %s broken: %s", path,
                         props_property_id(breach->property),
                         props_property_sentence(breach->property));
-        if ((breach->broken & PROPS_OF_TRACES) != 0) /* it names its session */
+        if ((breach->broken & PROPS_OF_TRACES) != 0) /* it names a session */
             sim_escape_line(stdout, "  %s", breach->text);
         else
             sim_escape_line(stdout, "  event %u: %s",

@@ -27,19 +27,20 @@ struct words {
     const struct prof_rules *rules;
     uint64_t top;    /* sites to print */
     const char *out; /* folder for profile files, or NULL */
-    bool out_each;   /* a folder in it for each file, by its name */
+    bool out_each;   /* in it a folder for each file, named after it */
     bool folded;
     bool by_given;
     enum cli_measure by;
-    bool lines;                    /* print those of allocations */
-    bool verdicts;                 /* judge the library on it, too */
+    bool lines;                    /* print the lines of allocations */
+    bool verdicts;                 /* also judge the library on the recording */
     const struct subject *subject; /* of scenarios about one; NULL: none */
     const char *subject_path;
     struct cli_page_paths pages;
     struct cli_report *report;
 };
 
-/* Where the files of one run go: out: folder, "" if nowhere. */
+/* Make the folder for the files of one run. out: folder, "" if none is
+ * wanted */
 static bool
 prepare_folder(char *folder, size_t room, const char *path,
                const struct words *words)
@@ -95,7 +96,8 @@ fits_subject(const struct sim_scenario *scenario, const char *path,
     return true;
 }
 
-/* What is asked for beside the verdict. folder: "": no profiles */
+/* Write what the options ask for besides the verdict. in: folder, "": no
+ * profiles */
 static bool
 write_run(struct sim_scenario *scenario, const char *path, const char *folder,
           props_set asked, const struct words *words)

@@ -1,20 +1,19 @@
-/* tone.h -- colour on standard output for a person: on a terminal, unless
- * NO_COLOR is set or --color says otherwise. Colour never carries
- * information alone. */
+/* tone.h -- colour on standard output: on a terminal, unless NO_COLOR is set or
+ * --color says otherwise. No information is shown by colour alone. */
 #ifndef CLI_TONE_H
 #define CLI_TONE_H
 
 #include <stdbool.h>
 
 enum cli_tone {
-    CLI_TONE_PLAIN, /* ends what another one began */
+    CLI_TONE_PLAIN, /* ends another tone */
     CLI_TONE_BAD,
     CLI_TONE_GOOD,
     CLI_TONE_SOFT,
     CLI_TONE_STRONG
 };
 
-/* For a command's table of options, and its switch. */
+/* The option for a command's table, and its number for the switch. */
 enum { CLI_TONE_COLOR = 121 };
 /* clang-format off */
 #define CLI_TONE_OPTION                                                       \

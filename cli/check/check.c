@@ -1,6 +1,6 @@
 /*
- * check.c -- `profsim check`: replays saved failures first, then runs the
- * checks that enumerate, then a campaign of seeds.
+ * check.c -- `profsim check`: first replays saved failures, then runs the
+ * checks by enumeration, then a campaign of seeds.
  */
 #include <inttypes.h>
 #include <limits.h>
@@ -125,14 +125,14 @@ check_files(const struct cli_check_options *options, char **files)
     return worst;
 }
 
-/* returns: the exit code, apart from what was not tried */
+/* returns: the exit code; whether something was not tried does not count yet */
 static enum cli_exit
 search(const struct cli_check_options *options, struct cli_search *search)
 {
     enum cli_exit exit_code = cli_check_saved(options);
 
-    /* For a subject the campaign comes first: its judgement is exact, and so
-     * says more. */
+    /* For a subject the campaign comes first: its verdicts are exact, and so
+     * say more. */
     if (exit_code == CLI_OK && options->campaign.subject == NULL)
         exit_code = cli_check_enumerated(options, search, NULL);
     if (exit_code == CLI_OK)
@@ -142,7 +142,7 @@ search(const struct cli_check_options *options, struct cli_search *search)
     return exit_code;
 }
 
-/* Send failures to campaigns on other machines, and take theirs. */
+/* Exchange failures with campaigns on other machines. */
 static bool
 exchange(const struct cli_check_options *options)
 {

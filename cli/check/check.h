@@ -41,7 +41,7 @@ bool cli_check_part(const struct cli_check_options *options,
 /* returns: do the campaign's worlds have a tracer? */
 bool cli_check_is_traced(const struct props_campaign *campaign);
 
-/* Print what ran: "rules exact: ... log hash ...". */
+/* Print a line that says what ran: "rules exact: ... log hash ...". */
 void cli_check_tell(FILE *file, const struct props_campaign *campaign,
                     const struct props_outcome *outcome);
 

@@ -16,22 +16,22 @@
 
 enum { WORDS_MAX = 128 };
 
-/* What is kept of a shard; its sums are in the whole. */
+/* What is kept of each shard. Its sums are added to `whole`. */
 struct seen {
     const char *path[CLI_PART_COUNT]; /* of the largest; NULL: none */
     uint64_t runs[CLI_PART_COUNT];
     uint64_t events[CLI_PART_COUNT];
     uint64_t hash[CLI_PART_COUNT];
     bool failed[CLI_PART_COUNT];
-    bool is_done; /* a file says so; else both parts may, each in another */
+    bool is_done; /* one file says so, or each part's file does */
 };
 
 struct merge {
     struct cli_check_options options;
     struct cli_search search;
-    struct cli_shard_result whole; /* sums; of each part the first failure */
+    struct cli_shard_result whole; /* the sums, and each part's first failure */
     struct cli_report asked_report;
-    const char *first;                     /* the file that says what it is */
+    const char *first;                     /* the file with the campaign */
     const char *failed_at[CLI_PART_COUNT]; /* the file with the failure */
     struct seen *shards;
     bool differs; /* the same seeds did different things */
@@ -39,7 +39,7 @@ struct merge {
 
 /* ---- What was asked ---- */
 
-/* The words of a file: only those that cannot load, read or write anything. */
+/* Does a file ask only for options that cannot load, read or write anything? */
 static bool
 is_harmless(char *const *words, int count)
 {
@@ -55,7 +55,7 @@ is_harmless(char *const *words, int count)
     return true;
 }
 
-/* The options that these words stand for. */
+/* Parse the words that a file asks for into options. */
 static bool
 take_asked(struct merge *m, const char *asked, const char *path)
 {
@@ -168,7 +168,8 @@ add_part(struct cli_part *whole, const struct cli_part *part, bool subtract)
         whole->cover.hits[i] += sign * part->cover.hits[i];
 }
 
-/* A larger file of the same shard takes the place of another one. */
+/* Subtract the sums of a smaller file of this shard, which a larger one
+ * replaces. */
 static bool
 take_out(struct merge *m, const struct seen *seen, int i)
 {
@@ -268,7 +269,8 @@ is_missing(const void *context, uint32_t shard)
 
 /* ---- Failures ---- */
 
-/* Two runs of a seed may differ, and one that was slow need not be again. */
+/* Report a seed that failed in its shard but holds here: its runs differ, or
+ * one was slow. */
 static enum cli_exit
 tell_unstable(struct merge *m, int part, const char *path)
 {
@@ -323,7 +325,7 @@ tell_failure(struct merge *m, int part)
     return exit_code;
 }
 
-/* What the first shard has enumerated. */
+/* Report what the first shard has enumerated. */
 static enum cli_exit
 tell_enumerated(struct merge *m)
 {
@@ -403,7 +405,7 @@ cli_check_merge(char *const *paths, uint32_t paths_count, const char *folder,
         const enum cli_shard_read read = cli_shard_result_read(&r, paths[i]);
 
         if (read == CLI_SHARD_NONE)
-            continue; /* it has gone since */
+            continue; /* it was removed meanwhile */
         if (read == CLI_SHARD_WRONG || !add_result(&m, &r, paths[i]))
             exit_code = CLI_USAGE;
         if (read == CLI_SHARD_READ)

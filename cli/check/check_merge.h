@@ -12,8 +12,8 @@
  * in:      paths, of the results; folder, where they lie
  *          save, the folder for failures; NULL: that of `profsim check`
  * returns: the exit code of the whole campaign; CLI_INCOMPLETE if nothing
- *          failed and a part is missing; CLI_USAGE after a complaint about each
- *          file that is not part of the campaign
+ *          failed and a part is missing; CLI_USAGE, after a complaint for each,
+ *          if some files do not belong to the campaign
  */
 enum cli_exit cli_check_merge(char *const *paths, uint32_t paths_count,
                               const char *folder, const char *save,

@@ -147,7 +147,8 @@ is_file(const char *word)
            (strpbrk(word, "./") != NULL || access(word, F_OK) == 0);
 }
 
-/* A property is of the library or of subjects. */
+/* Check that all properties belong to what is judged, the library or a
+ * subject. */
 static bool
 check_asked(const struct cli_check_options *options)
 {
@@ -167,7 +168,8 @@ check_asked(const struct cli_check_options *options)
     return true;
 }
 
-/* returns: false if nothing is exchanged through a corpus */
+/* returns: false, and a complaint, if --corpus does not fit the other
+ *          options */
 static bool
 check_corpus(const struct cli_check_options *options)
 {
@@ -176,7 +178,7 @@ check_corpus(const struct cli_check_options *options)
            cli_complain("--corpus is about seeds of the library");
 }
 
-/* returns: false if a shard, or the seeds of one, cannot be */
+/* returns: false, and a complaint, if the shard or its seeds are impossible */
 static bool
 check_shard(const struct cli_check_options *options)
 {
@@ -209,7 +211,7 @@ draw_seed(struct cli_check_options *options)
     if (getrandom(&seed, sizeof seed, 0) != sizeof seed)
         return cli_complain("the system has no random numbers");
     options->drawn = true;
-    campaign->seed_first = seed >> 2; /* as many as fit follow it */
+    campaign->seed_first = seed >> 2; /* leaves room for those that follow */
     campaign->seed_last = UINT64_MAX - 1;
     return true;
 }

@@ -12,17 +12,17 @@
 struct cli_check_options {
     struct props_campaign campaign;
     const char *save;
-    const char *save_above; /* the folder of that, if both may be new */
+    const char *save_above; /* its parent folder, if that may be new, too */
     char save_room[64];
-    const char *corpus; /* a folder to exchange them through; NULL: none */
+    const char *corpus;       /* a folder to exchange failures; NULL: none */
     const char *subject_path; /* of campaign.subject; NULL: the library */
-    bool named; /* properties were, so each of them must be tried */
+    bool named;               /* properties were named: each must be tried */
     bool rules_named;
     bool unbiased;          /* `profsim bias --verify` */
-    bool pairs;             /* of coverage goals are asked for */
-    bool drawn;             /* the first seed, so that no two runs are alike */
-    struct cli_shard shard; /* of count 0: none was asked for */
-    const char *result;     /* the file or folder of it; NULL: none */
+    bool pairs;             /* print the pairs of coverage goals */
+    bool drawn;             /* the first seed is random */
+    struct cli_shard shard; /* count 0: no --shard */
+    const char *result;     /* its file or folder; NULL: none */
     uint32_t every_seconds; /* between writes; 0: at each slice */
     struct cli_report *report;
     int files_count; /* argv[0 .. files_count) are files to judge */

@@ -3,7 +3,8 @@
 
 #include <stdio.h>
 
-/* A line and a result for a pair that was missed, or met against pairs.def. */
+/* Print and report a pair that was missed, or that was met although pairs.def
+ * says that it cannot be. */
 static void
 add_wrong(struct cli_report *report, enum props_cover a, enum props_cover b,
           bool is_met)

@@ -115,7 +115,7 @@ tell_replay(const struct cli_check_options *options,
         sim_escape_line(stdout, "page: %s", result->page);
 }
 
-/* A seed failed, and made again it holds: say how it failed. */
+/* A seed failed, and holds when its run is repeated: describe how it failed. */
 static void
 tell_unstable(struct props_failure *failure,
               const struct props_outcome *outcome)

@@ -26,7 +26,7 @@ cli_show_progress(uint64_t done, uint64_t total)
     const uint64_t now = cli_now_ms();
     double seconds;
 
-    if (began_ms == 0 || done < done_before) /* it is read again */
+    if (began_ms == 0 || done < done_before) /* a second pass begins */
         began_ms = now;
     done_before = done;
     if (done == 0 || !props_progress_line_due(&progress_line, now - began_ms))
@@ -61,7 +61,8 @@ cli_take_recording(struct sim_input *input, const char *path)
     return recording;
 }
 
-/* Which properties to judge on which recording, and where the verdicts go. */
+/* The properties to judge, the recording to judge them on, and the report that
+ * gets the verdicts. */
 struct question {
     const char *path;
     const struct prof_rules *rules;

@@ -19,7 +19,7 @@ enum cli_exit cli_check_recording(const struct sim_recording *recording,
                                   const struct prof_rules *rules,
                                   props_set asked, struct cli_report *report);
 
-/* Progress of long work over events (progress_line.h). */
+/* Show the progress of long work over events (progress_line.h). */
 void cli_show_progress(uint64_t done, uint64_t total);
 void cli_hide_progress(void);
 

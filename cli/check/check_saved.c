@@ -26,11 +26,11 @@ is_scenario(const struct dirent *entry)
 }
 
 /*
- * A file about another subject, another rule set or another property says
- * nothing about what the options ask for.
+ * Check that a file is about the subject, the rule set and a property that the
+ * options ask for.
  *
- * out:     about, what the file is about
- * returns: whether that is asked
+ * out:     about, in words what the file is about
+ * returns: false if the options ask for something else
  */
 static bool
 is_asked(const struct cli_check_options *options,

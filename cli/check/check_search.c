@@ -134,7 +134,7 @@ cli_search_failed(const struct cli_check_options *options,
 
 /* ---- what was not tried ---- */
 
-/* Was the property asked for and never put to the test? */
+/* Was the property asked for, but never put to the test? */
 static bool
 is_unmet(const struct cli_check_options *options,
          const struct props_coverage *cover, enum props_property property)
@@ -161,7 +161,7 @@ is_long(const struct cli_search *search)
            (traces >= RUNS_FOR_MARKS || traces == 0) && heaps + traces > 0;
 }
 
-/* returns: false if what was not tried should have been */
+/* returns: false if a property that should have been tried was not */
 static bool
 print_verdict(const struct cli_check_options *options,
               const struct cli_search *search,
@@ -183,7 +183,7 @@ print_verdict(const struct cli_check_options *options,
     return true;
 }
 
-/* returns: false if a goal was missed and that means something */
+/* returns: false if a goal was missed that should have been reached */
 static bool
 print_cover(const struct cli_check_options *options,
             const struct cli_search *search, const struct props_coverage *cover)

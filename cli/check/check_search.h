@@ -8,7 +8,7 @@
 #include "failure.h"
 
 struct cli_search {
-    props_set checked;  /* by enumeration or measurement, and it holds */
+    props_set checked;  /* those that hold, by enumeration or measurement */
     props_set reported; /* their results are in the report already: failures,
                            and properties not applicable to a subject */
     uint64_t cells[PROPS_COUNT];
@@ -16,7 +16,7 @@ struct cli_search {
     struct props_outcome traces;
     bool heaps_done; /* without a failure */
     bool traces_done;
-    bool missing; /* of a merge: shards are */
+    bool missing; /* in a merge: some shards are */
 };
 
 /* Print which properties cannot be tried on the subject, and why. returns: the

@@ -16,7 +16,7 @@
 
 enum {
     SLICE_FIRST = 64, /* seeds a process */
-    SLICE_MS = 1000,  /* so long lasts one, about; a signal waits for its end */
+    SLICE_MS = 1000,  /* about; a signal takes effect after a slice */
 };
 
 struct work {
@@ -163,7 +163,8 @@ is_own_part(const struct work *w, const struct cli_shard_result *found,
            (w->options->drawn || part->runs == 0 || part->seed_first == first);
 }
 
-/* Go on from the file, if there is one. returns: false, and a complaint */
+/* Continue from the file, if there is one. returns: false, and a complaint, if
+ * it cannot be used */
 static bool
 read_result(struct work *w)
 {
@@ -201,7 +202,7 @@ read_result(struct work *w)
     return true;
 }
 
-/* returns: false, and a complaint, if the file is as it was */
+/* returns: false, and a complaint, if the file was not changed */
 static bool
 write_result(struct work *w)
 {
@@ -243,8 +244,8 @@ run_seeds(const struct work *w, struct cli_part *part,
         return true;
     }
     if (outcome->seed > slice->seed_first) {
-        /* What else ran depends on the number of jobs, so count only the seeds
-         * before it. */
+        /* Which later seeds also ran depends on the number of jobs, so count
+         * only the seeds before the failure. */
         struct props_outcome before;
 
         slice->seed_last = outcome->seed - w->result->seed_step;
@@ -317,7 +318,7 @@ show_progress(struct work *w)
                              (double)runs * 1000 / (double)took_ms, left_s);
 }
 
-/* The part that has had less time. */
+/* returns: the part that has had less time, of those with seeds left */
 static enum cli_part_kind
 choose_part(const struct work *w)
 {
@@ -353,7 +354,7 @@ run_slices(struct work *w)
 
 /* ---- The shard ---- */
 
-/* The first shard enumerates what can be: it takes a moment. */
+/* The first shard runs the checks by enumeration, which take a moment. */
 static void
 enumerate(struct work *w)
 {
@@ -427,7 +428,7 @@ run(struct work *w)
         return CLI_USAGE;
     take_signals();
     enumerate(w);
-    if (!write_result(w)) /* before work that would be lost */
+    if (!write_result(w)) /* find out now, before work is lost */
         return CLI_USAGE;
     exit_code = run_slices(w);
     if (!write_result(w) || exit_code != CLI_OK)

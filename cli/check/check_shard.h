@@ -14,8 +14,7 @@ enum cli_exit cli_check_shard(const struct cli_check_options *options,
                               struct cli_search *search);
 
 /*
- * Write down what the options ask for, leaving out options that do not affect
- * the result.
+ * Write the options as words, except options that do not affect the result.
  *
  * out:     asked, words for a shell: "check H2 --rules exact --seeds 1..9"
  * returns: false if they are too long

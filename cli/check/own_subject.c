@@ -18,7 +18,8 @@ enum { SLOT_BITS = 13, RECORDS_MAX = 1024, DEPTH_MAX = 32 };
 
 #define SLOTS (UINT64_C(1) << SLOT_BITS)
 
-/* An address comes again, so it keeps its slot when its block is freed. */
+/* Addresses are reused, so an address keeps its slot when its block is
+ * freed. */
 struct slot {
     uint64_t address; /* 0: not taken */
     prof_bucket bucket;

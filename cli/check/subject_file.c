@@ -120,7 +120,7 @@ compile(const struct workshop *workshop, const char *source)
 
 /* ---- Loading ---- */
 
-/* It is part of file names, and names a folder. */
+/* A subject's name is part of file names, and names a folder. */
 enum { NAME_MAX_BYTES = 40 };
 
 static const char *
@@ -212,7 +212,7 @@ cli_subject_load(const char *path)
     if (strcmp(path, "own") == 0)
         return cli_subject_own();
     if (length < 2 || strcmp(&path[length - 2], ".c") != 0) {
-        /* A name without a slash is a file, too, and no library of the
+        /* A name without a slash also means a file, not a library of the
          * system. */
         snprintf(at, sizeof at, "%s%s", strchr(path, '/') != NULL ? "" : "./",
                  path);

@@ -19,7 +19,7 @@ const struct subject *cli_subject_own(void);
  * Load a subject; a `.c` file is compiled first. It stays loaded. "own" is this
  * library.
  *
- * returns: NULL, and a complaint, if it is no subject
+ * returns: NULL, and a complaint, if it is not a subject
  */
 const struct subject *cli_subject_load(const char *path);
 
@@ -32,7 +32,7 @@ props_set cli_subject_give(struct sim_scenario *scenario,
  * Handle a --subject option.
  *
  * in, out: *subject, NULL before the first such option; *path, its path
- * returns: false, and a complaint, if it is no subject or a second one
+ * returns: false, and a complaint, if it is not a subject, or the second one
  */
 bool cli_subject_take(const struct subject **subject, const char **path,
                       const char *value);
@@ -52,14 +52,14 @@ bool cli_subject_words(struct cli_options *words, char **argv, int *count,
                        const struct subject **subject, const char **path,
                        struct cli_page_paths *pages);
 
-/* Enough for a command with a path of which every byte is quoted. */
+/* Enough bytes for a command with a path of which every byte is quoted. */
 enum { CLI_SUBJECT_COMMAND_BYTES = 4 * PATH_MAX + 256 };
 
 /* Write "profsim VERB --subject PATH", or "profsim VERB" without a path. */
 void cli_subject_command(char *text, size_t text_bytes, const char *verb,
                          const char *path);
 
-/* The same, followed by the FILE that it is about, quoted. */
+/* Write the same command, followed by a file, quoted. */
 void cli_subject_command_on(char *text, size_t text_bytes, const char *verb,
                             const char *path, const char *file);
 

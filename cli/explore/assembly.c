@@ -32,7 +32,7 @@ struct reader {
 
 static const char ends[] = " \t\r\n;";
 
-/* One instruction, or a piece of one. */
+/* Is this instruction, or piece of one, harmless? */
 static bool
 is_harmless(const char *word, size_t bytes)
 {
@@ -66,7 +66,7 @@ take_text(struct reader *r, const char *line)
     memcpy(r->said, r->location, sizeof r->said);
 }
 
-/* gcc's `# 7 "prog.c" 1`. returns: false if the line is something else */
+/* Take gcc's `# 7 "prog.c" 1`. returns: false if the line is something else */
 static bool
 take_marker(struct reader *r, const char *line)
 {
@@ -84,7 +84,7 @@ take_marker(struct reader *r, const char *line)
     return true;
 }
 
-/* clang's `.loc 0 3 40   # prog.c:3:40`, or gcc's without the comment. */
+/* Take clang's `.loc 0 3 40 # prog.c:3:40`, or gcc's without the comment. */
 static void
 take_location(struct reader *r, const char *line)
 {

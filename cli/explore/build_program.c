@@ -4,7 +4,7 @@
  *      prog.c --cc -fsanitize=thread--> prog.s --as--> prog.o --\
  *                                       libprofsim-explore.a ----> program
  *
- * The explorer is linked to it, with a main of its own, in a folder of its own.
+ * The explorer, with its own main, is linked to it, in a temporary folder.
  */
 #include "build_program.h"
 
@@ -194,12 +194,12 @@ pass_on(int signal)
         kill(running, signal);
 }
 
-/* returns: its status as of waitpid, or -1 if it could not be started */
+/* returns: its status as of waitpid(), or -1 if it could not be started */
 static int
 run(char **command)
 {
     static const int signals[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
-    enum { OWN = 2, COUNT = 4 }; /* a terminal sends the first two itself */
+    enum { OWN = 2, COUNT = 4 }; /* a terminal sends the first two to both */
     struct sigaction before[COUNT] = {{.sa_handler = SIG_DFL}};
     sigset_t held, mask;
     int status;
@@ -271,7 +271,7 @@ add_flags(struct words *command, const struct build *b)
         add(command, "-D_GLIBCXX_ASSERTIONS");
     add_all(command, &b->flags);
     add(command, "-fsanitize=thread");
-    add(command, "-fno-lto"); /* what is linked is what was checked */
+    add(command, "-fno-lto"); /* link exactly what was checked */
 }
 
 /* Run the words of a command, and release them. */
@@ -284,7 +284,7 @@ succeeds(struct words *command)
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-/* The flags that matter to it are those of the machine, and its own. */
+/* Pass on only flags for an assembler: the machine's, and its own. */
 static bool
 assemble(const struct build *b, const char *text, const char *object)
 {
@@ -381,7 +381,7 @@ build(struct build *b)
 
 /* ---- Running ---- */
 
-/* Set a variable to words, as a shell takes them. */
+/* Set a variable to words, quoted for a shell. */
 static void
 set_words(const char *variable, const struct words *words)
 {
@@ -402,7 +402,7 @@ set_words(const char *variable, const struct words *words)
     free(text);
 }
 
-/* What stands before and after the options in the command that replays. */
+/* Set what comes before and after the options in the command that replays. */
 static void
 set_environment(const struct build *b)
 {

@@ -108,7 +108,8 @@ now_us(void)
     return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
 }
 
-/* Begin the data of a page, if one is wanted. returns: where; NULL: nowhere */
+/* Begin the data of a page, if one is wanted. returns: the stream for it; NULL:
+ * no page */
 static FILE *
 begin_page(const struct cli_explore_words *w, struct cli_page *page)
 {
@@ -211,7 +212,7 @@ add_result(const struct cli_explore_words *w,
     return result;
 }
 
-/* Tell of a failure, which is shrunk meanwhile, in text and on a page. */
+/* Shrink a failure, and report it in text and on a page. */
 static enum cli_exit
 tell_failure(const struct cli_explore_words *w,
              const struct sim_kernel_entry *entry,
@@ -379,7 +380,8 @@ is_meant(const struct cli_explore_words *w,
     return w->kernel == NULL || strcmp(w->kernel, entry->name) == 0;
 }
 
-/* Print the totals, and in how far those that passed were explored. */
+/* Print the totals, and how many kernels that passed were not explored
+ * completely. */
 static void
 print_totals(const struct cli_explore_words *w, uint32_t passed,
              uint32_t failed)
@@ -411,7 +413,7 @@ explore(const struct cli_explore_words *w)
             if (!is_meant(w, e))
                 continue;
             code = handle(w, e);
-            fflush(stdout); /* the next may take long */
+            fflush(stdout); /* the next kernel may take long */
             passed += code == CLI_OK;
             failed += code != CLI_OK;
             worst = cli_exit_worse(worst, code);

@@ -17,7 +17,7 @@
 #include "missing.h"
 #include "quote.h"
 
-/* What is kept of a shard; its sums are in the whole. */
+/* What is kept of each shard. Its sums are added to `whole`. */
 struct seen {
     const char *path; /* NULL: missing */
     uint64_t graphs;
@@ -29,13 +29,13 @@ struct seen {
 struct known {
     uint64_t loops[SIM_LOOPS_MAX]; /* in order */
     uint64_t loops_count;
-    uint64_t depth; /* of those that know all of it */
+    uint64_t depth; /* of the shards that know all loops */
 };
 
 struct merge {
     struct known known;
-    struct cli_explored whole; /* sums; the first failure */
-    const char *first;         /* the file that says what it is */
+    struct cli_explored whole; /* the sums, and the first failure */
+    const char *first;         /* the file that defines the search */
     const char *failed_at;     /* the file with the failure */
     struct seen *shards;
 };
@@ -52,7 +52,8 @@ shards_of(const struct cli_explored *e)
     return e->shard.count != 0 ? e->shard.count : 1;
 }
 
-/* A kernel and options with a number: nothing that loads or runs a file. */
+/* Does the result ask only for a kernel and options with a number? Then nothing
+ * loads or runs a file. */
 static bool
 is_harmless(const char *asked)
 {
@@ -94,7 +95,7 @@ begin(struct merge *m, const struct cli_explored *e, const char *path)
     return m->shards != NULL || cli_complain("not enough memory");
 }
 
-/* Are both shards of one search? */
+/* Do both shards belong to one search? */
 static bool
 fits(const struct merge *m, const struct cli_explored *e, const char *path)
 {
@@ -137,7 +138,8 @@ know_loop(struct known *k, uint64_t loop)
     k->loops_count++;
 }
 
-/* Does the shard know all that is known, and so search the right lists? */
+/* Does the shard know everything that the shards know together? Only then has
+ * it searched the right lists. */
 static bool
 is_up_to_date(const struct known *k, const struct cli_explored *e)
 {
@@ -187,7 +189,7 @@ is_missing(const void *context, uint32_t shard)
 
 enum { WORDS_MAX = 16 };
 
-/* `profsim explore ... --replay CHOICES`, in a process of its own. */
+/* Run `profsim explore ... --replay CHOICES` in a process of its own. */
 static enum cli_exit
 replay(const struct cli_explored *e)
 {

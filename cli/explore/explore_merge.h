@@ -7,7 +7,8 @@
 /* returns: is this the result of a search? */
 bool cli_is_explored(const char *path);
 
-/* As cli_check_merge(). */
+/* Merge the results of an exhaustive search; contract as of
+ * cli_check_merge(). */
 enum cli_exit cli_explore_merge(char *const *paths, uint32_t paths_count,
                                 const char *folder, struct cli_report *report);
 

@@ -24,7 +24,7 @@
 enum {
     SITES_MAX = 512,
     KERNELS_MAX = 128,
-    SITE_RUNS = 500,   /* random ones, to see which sites a kernel reaches */
+    SITE_RUNS = 500,   /* random runs that find a kernel's sites */
     RUNS_MAX = 300000, /* of a kernel against one mutant */
     BOUND_MAX = 2      /* of a kernel that needs a bound */
 };
@@ -37,7 +37,8 @@ struct reached {
 static struct reached sites[SITES_MAX];
 static uint32_t sites_count;
 
-/* A matrix without some of its rows would say that nobody notices. */
+/* End the process: in a matrix without some rows, mutants would seem to
+ * survive. */
 static _Noreturn void
 too_many(const char *what)
 {
@@ -94,7 +95,8 @@ collect_sites(const struct sim_kernel_entry *group, const char *only)
     return any;
 }
 
-/* By place in the source, then by address: the code of one line in order. */
+/* Compare by place in the source, then by address, so that the code of one line
+ * stays in order. */
 static int
 compare(const void *a, const void *b)
 {
@@ -119,9 +121,9 @@ order_text(int order)
     return texts[order];
 }
 
-/* What has noticed a mutant. */
+/* What noticed a mutant. */
 struct notice {
-    const char *kernel; /* NULL: nobody */
+    const char *kernel; /* NULL: none did */
     enum sim_failure_kind kind;
     uint64_t runs;
     uint32_t unfinished; /* kernels that ran out of runs */
@@ -217,9 +219,9 @@ add_result(struct cli_report *report, const struct sim_site *was,
 
 struct work {
     const struct cli_mutant_options *options;
-    struct cli_rows rows; /* of the shard; none if there is no file */
+    struct cli_rows rows; /* of the shard; empty if there is no file */
     bool has_rows;
-    bool counts; /* the mutants, and tries none */
+    bool counts; /* only counts the mutants */
     uint64_t list;
     uint32_t item;
     uint32_t tried;
@@ -258,8 +260,8 @@ try_item(struct work *work, const struct sim_kernel_entry *group,
     return kept;
 }
 
-/* Take one weaker order: first its name into the list of items, later its
- * trial. */
+/* Handle one weaker order: in the first pass add its name to the list of items,
+ * in the second try it. */
 static bool
 take_item(struct work *work, const struct sim_kernel_entry *group,
           const struct reached *was, const struct sim_site *is)

@@ -59,7 +59,7 @@ take_loops(struct cli_reader *r, struct cli_explored *e)
     return true;
 }
 
-/* The exit code, then the choices of a failure, then the end. */
+/* Read the exit code, then the choices of a failure, then the end. */
 static bool
 take_verdict(struct cli_reader *r, struct cli_explored *e)
 {
@@ -127,7 +127,7 @@ is_result(const char *name)
            strcmp(&name[length - 7], ".result") == 0;
 }
 
-/* returns: has it found that the search cannot be split? */
+/* returns: has that shard found that the search cannot be split? */
 static bool
 learn_from(const struct cli_explored *mine, const char *path)
 {

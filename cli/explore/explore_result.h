@@ -21,11 +21,12 @@ enum { CLI_EXPLORED_WORDS = 512, CLI_EXPLORED_LIST = 1 << 16 };
 struct cli_explored {
     char version[32];
     char program[CLI_PROGRAM_ID_BYTES];
-    char asked[CLI_EXPLORED_WORDS]; /* "explore KERNEL" and what matters */
+    char asked[CLI_EXPLORED_WORDS]; /* "explore KERNEL" and the options */
     struct cli_shard shard;
     uint64_t spent_ms;
-    uint64_t depth; /* how many answers decide which shard has a list; 0:
-                       the search is not split, the first has all */
+    uint64_t depth; /* how many choices decide which shard has a list; 0: the
+                       search is not split, and the first shard does all of
+                       it */
     uint64_t loops[SIM_LOOPS_MAX]; /* loads in wait loops, ascending */
     uint64_t loops_count;
     uint64_t runs;

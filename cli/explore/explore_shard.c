@@ -17,7 +17,7 @@
 static char result_path[PATH_MAX];
 static char checkpoint_path[PATH_MAX + 16];
 
-/* What the graphs depend on. */
+/* Fill in what the execution graphs depend on. */
 static bool
 begin_result(const struct cli_explore_words *w, struct cli_explored *e)
 {

@@ -13,7 +13,7 @@
 bool cli_explore_shard_begin(struct cli_explore_words *w);
 
 /*
- * After it: the result, unless the search is not finished.
+ * After the search: write the result, if the search is finished.
  *
  * in:      exit_code, of the search
  * returns: the exit code

@@ -15,7 +15,7 @@ struct cli_report;
 struct cli_explore_words {
     const char *kernel; /* NULL: all */
     bool exhaustive;
-    bool schedules; /* not reduced */
+    bool schedules; /* every ordering, not reduced */
     bool portfolio; /* with random runs in between */
     bool mutants;
     bool list;
@@ -26,8 +26,8 @@ struct cli_explore_words {
     uint64_t jobs;
     uint64_t time_s; /* 0: no limit */
     const char *checkpoint;
-    struct cli_shard shard; /* of count 0: none was asked for */
-    bool shards_whole;      /* ... the first does all of it */
+    struct cli_shard shard; /* count 0: no --shard */
+    bool shards_whole;      /* no split: the first shard does all */
     const char *result;     /* NULL: none is written */
     struct sim_run_options run;
     bool bound_given;

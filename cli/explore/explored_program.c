@@ -90,7 +90,7 @@ run_callback(void *context)
     return 0;
 }
 
-/* The words of PROFSIM_EXPLORE, with blanks between them. */
+/* Split PROFSIM_EXPLORE into its words, which blanks separate. */
 static int
 split_words(char *text, char **words)
 {

@@ -27,7 +27,7 @@ static const char script[] =
     "  set $profsim_word = ((unsigned long *)&sim_trace_view)[$arg0]\n"
     "end\n"
 
-    /* Back to the thread that runs. */
+    /* Go back to the thread that runs. */
     "define profsim-back\n"
     "  if $profsim_away\n"
     "    select-frame 0\n"

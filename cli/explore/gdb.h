@@ -1,4 +1,4 @@
-/* gdb.h -- tells gdb about the threads of an explored program. */
+/* gdb.h -- shows gdb the threads of an explored program. */
 #ifndef CLI_GDB_H
 #define CLI_GDB_H
 

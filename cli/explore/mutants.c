@@ -1,6 +1,6 @@
 /*
- * mutants.c -- `profsim mutants`: the table that `make mutants FULL=1` has
- * written, as a matrix of files and of who caught their mutants.
+ * mutants.c -- `profsim mutants`: prints the table that `make mutants FULL=1`
+ * has written, as a matrix: for each file, which tests caught its mutants.
  *
  *      name,kind,verdict,by,runs
  *      "prof/pprof/arena.c f: a + b -> -",arithmetic,failed,"test_bounds t",
@@ -210,7 +210,7 @@ read_table(struct reader *reader)
         else if (reader->line > 1 && !take_row(reader, line))
             return false;
     }
-    /* The line of the names, then the rows, then the last one. */
+    /* First comes the line of the names, then the rows, then the last line. */
     reader->line--;
     if (reader->line < 3)
         return fail(reader, "the table has no mutants");

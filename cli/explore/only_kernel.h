@@ -6,7 +6,7 @@
 
 enum { CLI_REPLAY_BYTES = 4096 };
 
-/* What the command that replays it begins and ends with. */
+/* The beginning and the end of the command that replays the kernel. */
 extern char cli_only_prefix[CLI_REPLAY_BYTES];
 extern char cli_only_suffix[CLI_REPLAY_BYTES];
 

@@ -7,7 +7,7 @@
 
 /* The state of the last line. */
 struct cli_progress {
-    const char *name; /* of what is searched */
+    const char *name; /* of the kernel that is searched */
     struct props_progress_line line;
 };
 

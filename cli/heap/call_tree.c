@@ -74,7 +74,8 @@ keep_text(struct cli_call_tree *tree, const char *text)
     return true;
 }
 
-/* returns: the number of a text by what it says; UINT32_MAX: no memory */
+/* returns: the number of a text, by its content; UINT32_MAX if memory ran
+ *          out */
 static uint32_t
 name_by_text(struct cli_call_tree *tree, const char *text)
 {

@@ -33,7 +33,7 @@ struct cli_tree_node {
 
 struct cli_call_tree; /* opaque */
 
-/* returns: a tree of the root alone; NULL if there is no memory */
+/* returns: a tree that has only a root; NULL if there is no memory */
 struct cli_call_tree *cli_call_tree_new(void);
 void cli_call_tree_delete(struct cli_call_tree *tree);
 

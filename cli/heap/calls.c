@@ -67,7 +67,7 @@ name_without_symbol(const char *module)
     return name[0] != '\0' ? name : "?";
 }
 
-/* Texts of a recording differ if their addresses do. */
+/* Name a call. Texts of a recording differ if their addresses do. */
 static bool
 name_call(struct cli_calls *calls, struct cli_call *call)
 {
@@ -99,7 +99,7 @@ is_outer(const struct cli_calls *calls, uint32_t frame)
     return frame > 0 && sim_recording_is_inlined(calls->recording, frame - 1);
 }
 
-/* The next address below the inner call's that no other call has. */
+/* returns: the next address below the inner call's that no other call has */
 static uintptr_t
 address_below(const struct cli_calls *calls, uintptr_t inner)
 {
@@ -107,7 +107,7 @@ address_below(const struct cli_calls *calls, uintptr_t inner)
         if (cli_map_get(&calls->by_address, inner - below) == CLI_MAP_NONE)
             return inner - below;
     }
-    return inner; /* no compiler's doing */
+    return inner; /* a compiler inlines less */
 }
 
 /*
@@ -229,7 +229,7 @@ cli_print_function(FILE *file, const char *function)
     }
     length = FUNCTION_MAX_BYTES - 3;
     while (length > 0 && ((uint8_t)function[length] & 0xc0) == 0x80)
-        length--; /* not in the middle of a letter */
+        length--; /* not in the middle of a character */
     memcpy(text, function, length);
     memcpy(text + length, "...", 4);
     sim_escape_text(file, text);

@@ -37,7 +37,7 @@ void cli_calls_close(struct cli_calls *calls);
 /*
  * out:     stack_calls, leaf first, room for CLI_CALLS_MAX
  * in:      stack, of the recording
- * returns: how many
+ * returns: how many calls the stack has, inlined ones included
  */
 uint32_t cli_calls_of(const struct cli_calls *calls, uint32_t stack,
                       const struct cli_call **stack_calls);

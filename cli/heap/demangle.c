@@ -1,7 +1,6 @@
 /*
- * demangle.c -- see demangle.h. By libiberty, into a buffer: a few bytes of a
- * forged name can expand to gigabytes, so printing ends when the buffer is
- * full.
+ * demangle.c -- see demangle.h. libiberty prints into a buffer of fixed size: a
+ * few bytes of a forged name can expand to gigabytes.
  */
 #include "demangle.h"
 
@@ -41,7 +40,7 @@ cli_demangle(const char *symbol)
         return NULL;
     if (setjmp(name.full) != 0)
         return NULL;
-    /* Rust's older symbols are C++ ones, too, with a hash at the end. */
+    /* Rust's older symbols are also C++ symbols, with a hash at the end. */
     if (rust_demangle_callback(symbol, options, append, &name) == 0) {
         name.length = 0;
         if (cplus_demangle_v3_callback(symbol, options, append, &name) == 0)

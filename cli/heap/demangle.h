@@ -5,7 +5,8 @@
 /*
  * in:      symbol, as a symbol table has it; any text
  * returns: the name, to be freed; NULL if the symbol is not mangled, its name
- *          would be absurdly long, or there is no memory: show the symbol
+ *          would be far too long, or there is no memory. Then show the symbol
+ *          itself
  */
 char *cli_demangle(const char *symbol);
 

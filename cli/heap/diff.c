@@ -69,7 +69,8 @@ close_side(struct side *side)
 
 /* ---- rows ---- */
 
-/* The difference of two counts with its sign; both are below 2^63 or forged. */
+/* returns: the difference of two counts with its sign. Both are below 2^63,
+ * except in a forged file */
 static int64_t
 growth(const struct cli_tree_node *node)
 {
@@ -107,7 +108,7 @@ print_node(const struct cli_tree_node *nodes, const struct cli_tree_node *node)
     putchar('\n');
 }
 
-/* The first and the last rows: what grew most and what shrank most. */
+/* Print the first and the last rows: what grew most and what shrank most. */
 static void
 print_rows(const struct cli_tree_node *nodes,
            const struct cli_tree_node **changed, uint32_t count, uint64_t top)

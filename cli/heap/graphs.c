@@ -11,7 +11,8 @@
 #include "escape.h"
 #include "output.h"
 
-/* A name as printable UTF-8; to be freed. NULL: there is no memory. */
+/* returns: a name as printable UTF-8, to be freed; NULL if there is no
+ * memory */
 static char *
 printable(const char *name)
 {
@@ -101,7 +102,8 @@ put_json(FILE *file, const char *name)
     fputc('"', file);
 }
 
-/* One profile: a sample a node that counts anything, with its bytes. */
+/* Write one profile: a sample, with its bytes, for each node that counts
+ * anything. */
 static void
 put_samples(FILE *file, const struct cli_call_tree *tree,
             enum cli_measure measure)
@@ -199,7 +201,7 @@ tenths_of(uint64_t bytes, uint64_t all)
     return (uint64_t)((double)bytes / (double)all * WIDTH * 10);
 }
 
-/* A warm colour that depends on the name alone. */
+/* returns: a warm colour that depends only on the name */
 static uint32_t
 colour_of(const char *name)
 {
@@ -212,7 +214,8 @@ colour_of(const char *name)
            (hash / 8192 % 55);
 }
 
-/* The first letters that fit; a byte is at least as wide as it prints. */
+/* Write as much of a name as fits. A character takes at least one byte, so
+ * bytes are an upper bound of its width. */
 static void
 put_label(FILE *file, const char *function, uint64_t tenths)
 {
@@ -261,7 +264,8 @@ put_box(FILE *file, const struct cli_tree_node *node, enum cli_measure measure,
     fputs("</g>\n", file);
 }
 
-/* Boxes from left to right below their parent's; returns: the deepest row */
+/* Write the boxes from left to right, each below its parent's. returns: the
+ * deepest row */
 static uint32_t
 put_boxes(FILE *file, const struct cli_call_tree *tree,
           enum cli_measure measure)

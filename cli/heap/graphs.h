@@ -1,6 +1,6 @@
 /*
- * graphs.h -- a heap for the viewers of stacks: collapsed stacks, speedscope,
- * a flame graph. docs/profiles.md describes the files.
+ * graphs.h -- a heap in the formats of stack viewers: collapsed stacks,
+ * speedscope, a flame graph. docs/profiles.md describes the files.
  */
 #ifndef CLI_GRAPHS_H
 #define CLI_GRAPHS_H
@@ -11,7 +11,7 @@
 
 #include "call_tree.h"
 
-/* Lines `root;caller;leaf BYTES`, sorted. */
+/* Write lines `root;caller;leaf BYTES`, sorted. */
 void cli_graphs_folded(FILE *file, const struct cli_call_tree *tree,
                        enum cli_measure measure);
 
@@ -19,7 +19,7 @@ void cli_graphs_folded(FILE *file, const struct cli_call_tree *tree,
 void cli_graphs_speedscope(FILE *file, const struct cli_call_tree *tree,
                            const char *name);
 
-/* One SVG file without scripts or references to other files. */
+/* Write one SVG file without scripts or references to other files. */
 void cli_graphs_flames(FILE *file, const struct cli_call_tree *tree,
                        enum cli_measure measure, const char *name);
 

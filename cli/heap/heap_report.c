@@ -52,7 +52,7 @@ seconds_of(const struct cli_heap_report *report, uint64_t ticks)
            (double)sim_recording_totals(report->recording)->ticks_per_second;
 }
 
-/* ` (1.5 MiB)`, nothing for less than a KiB. */
+/* Print ` (1.5 MiB)`, or nothing for less than a KiB. */
 static void
 print_rounded(uint64_t bytes)
 {
@@ -174,7 +174,8 @@ struct ranked {
     uint32_t stack;
 };
 
-/* More bytes first, then more objects; ties by number: the order is total. */
+/* Compare: more bytes come first, then more objects, then the smaller number,
+ * so the order is total. */
 static int
 compare_ranked(const void *a, const void *b)
 {

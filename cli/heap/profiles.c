@@ -137,7 +137,8 @@ output_to(const struct prof_sink *sink, const struct cli_profiles *profiles,
     };
 }
 
-/* What the records of a contention profile are multiplied by. */
+/* returns: the factor by which a reader multiplies the records of a contention
+ * profile */
 static uint64_t
 period_of(const struct cli_profiles *profiles, enum prof_contention kind)
 {
@@ -206,7 +207,7 @@ say(const struct prof_sink *sink, const char *text)
     return sink->write(sink->context, text, strlen(text));
 }
 
-/* What names hold must not end a line of the table. */
+/* Write a name, escaped so that it does not end its line of the table. */
 static enum prof_status
 say_name(const struct prof_sink *sink, const char *name)
 {
@@ -224,7 +225,8 @@ say_name(const struct prof_sink *sink, const char *name)
     return status;
 }
 
-/* One line of the table: an address as it stands in a stack, and its name. */
+/* Write one line of the table: an address, as it appears in stacks, and its
+ * name. */
 static enum prof_status
 say_symbol(const struct prof_sink *sink, const struct cli_profiles *profiles,
            uintptr_t pc)
@@ -309,7 +311,8 @@ write_text(struct prof_file *file, const struct cli_profiles *profiles,
                                 period_of(profiles, kind));
 }
 
-/* The text with a table of names before it: google-pprof has no other way. */
+/* Write the text after a table of names, the only place where google-pprof
+ * looks for names. */
 static enum prof_status
 write_symbolized(struct prof_file *file, const struct cli_profiles *profiles,
                  const struct room *room, enum content content)

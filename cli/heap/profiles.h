@@ -39,11 +39,12 @@ enum cli_profiles_heap {
 
 struct cli_profiles {
     const char *folder; /* made if it is not there */
-    const char *input;  /* what was read, not to be written over */
+    const char *input;  /* the file that was read: not overwritten */
     struct prof_symbols symbols;
     const struct prof_mapping *mappings;
     uint32_t mappings_count;
-    /* NULL: none of that kind. Stacks are the same in all of them. */
+    /* The heap profiles, with the same stacks in all. NULL: there is none of
+     * that kind. */
     const struct prof_heap_record *heaps[CLI_PROFILES_HEAPS];
     size_t heap_count;
     /* Writes a heap as text, with its context; NULL: as Go does. */
@@ -82,7 +83,7 @@ bool cli_profiles_write_scenario(const char *folder, const char *path,
 
 /*
  * Run a scenario about a subject, print what the subject shows at the end, by
- * site, and write the same as heap.pb.gz, block.pb.gz and mutex.pb.gz.
+ * site, and also write it as heap.pb.gz, block.pb.gz and mutex.pb.gz.
  *
  * in:      folder, "": nothing is written; path, where the scenario is from
  */

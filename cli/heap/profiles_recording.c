@@ -72,7 +72,8 @@ cover_frame(struct gathered *gathered, struct cli_map *by_file,
     return true;
 }
 
-/* How much speaks for this frame's module being the program itself? */
+/* returns: how many signs there are that this frame's module is the program
+ * itself */
 static int
 program_signs(const struct sim_recording *recording,
               const struct sim_recorded_frame *frame)
@@ -145,7 +146,8 @@ gather_mappings(struct gathered *gathered)
 
 /* ---- stacks ---- */
 
-/* A file of a few bytes a stack can stand for very deep stacks. */
+/* Do the stacks have too many frames? A small file can describe many very deep
+ * stacks. */
 static bool
 is_too_deep(const struct gathered *gathered, uint64_t frames)
 {
@@ -225,7 +227,8 @@ gather_heaps(struct gathered *gathered)
 
 /* ---- text ---- */
 
-/* What a row shows: in use, and allocated, by the kind of heap. */
+/* Compute what a row shows as in use and as allocated, which depends on the
+ * kind of heap. */
 static void
 row_of(const struct sim_heap_sums *sums, enum cli_profiles_heap heap,
        struct sim_heap_count *inuse, struct sim_heap_count *allocs)
@@ -241,7 +244,8 @@ put_row(FILE *memory, struct sim_heap_count inuse, struct sim_heap_count allocs)
             inuse.objects, inuse.bytes, allocs.objects, allocs.bytes);
 }
 
-/* If both totals are equal, readers assume that the second is missing. */
+/* Write the first line. If both totals are equal, readers assume that the
+ * second is missing. */
 static void
 put_head(FILE *memory, const struct sim_heap_sums *total,
          enum cli_profiles_heap heap)
@@ -323,7 +327,7 @@ add_wait(struct gathered *gathered, enum prof_contention kind, uint32_t stack,
     gathered->contention[kind][stack].cycles += ticks;
 }
 
-/* Waits and releases by stack. returns: false if there is no memory */
+/* Add up waits and releases by stack. returns: false if there is no memory */
 static bool
 walk_waits(struct gathered *gathered)
 {

@@ -18,7 +18,7 @@
 #include "scenario.h"
 #include "trace_judge.h"
 
-/* A tick is a nanosecond where the scenario does not say. */
+/* A tick is a nanosecond unless the scenario says otherwise. */
 enum { TICKS_PER_SECOND = 1000000000 };
 
 static uint64_t
@@ -206,7 +206,8 @@ write_traces(const char *folder, const char *input,
     return true;
 }
 
-/* Lists of tasks and threads are there whether or not the scenario asks. */
+/* Let the run keep lists of tasks and threads, even if the scenario does not
+ * ask for them. */
 static void
 carry_lists(struct sim_scenario *scenario)
 {

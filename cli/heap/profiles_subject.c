@@ -104,7 +104,7 @@ whole(double value)
     return (uint64_t)llround(value);
 }
 
-/* site, leaf, depth: as records of subjects have them */
+/* Add a sample. in: site, leaf, depth, as in the records of subjects */
 static void
 put_sample(struct message *to, uint32_t site, uintptr_t leaf, uint32_t depth,
            const double *values, int values_count)
@@ -116,7 +116,7 @@ put_sample(struct message *to, uint32_t site, uintptr_t leaf, uint32_t depth,
     if (site != SIM_SUBJECT_NOWHERE)
         frames = to->scenario->config.stacks[site].frames;
     else if (depth > 1)
-        depth = 1; /* no more is known of it */
+        depth = 1; /* only the leaf is known */
     for (uint32_t i = 0; i < depth; i++)
         cli_proto_varint(&numbers, location_of(to, frames[i]));
     cli_proto_message(&sample, 1, &numbers);
@@ -165,7 +165,7 @@ begin(const struct sim_scenario *scenario)
 {
     struct message message = {.scenario = scenario};
 
-    (void)put_string(&message, ""); /* by the format */
+    (void)put_string(&message, ""); /* the format requires it */
     return message;
 }
 

@@ -49,7 +49,8 @@ static const struct content contents[] = {
     {"profile.txt", NULL, 1, false},
 };
 
-/* The profile is requested by the first processor's running task. */
+/* returns: the task that requests the profiles: the one that runs on the first
+ * processor that runs any; 0 if none does */
 static uint32_t
 asking(const struct sim_world *world)
 {

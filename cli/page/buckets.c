@@ -3,7 +3,7 @@
  *
  * A bucket of the page is a row of the library's table, a bucket of the oracle,
  * or both: a row and an oracle's bucket with the same kind, size and frames are
- * one. Nothing called here publishes counts.
+ * the same bucket. Nothing called here publishes counts.
  */
 #include "buckets.h"
 
@@ -23,7 +23,7 @@ struct shown {
     uint32_t row;   /* of the library's table; 0: it has none */
     uint32_t model; /* the oracle's index; NOT_THERE */
     enum bucket_kind kind;
-    uint64_t values[VALUES]; /* as printed last */
+    uint64_t values[VALUES]; /* as last printed */
     bool printed;
 };
 
@@ -101,7 +101,7 @@ is_same(const struct bucket *bucket, const struct model_bucket *model)
                    model->depth * sizeof *model->frames) == 0);
 }
 
-/* Rows that are new in the library's table. */
+/* Add the rows that are new in the library's table. */
 static void
 take_rows(struct cli_buckets *buckets, const struct table *table)
 {
@@ -205,7 +205,8 @@ visit_waits(struct visit *visit, struct prof *prof,
 
 /* ---- Rows ---- */
 
-/* Recorded in a slot and not yet published; halves of 32 bits. */
+/* Compute what is recorded in a slot and not yet published. Each word holds
+ * allocations and frees, 32 bits each. */
 static void
 waiting_in(const struct prof *prof, uint32_t slot, uint32_t row,
            uint64_t *values)
@@ -225,7 +226,8 @@ waiting_in(const struct prof *prof, uint32_t slot, uint32_t row,
     values[1] = frees - (uint32_t)(taken >> 32);
 }
 
-/* The slots of a row; of stages: recent, then what was moved to previous. */
+/* Fill in the slots of a row; under stages: recent, then what was moved to
+ * previous. */
 static void
 take_slots(const struct prof *prof, uint32_t row, uint64_t *values)
 {

@@ -137,7 +137,7 @@ print_faults(FILE *file, const struct props_coverage *before,
     fputc(']', file);
 }
 
-/* The event as its line in a scenario, without the end of line. */
+/* Print the event as its line in a scenario, without the end of line. */
 static void
 print_text(FILE *file, const struct sim_scenario *scenario, uint32_t index)
 {

@@ -46,10 +46,10 @@ struct telling {
     props_set asked;
     uint32_t shown_from; /* index of the first event that is printed */
     struct props_run *run;
-    struct cli_buckets *buckets; /* NULL: it carries no profiles */
+    struct cli_buckets *buckets; /* NULL: the run has no profiles */
     FILE *events;
     FILE *traces;    /* empty: the run was not traced, or did not end */
-    uint32_t *facts; /* the truth log had after each event */
+    uint32_t *facts; /* length of the truth log after each event */
     struct found *found;
 };
 
@@ -77,7 +77,8 @@ refuse(struct telling *telling, uint32_t index, const char *why)
     return false;
 }
 
-/* returns: false if it is the last one that happens */
+/* Make an event happen and print it. returns: false if no further one can
+ * happen */
 static bool
 happen(struct telling *telling, uint32_t index)
 {
@@ -270,7 +271,8 @@ print_head(FILE *file, const struct sim_scenario *scenario, const char *command)
     fprintf(file, ",\n\"events_count\":%" PRIu32, scenario->events_count);
 }
 
-/* The file itself, with what it sets before the first event, unless large. */
+/* Print the text of the file, unless it is large: it also shows what is set
+ * before the first event. */
 static void
 print_scenario(FILE *file, const struct sim_scenario *scenario)
 {
@@ -288,7 +290,8 @@ print_scenario(FILE *file, const struct sim_scenario *scenario)
     free(text);
 }
 
-/* What the child printed, a line an event; of a crash the last may be half. */
+/* Copy what the child printed, a line for each event; after a crash the last
+ * line may be incomplete. */
 static void
 copy_events(FILE *file, FILE *events)
 {
@@ -325,7 +328,7 @@ copy_traces(FILE *file, FILE *traces)
         fwrite(block, 1, bytes, file);
 }
 
-/* Forget a run. returns: false if a file has an error */
+/* Discard a run, to run again. returns: false if a file has an error */
 static bool
 begin_again(struct telling *telling)
 {

@@ -9,7 +9,7 @@
 #include "property.h"
 #include "scenario.h"
 
-enum { CLI_FAILURE_EVENTS_MAX = 2000 }; /* the last of a longer scenario */
+enum { CLI_FAILURE_EVENTS_MAX = 2000 }; /* of a longer scenario, the last */
 
 /*
  * Run a scenario in a process of its own, and print what happens.
@@ -20,7 +20,8 @@ enum { CLI_FAILURE_EVENTS_MAX = 2000 }; /* the last of a longer scenario */
 bool cli_failure_print(FILE *file, const struct sim_scenario *scenario,
                        props_set asked, const char *command);
 
-/* Write the page or data of it. returns: false, and a complaint */
+/* Write the page, the data of the page, or both. returns: false, and a
+ * complaint */
 bool cli_failure_write(const struct cli_page_paths *paths,
                        const struct sim_scenario *scenario, props_set asked,
                        const char *command);

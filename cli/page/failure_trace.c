@@ -70,7 +70,8 @@ print_wanted_stack(const struct print *print, uint32_t index)
 
 /* ---- Events ---- */
 
-/* The event of the scenario that made an entry of the truth log, from 1. */
+/* returns: the number, from 1, of the scenario's event that made an entry of
+ * the truth log */
 static uint32_t
 event_of(const struct print *print, uint64_t fact)
 {

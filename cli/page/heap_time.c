@@ -23,7 +23,7 @@ struct walk {
     uint32_t sites_count;
     uint64_t *in_use; /* by site: now */
     uint64_t *most;   /* by site: at its own worst moment */
-    uint8_t *place;   /* by site: its place in bins; CLI_TIME_SITES: others' */
+    uint8_t *place;   /* by site: its place in bins; CLI_TIME_SITES: other */
     struct cli_time_bin now;
     long double variance;
     uint64_t total_bytes;

@@ -23,7 +23,7 @@ enum {
 struct cli_time_bin {
     uint64_t bytes[CLI_TIME_SITES + 1]; /* by site; the last: all others */
     uint64_t objects;
-    double sigma_bytes; /* of an estimate of the sum that samples every
+    double sigma_bytes; /* of an estimate of the sum from one sample per
                            CLI_TIME_RATE_BYTES on average */
     uint64_t allocs;    /* in the bin */
 };
@@ -41,7 +41,7 @@ struct cli_heap_time {
     uint32_t sites[CLI_TIME_SITES]; /* those with the highest peaks */
     uint32_t sites_count;
     struct cli_time_lock *locks; /* by time waited for, longest first */
-    uint64_t locks_count;        /* that somebody waited for */
+    uint64_t locks_count;        /* that threads waited for */
 };
 
 /*

@@ -56,7 +56,7 @@ find_folder(char *folder, const char *html)
     char named[PATH_MAX];
     char from[PATH_MAX];
     char to[PATH_MAX];
-    size_t same = 0; /* bytes of the folder that both are in */
+    size_t same = 0; /* bytes of the folder that both paths share */
     size_t used = 0;
 
     folder[0] = '\0';
@@ -114,7 +114,7 @@ put_page(FILE *file, enum cli_page_kind kind, const struct cli_page *page,
     fputs(frame, file);
 }
 
-/* returns: NULL, or why there is no such file */
+/* returns: NULL, or why the file was not written */
 static const char *
 write_page(const struct props_output *output, enum cli_page_kind kind,
            const struct cli_page *page)

@@ -23,7 +23,7 @@ struct cli_page_paths {
     const char *data;
 };
 
-/* For a command's table of options, and its switch. */
+/* The options for a command's table, and their numbers for its switch. */
 enum { CLI_PAGE_HTML = 111, CLI_PAGE_DATA };
 /* clang-format off */
 #define CLI_PAGE_OPTIONS                                                      \

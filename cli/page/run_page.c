@@ -136,7 +136,8 @@ add(struct sim_heap_count *to, struct sim_heap_count count)
     to->bytes += count.bytes;
 }
 
-/* A site's sums over its stacks, and the stack that once had the most. */
+/* Print a site's sums over its stacks, and the stack that had the most at one
+ * time. */
 static void
 print_site(FILE *file, const struct cli_heap_report *report,
            const struct sites *sites, uint32_t site)

@@ -85,7 +85,7 @@ read_all(int from, uint8_t **bytes, size_t *bytes_count)
     return "its answer does not fit into memory";
 }
 
-/* Take the first line off, which says whether it went well. */
+/* Remove the first line, which says whether the request succeeded. */
 static const char *
 check_answer(uint8_t *bytes, size_t *bytes_count)
 {

@@ -1,5 +1,6 @@
 /*
- * agent_client.h -- ask a process that runs under `profsim profile`.
+ * agent_client.h -- sends a request to a process that runs under `profsim
+ * profile`.
  */
 #ifndef CLI_AGENT_CLIENT_H
 #define CLI_AGENT_CLIENT_H
@@ -8,7 +9,7 @@
 #include <stdint.h>
 
 /*
- * Ask the agent of a process.
+ * Send a request to the agent of a process.
  *
  * out:     *bytes, its reply and a byte 0 behind that; free() it
  * in:      request, "heap" and the like, or "status"

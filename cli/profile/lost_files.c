@@ -43,7 +43,7 @@ static const struct {
      false},
 };
 
-/* returns: false if the line says nothing that is known */
+/* returns: false if the line has no known form */
 static bool
 explain(const char *line, char *to, size_t bytes)
 {
@@ -64,7 +64,7 @@ explain(const char *line, char *to, size_t bytes)
     return false;
 }
 
-/* returns: NULL if it is no regular file. A link is not followed. */
+/* returns: NULL if it is not a regular file. A link is not followed. */
 static FILE *
 open_list(const char *path)
 {

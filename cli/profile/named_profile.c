@@ -39,7 +39,8 @@ hash_of(const char *text, uint64_t hash)
     return hash | 1;
 }
 
-/* Texts are few and alike texts are one: a hash of 64 bits tells them apart. */
+/* returns: the number of a text, the same for equal texts. There are so few
+ * texts that their 64-bit hashes differ. */
 static uint64_t
 string_of(struct naming *naming, const char *text)
 {
@@ -78,7 +79,8 @@ function_of(struct naming *naming, const struct prof_symbol *symbol)
     return id;
 }
 
-/* Does a location say what it is? A writer without names may give it a line. */
+/* Does a location have a name? A writer without names may give it a line that
+ * has none. */
 static bool
 has_name(const struct naming *naming, const struct model_pprof_location *at)
 {

@@ -13,15 +13,17 @@
 /* A profile whose locations are named; its bytes are not compressed. */
 struct cli_named_profile {
     struct cli_proto proto;
-    size_t samples_count; /* 0: the profile says nothing */
+    size_t samples_count; /* 0: the profile is empty */
 };
 
 /*
- * Name the locations of a profile by the files that its mappings refer to, as
- * these are on this machine now. Locations that already have lines keep them.
+ * Add function names and lines to the locations of a profile, looked up in the
+ * files that its mappings name, as found on this machine now. A location that
+ * already has a name keeps it.
  *
- * out:     *named, to be released also on failure
- * returns: NULL, or why it cannot be done: it is no profile, no memory
+ * out:     *named, to be released even on failure
+ * returns: NULL, or why it cannot be done: the bytes are not a profile, or
+ *          memory ran out
  */
 const char *cli_named_profile_make(struct cli_named_profile *named,
                                    const uint8_t *bytes, size_t bytes_count);

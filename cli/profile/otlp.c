@@ -21,7 +21,7 @@
 struct writer {
     const struct model_pprof *profile;
     const struct model_pprof_sample **samples; /* sorted by stack */
-    struct cli_map string_of; /* where a text of the profile is -> its number */
+    struct cli_map string_of; /* address of a text -> its number */
 };
 
 /* ---- dictionary ---- */
@@ -203,7 +203,8 @@ put_type(const struct writer *writer, struct cli_proto *to, uint32_t field,
     cli_proto_message(to, field, &one);
 }
 
-/* Samples of one stack are added up; a sum of 0 says nothing. */
+/* Write the samples, one for each stack: the sum of the stack's samples, unless
+ * it is 0. */
 static void
 put_samples(const struct writer *writer, struct cli_proto *to, size_t type)
 {

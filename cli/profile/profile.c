@@ -208,11 +208,12 @@ read_file(const char *path, size_t *bytes_count)
     return bytes;
 }
 
-/* What was named so far: the largest heap profile is shown at the end. */
+/* The files named so far, and the largest heap profile, which is shown at the
+ * end. */
 struct shown {
     struct cli_named_profile heap;
     size_t count;
-    size_t empty; /* had no sample, and were removed */
+    size_t empty; /* files without samples, removed */
     char path[PATH_MAX];
 };
 
@@ -339,7 +340,7 @@ show_heap(const struct shown *shown)
     cli_profile_top(&shown->heap, "inuse_space", TOP_LINES, stderr);
 }
 
-/* returns: false, reported: nobody wrote anything, and should have */
+/* No process wrote a profile: report why. returns: false if one should have */
 static bool
 explain_none(const struct options *options, const struct shown *shown,
              int status)

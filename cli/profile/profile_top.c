@@ -25,10 +25,10 @@ struct line {
 /* ---- an error ---- */
 
 /*
- * The variance of what one sample, an estimate of n blocks of S bytes, adds to
- * its total. Each block was sampled with chance p = 1 - exp(-S/R), R being the
- * rate, and then counted 1/p times. So their number has the variance n (1-p)/p,
- * and their bytes S^2 times as much.
+ * returns: the variance of what one sample, an estimate of n blocks of S bytes,
+ * adds to the total. Each block was sampled with chance p = 1 - exp(-S/R),
+ * where R is the rate, and then counted 1/p times. So their number has the
+ * variance n (1-p)/p, and their bytes S^2 times as much.
  */
 static double
 variance_of(const struct model_pprof_sample *sample, size_t objects,
@@ -61,7 +61,8 @@ print_error(const struct model_pprof *profile, size_t value, int64_t sum,
         return;
     }
     if (sum == 0) {
-        /* Whatever their sizes, B bytes have no sample with exp(-B/R). */
+        /* B bytes have no sample with probability exp(-B/R), whatever the block
+         * sizes. */
         fprintf(
             to,
             ", no sample; at most %.0f bytes (95 %%) at a sample per %" PRId64

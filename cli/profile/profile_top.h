@@ -1,6 +1,6 @@
 /*
- * profile_top.h -- the stacks that have the most of one value of a sampled
- * profile.
+ * profile_top.h -- prints the stacks that contribute most to one value of a
+ * sampled profile.
  */
 #ifndef CLI_PROFILE_TOP_H
 #define CLI_PROFILE_TOP_H
@@ -12,10 +12,10 @@
 #include "named_profile.h"
 
 /*
- * Print a value's total, how far it may be off, and the stacks with most of it,
+ * Print a value's total, its error, and the stacks that contribute most to it,
  * one per line.
  *
- * in:      type, of the value, as "inuse_space"; most, lines
+ * in:      type, of the value, such as "inuse_space"; most, the number of lines
  * returns: false if the profile has no such value, or there is no memory
  */
 bool cli_profile_top(const struct cli_named_profile *named, const char *type,

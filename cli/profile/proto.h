@@ -18,7 +18,8 @@
 
 #include "output.h"
 
-/* All zero: empty. To be freed, unless it was put into another. */
+/* A message. All zero: empty. To be freed, unless it was put into another
+ * message. */
 struct cli_proto {
     uint8_t *at;
     size_t count; /* bytes */
@@ -30,7 +31,7 @@ struct cli_proto {
 void cli_proto_put(struct cli_proto *to, const void *from, size_t count);
 void cli_proto_varint(struct cli_proto *to, uint64_t value);
 
-/* Fields. A number that is 0 is left out. */
+/* Put a field. A number that is 0 is left out. */
 void cli_proto_number(struct cli_proto *to, uint32_t field, uint64_t value);
 void cli_proto_fixed(struct cli_proto *to, uint32_t field, uint64_t value);
 void cli_proto_bytes(struct cli_proto *to, uint32_t field, const void *from,

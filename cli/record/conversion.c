@@ -1,4 +1,4 @@
-/* conversion.c -- why a conversion failed. */
+/* conversion.c -- reports why a conversion failed. */
 #include "conversion.h"
 
 #include <stdio.h>

@@ -23,7 +23,7 @@ struct cli_stack {
 /* A module, however often it was logged. */
 struct cli_module {
     uint64_t offset; /* of its first record */
-    uint64_t layer;  /* modules that were at its place before */
+    uint64_t layer;  /* how many modules it replaced */
 };
 
 /* A module was logged in an epoch. */
@@ -64,9 +64,9 @@ struct cli_conversion {
     struct cli_map number_of_pc;
     struct cli_map stack_at; /* by offset */
     struct cli_map string_of_hash;
-    struct cli_map object_at; /* by address; live ones */
-    struct cli_map resize_at; /* object, by offset; those that have begun */
-    struct cli_map lock_at;   /* by address */
+    struct cli_map object_at;      /* by address; live ones */
+    struct cli_map resize_at;      /* object, by offset of its RESIZE */
+    struct cli_map lock_at;        /* by address */
     struct cli_map module_of_hash; /* number from 1, by identity */
     uint64_t epoch;                /* unloads so far */
     bool has_layers;               /* some module came in place of another */
@@ -119,7 +119,7 @@ bool cli_modules_take(struct cli_conversion *convert, uint64_t offset);
 /* Call this when all modules are known: finds out which replaced another. */
 void cli_modules_place(struct cli_conversion *convert);
 
-/* returns: how far a pc of a stack of this epoch is to be moved */
+/* returns: by how much a pc of a stack of this epoch must be moved up */
 uint64_t cli_modules_shift(const struct cli_conversion *convert, uint64_t epoch,
                            uint64_t pc);
 

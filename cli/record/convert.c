@@ -95,7 +95,8 @@ clear_address(struct cli_conversion *convert, uint32_t thread, uint64_t ticks,
     write_free(convert, thread, ticks, address);
 }
 
-/* Ahead of the stack, which is the last word; 0: malloc was not asked. */
+/* returns: the usable bytes, which come before the stack, the last word; 0 if
+ * malloc was not asked */
 static uint64_t
 usable_of(const struct embed_record *record, const uint64_t *words)
 {
@@ -122,8 +123,8 @@ write_alloc(struct cli_conversion *convert, const struct embed_record *record,
     set_object(convert, words[1], convert->objects++);
 }
 
-/* During a resize the object has no address. If the resize never ends, it lives
- * on. */
+/* During a resize the object has no address. If the resize never ends, the
+ * object stays live. */
 static void
 begin_resize(struct cli_conversion *convert, uint64_t offset, uint64_t address)
 {
@@ -208,7 +209,7 @@ write_event(struct cli_conversion *convert, uint64_t offset,
     return true;
 }
 
-/* The long record that a short one stands for. */
+/* Write the event of a short record. */
 static bool
 write_short(struct cli_conversion *convert, uint64_t offset,
             const uint64_t *from)
@@ -242,7 +243,8 @@ write_events(struct cli_conversion *convert)
             (const void *)(convert->bytes + offset);
         const uint64_t *words = cli_conversion_words(convert, offset);
 
-        /* A free can turn into a cancelled one in between: look once. */
+        /* Read `kind` only once: a record may become EMBED_CANCELLED
+         * meanwhile. */
         if (record->kind >= EMBED_ALLOC && record->kind <= EMBED_RESIZED &&
             !write_event(convert, offset, record, words))
             return false;
@@ -257,7 +259,7 @@ write_events(struct cli_conversion *convert)
     return true;
 }
 
-/* The arguments with spaces between, cut. */
+/* Join the arguments with spaces, truncated to `bytes`. */
 static void
 command_of(const struct embed_spool_header *header, char *text, size_t bytes)
 {
@@ -358,7 +360,7 @@ is_spool(const struct embed_spool_header *header, uint64_t bytes)
            used >= EMBED_SPOOL_FIRST && used <= bytes && used % 8 == 0;
 }
 
-/* returns: the mapped spool, or NULL with errno (0: it is no spool) */
+/* returns: the mapped spool, or NULL with errno (0: it is not a spool) */
 static const struct embed_spool_header *
 map_spool(const char *from, uint64_t *bytes)
 {

@@ -13,7 +13,7 @@ struct cli_converted {
     uint64_t stacks;
     uint64_t dropped;
     uint32_t process;
-    char command[160]; /* arguments with spaces between, cut */
+    char command[160]; /* arguments, with spaces in between; truncated */
 };
 
 struct cli_symbol_cache;
@@ -21,7 +21,7 @@ struct cli_symbol_cache;
 /*
  * out:     *what; error, one line, on failure
  * in:      from, a spool; to, the recording, which appears whole or not at all;
- *          names, found for other spools; or NULL
+ *          names, a cache of those found for other spools; or NULL
  * returns: false if the spool cannot be read, or the recording not written
  */
 bool cli_convert(const char *from, const char *to,
@@ -32,16 +32,17 @@ bool cli_convert(const char *from, const char *to,
  * Read what a spool's header says of its process.
  *
  * out:     *image, except its name and flags
- * returns: false if it is no spool
+ * returns: false if it is not a spool
  */
 struct cli_image;
 bool cli_convert_peek(const char *from, struct cli_image *image);
 
-/* A process was about to execute something. in: ticks, before it did */
+/* Called for each program that a process was about to execute. in: ticks,
+ * before it did so */
 typedef void cli_executed_fn(void *context, uint32_t process, uint64_t ticks,
                              const char *path);
 
-/* Call `each` for everything executed according to a spool, in order. */
+/* Call `each` for every program executed according to a spool, in order. */
 void cli_convert_executed(const char *from, cli_executed_fn *each,
                           void *context);
 

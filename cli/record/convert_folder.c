@@ -1,6 +1,6 @@
 /*
  * convert_folder.c -- `profsim convert`: saves spools that `profsim record`
- * left behind: because it was ended before it could save them, or because their
+ * left behind because it was killed before it could save them, or because their
  * processes outlived it.
  */
 #include <stdio.h>

@@ -35,7 +35,7 @@ struct ranges {
 struct cli_debug_info {
     Dwarf_Addr bias;
     struct ranges units;
-    struct ranges *functions; /* by unit; filled when asked for */
+    struct ranges *functions; /* by unit; filled at first use */
     bool *is_filled;          /* by unit */
     uint32_t units_count;
 };
@@ -73,7 +73,8 @@ add_ranges_of(struct ranges *ranges, Dwarf_Die *die, uint32_t unit)
     }
 }
 
-/* All functions below an entry, those in namespaces and classes, too. */
+/* Add all functions below an entry, including those in namespaces and
+ * classes. */
 static void
 add_functions(struct ranges *functions, Dwarf_Die *parent, int nesting)
 {

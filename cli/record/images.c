@@ -45,7 +45,7 @@ is_visible(const struct dirent *entry)
     return entry->d_name[0] != '.';
 }
 
-/* By bytes, not by locale: the names sort by time of start. */
+/* Compare bytes, whatever the locale: then names sort by start time. */
 static int
 compare_names(const struct dirent **left, const struct dirent **right)
 {
@@ -220,7 +220,7 @@ begin_saver(struct saver *saver, size_t first)
     return complain("recording failed", strerror(errno));
 }
 
-/* returns: false, reported, if something ended it */
+/* returns: false, reported, if it did not end by itself */
 static bool
 end_saver(struct saver *saver)
 {
@@ -321,7 +321,8 @@ struct lost {
     size_t count;
 };
 
-/* Did the process log anything after it had executed this? */
+/* Find out whether the process logged anything after it had executed a
+ * program. */
 static void
 look_for_image(void *context, uint32_t process, uint64_t ticks,
                const char *path)
@@ -339,8 +340,8 @@ look_for_image(void *context, uint32_t process, uint64_t ticks,
                         process, path);
 }
 
-/* Report each executed program that logged nothing: it has lost the recorder.
- */
+/* Report each executed program that logged nothing: it ran without the
+ * recorder. */
 static void
 tell_lost(const struct cli_images *images)
 {
@@ -358,7 +359,7 @@ tell_lost(const struct cli_images *images)
                 lost.count);
 }
 
-/* The images in the order of their sizes, and what was left out. */
+/* Print the images in the order of their sizes, and what was left out. */
 static void
 tell_all(const struct cli_images *images, struct cli_image *const *order,
          const char *output)
@@ -398,7 +399,7 @@ cli_images_save(struct cli_images *images, const char *output, size_t most)
         if (images->items[i].is_chosen)
             good = save(&saver, i) && good;
     (void)end_saver(&saver);
-    /* A mistake in the output's name must not cost the others. */
+    /* If the output could not be written, keep the other spools, too. */
     for (size_t i = 0; i < images->count; i++)
         if (!images->items[i].is_chosen)
             images->items[i].is_done = good && !images->items[i].is_running;

@@ -11,7 +11,8 @@
 
 enum { LAYERS_MAX = 0x7fff };
 
-/* A hash of the record without its first word, equal for the same mapping. */
+/* returns: a hash of the record without its first word, equal for equal
+ * mappings */
 static uint64_t
 identity_of(const struct cli_conversion *convert, uint64_t offset)
 {
@@ -73,14 +74,15 @@ cli_modules_take(struct cli_conversion *convert, uint64_t offset)
     return true;
 }
 
-/* Two files; the segments of one file do not overlap. */
+/* Do two modules overlap? Only different files can: the segments of one file do
+ * not overlap. */
 static bool
 overlap(const uint64_t *a, const uint64_t *b)
 {
     return a[1] < b[2] && b[1] < a[2];
 }
 
-/* Another segment of the same file is in the same layer. */
+/* Are both segments of the same file? Then both are in the same layer. */
 static bool
 is_same_file(const uint64_t *a, const uint64_t *b)
 {

@@ -178,7 +178,7 @@ cli_preload_end_as(int status)
     if (!WIFSIGNALED(status))
         return (enum cli_exit)WEXITSTATUS(status);
     fflush(NULL);
-    setrlimit(RLIMIT_CORE, &no_core); /* the command has left its own */
+    setrlimit(RLIMIT_CORE, &no_core); /* the command has its core file */
     signal(WTERMSIG(status), SIG_DFL);
     sigemptyset(&one);
     sigaddset(&one, WTERMSIG(status));

@@ -23,7 +23,7 @@ enum event_tag {
     TAG_RELEASE,
     TAG_RESIZE,
     TAG_SEMAPHORE,
-    TAG_USABLE = 0x80, /* a bit, of ALLOC and RESIZE */
+    TAG_USABLE = 0x80, /* a bit that ALLOC and RESIZE may have */
 };
 
 enum { LOCK_SEMAPHORE = 4 }; /* the kinds below it have two bits of the tag */

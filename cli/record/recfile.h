@@ -93,7 +93,7 @@ void cli_recfile_thread(struct cli_recfile *file, uint64_t number,
 /*
  * Write events. Ticks count from the start and never decrease.
  *
- * in: object, numbered by the caller: the n-th allocation makes object n
+ * in: object, its number: the n-th allocation makes object n
  */
 void cli_recfile_alloc(struct cli_recfile *file, uint32_t thread,
                        uint64_t ticks, uint64_t size_bytes, uint32_t stack);

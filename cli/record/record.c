@@ -38,7 +38,7 @@ complain(const char *what, const char *reason)
     return false;
 }
 
-/* Say so before the command runs, not after. */
+/* Can the output be written? Find out before the command runs, not after. */
 static bool
 can_write(const char *output)
 {

@@ -11,9 +11,9 @@ struct cli_record_options {
     const char *output;
     uint64_t depth;
     uint64_t limit_bytes;
-    uint64_t images;  /* process images to keep, those with most events */
+    uint64_t images;  /* process images to keep, the largest */
     bool by_frames;   /* the command keeps frame pointers */
-    bool asks_usable; /* what malloc gave, besides what was asked for */
+    bool asks_usable; /* also record the usable bytes of blocks */
     char **command;   /* NULL at its end */
 };
 

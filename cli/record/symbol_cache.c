@@ -15,7 +15,7 @@ struct file {
     uint32_t id_bytes;
 };
 
-/* What one address has: its texts follow each other in one block. */
+/* The symbols of one address. Their texts follow each other in one block. */
 struct entry {
     uint32_t count;
     struct cli_symbol symbols[];

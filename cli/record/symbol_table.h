@@ -27,9 +27,9 @@ void cli_symbol_table_fill(struct cli_symbol_table *table, Dwfl_Module *module);
 void cli_symbol_table_release(struct cli_symbol_table *table);
 
 /*
- * The innermost symbol around an address. Of several for the same bytes, a
- * global one wins over a weak one, a weak one over a local one, then the first
- * in the table.
+ * Find the innermost symbol around an address. Of several for the same bytes, a
+ * global one wins over a weak one, and a weak one over a local one; of equal
+ * ones, the first in the table wins.
  *
  * returns: NULL if none covers it
  */

@@ -47,7 +47,7 @@ struct cli_symbols {
     char text[4400];
 };
 
-/* Never asks the network: no debuginfod. */
+/* Find separate debug information on this machine only: no debuginfod. */
 static int
 find_debuginfo(Dwfl_Module *module, void **data, const char *name,
                Dwarf_Addr base, const char *file, const char *link,
@@ -199,7 +199,8 @@ id_of_file(const char *path, Dwfl *scratch, const uint8_t *id,
     return same;
 }
 
-/* A file replaced since it was mapped has names for other code. */
+/* Is this the file that was mapped? If it was replaced since, its names belong
+ * to other code. */
 static bool
 is_same_file(const char *path, const uint8_t *id, uint32_t id_bytes)
 {
@@ -260,7 +261,8 @@ cli_symbols_added(struct cli_symbols *symbols)
     dwfl_report_end(symbols->dwfl, NULL, NULL);
 }
 
-/* The first byte of the function around pc, by its unwind entry, or pc. */
+/* returns: the first byte of the function around pc, according to unwind
+ * tables; else pc */
 static uint64_t
 function_start(Dwfl_Module *module, uint64_t pc)
 {
@@ -272,7 +274,8 @@ function_start(Dwfl_Module *module, uint64_t pc)
     return cli_eh_table_start(&tables->unwind, pc - bias) + bias;
 }
 
-/* returns: the last mapping there, as earlier ones are gone; NULL: none */
+/* returns: the last mapping at pc, which has replaced earlier ones; NULL if
+ *          there is none */
 static const struct mapping *
 mapping_of(const struct cli_symbols *symbols, uint64_t pc)
 {
@@ -307,7 +310,7 @@ name_by_place(struct cli_symbols *symbols, Dwfl_Module *module, uint64_t pc,
              (unsigned long long)(start - mapping->start + mapping->offset));
 }
 
-/* The function that has the pc, without what was inlined into it. */
+/* Name the function that contains the pc, not one that was inlined into it. */
 static void
 name_function(struct cli_symbols *symbols, Dwfl_Module *module, uint64_t pc,
               struct cli_symbol *symbol)
@@ -320,14 +323,15 @@ name_function(struct cli_symbols *symbols, Dwfl_Module *module, uint64_t pc,
         name_by_place(symbols, module, pc, symbol);
         return;
     }
-    /* `name@@VERSION`: the version says nothing about where we are. */
+    /* Leave out the version of `name@@VERSION`. */
     snprintf(symbols->text, sizeof symbols->text, "%.*s",
              (int)strcspn(found->name, "@"), found->name);
     symbol->function = symbols->text;
     symbol->function_offset = pc - found->start;
 }
 
-/* A line belongs to the innermost function; each other one has its call's. */
+/* The pc's line belongs to the innermost function; each outer function has the
+ * line of its call. */
 static uint32_t
 look_up(struct cli_symbols *symbols, uint64_t pc, struct cli_symbol *found)
 {
@@ -373,6 +377,6 @@ cli_symbols_find(struct cli_symbols *symbols, uint64_t pc,
     struct cli_symbol found[CLI_SYMBOLS_MAX];
     const uint32_t count = cli_symbols_find_all(symbols, pc, found);
 
-    /* The outermost function, and the line in it. */
+    /* Only the outermost function, and its line. */
     *symbol = found[count - 1];
 }

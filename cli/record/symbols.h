@@ -17,8 +17,9 @@ struct cli_symbol {
 };
 
 /*
- * Open a path that a log or profile names. By now it may name anything: opening
- * a pipe would wait for its other end, and opening a device may have an effect.
+ * Open a path that a log or profile names. The path may now be anything:
+ * opening a pipe would wait for its other end, and opening a device may have
+ * side effects.
  *
  * returns: a descriptor of a regular file, or -1
  */
@@ -45,7 +46,7 @@ void cli_symbols_add(struct cli_symbols *symbols, const char *path,
                      uint64_t bias, uint64_t start, uint64_t limit,
                      uint64_t offset, const uint8_t *id, uint32_t id_bytes);
 
-/* All mappings are known. */
+/* Call this when all mappings are registered. */
 void cli_symbols_added(struct cli_symbols *symbols);
 
 /*

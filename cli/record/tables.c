@@ -75,7 +75,7 @@ number_pcs(struct cli_conversion *convert, const struct cli_stack *stack)
     const uint64_t *words = cli_conversion_words(convert, stack->offset);
 
     for (uint32_t i = 0; i < stack->depth; i++) {
-        /* pc 0 is not a key; the recorder leaves it away. */
+        /* pc 0 is not a key; the recorder never logs it. */
         const uint64_t given = words[1 + i] != 0 ? words[1 + i] : 1;
         const uint64_t pc =
             given + cli_modules_shift(convert, stack->epoch, given);
@@ -184,7 +184,7 @@ write_stacks(struct cli_conversion *convert)
     return true;
 }
 
-/* The number of a text; CLI_MAP_NONE if there is no memory. */
+/* returns: the number of a text; CLI_MAP_NONE if there is no memory */
 static uint64_t
 string_of(struct cli_conversion *convert, const char *text)
 {
@@ -214,7 +214,7 @@ string_of(struct cli_conversion *convert, const char *text)
     return convert->strings.count;
 }
 
-/* The path behind a module's record, as text. */
+/* Copy the path at the end of a module's record, as text. */
 static void
 path_of(const uint64_t *words, char *path, size_t path_bytes)
 {
@@ -260,7 +260,7 @@ describe_modules(struct cli_conversion *convert,
     return true;
 }
 
-/* The number of the module that a pc lies in, the last one; 0: none. */
+/* returns: the number of the last module that contains a pc; 0: none */
 static uint64_t
 module_of(const struct cli_conversion *convert,
           const struct cli_recfile_module *modules, uint64_t pc)
@@ -273,7 +273,7 @@ module_of(const struct cli_conversion *convert,
     return m;
 }
 
-/* One record for each function at the pc, the innermost first. */
+/* Write one record for each function at the pc, the innermost first. */
 static bool
 describe_pc(struct cli_conversion *convert,
             const struct cli_recfile_module *modules, uint64_t pc)

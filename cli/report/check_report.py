@@ -76,7 +76,7 @@ CODES = {"broken": 2, "survives": 2, "crashed": 3, "no-end": 4,
 
 
 def check_exit(report):
-    """What fails shows in the exit code, and the other way round."""
+    """Checks that the exit code shows what failed, and nothing else."""
     bad = {CODES[r["verdict"]] for r in report["results"]
            if r["verdict"] in CODES}
     if report["exit"] not in bad | (set() if bad else {0}):

@@ -10,17 +10,18 @@
 /*
  * Add a file to a report.
  *
- * in:      subject, which files
+ * in:      subject, the kind of files: "saved failures"
  *          exit_code, how judging it ended; CLI_USAGE: the last complaint says
  *          why it could not be judged
- *          breach, what it breaks, or its text alone
+ *          breach, what the file breaks; without a property only its text
+ *          counts
  *          command, which judges a file again: "profsim replay"
  */
 void cli_file_result(struct cli_report *report, const char *subject,
                      const char *path, enum cli_exit exit_code,
                      const struct props_breach *breach, const char *command);
 
-/* Add a file that was left alone. in: text, why */
+/* Add a file that was not judged. in: text, why */
 void cli_file_skipped(struct cli_report *report, const char *subject,
                       const char *path, const char *text);
 

@@ -13,7 +13,7 @@
 
 /* ---- results ---- */
 
-/* A copy in which foreign bytes are printable. */
+/* returns: a copy in which bytes that are not printable are escaped */
 static char *
 copy(struct cli_report *report, const char *text)
 {
@@ -30,7 +30,8 @@ copy(struct cli_report *report, const char *text)
 void
 cli_report_begin(struct cli_report *report, int argc, char *const *argv)
 {
-    /* All words but the command's name, and NULL at the end. */
+    /* The arguments: all words except the command's name, and NULL at the
+     * end. */
     *report = (struct cli_report){
         .command = argv[0], .arguments = calloc((size_t)argc, sizeof *argv)};
     report->failed = report->arguments == NULL;
@@ -169,7 +170,7 @@ cli_result_seeds(struct cli_result *result, uint64_t first, uint64_t last)
 
 /* ---- files ---- */
 
-/* returns: NULL, or why there is no such file */
+/* returns: NULL, or why the file was not written */
 static const char *
 write_bytes(const struct cli_report *report, const char *path,
             const char *bytes, size_t count)
@@ -217,7 +218,7 @@ write_file(const struct cli_report *report, const char *path,
     return reason == NULL || cli_complain("%s: %s", path, reason);
 }
 
-/* The page of the same JSON. */
+/* Write the page that shows the same JSON. */
 static bool
 write_page(const struct cli_report *report)
 {

@@ -68,7 +68,7 @@ struct cli_report {
     enum cli_exit exit_code;
 };
 
-/* For a command's table of options, and its switch. */
+/* The options for a command's table, and their numbers for its switch. */
 enum { CLI_REPORT_JSON = 101, CLI_REPORT_JUNIT, CLI_REPORT_HTML };
 /* clang-format off */
 #define CLI_REPORT_OPTIONS                                              \
@@ -92,8 +92,8 @@ bool cli_report_take(struct cli_report *report, int id, const char *path);
  * Add a result.
  *
  * in:      subject, name, copied
- * returns: the result, to be completed; never NULL: without memory it is one
- *          that will be discarded
+ * returns: the result, to be completed; never NULL: if memory ran out it is a
+ *          dummy, which will be discarded
  */
 struct cli_result *cli_report_add(struct cli_report *report,
                                   const char *subject, const char *name,
@@ -119,7 +119,7 @@ uint64_t cli_report_count(const struct cli_report *report, const char *subject,
  * Write the files that were asked for, each whole or not at all, and free the
  * memory.
  *
- * in:      exit_code, of what was judged
+ * in:      exit_code, of the command
  * returns: exit_code; CLI_USAGE, after a complaint, if a file was not written
  */
 enum cli_exit cli_report_end(struct cli_report *report,
@@ -129,7 +129,7 @@ enum cli_exit cli_report_end(struct cli_report *report,
 enum cli_exit cli_report_drop(struct cli_report *report,
                               enum cli_exit exit_code);
 
-/* returns: what report.def says */
+/* returns: the word, the sentence and the exit code of report.def */
 const char *cli_verdict_word(enum cli_verdict verdict);
 enum cli_verdict_kind cli_verdict_kind(enum cli_verdict verdict);
 const char *cli_verdict_text(enum cli_verdict verdict);

@@ -10,7 +10,8 @@
 
 enum { VERSION = 1 };
 
-/* in: key, with what stands before it; text, NULL: no such member */
+/* Print a member. in: key, with the text before it; text, NULL: no such
+ * member */
 static void
 print_member(FILE *file, const char *key, const char *text)
 {

@@ -48,7 +48,7 @@ by_text(const void *a, const void *b)
     return strcmp(a, b);
 }
 
-/* Names that end in the suffix, none of them hidden. */
+/* Read the names that end in the suffix and are not hidden. */
 static bool
 read_names(struct folder *folder, const char *suffix)
 {
@@ -104,7 +104,7 @@ close_folder(struct folder *folder)
 
 /* ---- One file ---- */
 
-/* out: x->bytes. returns: false if it is no file that may be exchanged */
+/* out: x->bytes. returns: false if it is not a file that may be exchanged */
 static bool
 read_file(struct exchange *x, const struct folder *folder, const char *name)
 {
@@ -151,7 +151,8 @@ write_bytes(int fd, const char *bytes, size_t count)
     return fsync(fd) == 0;
 }
 
-/* Write x->bytes: a new file that takes the name's place, whatever has it. */
+/* Write x->bytes to a new file, and rename it to `name`, whatever had that
+ * name. */
 static bool
 write_file(const struct exchange *x, const struct folder *folder,
            const char *name)
@@ -179,7 +180,7 @@ write_file(const struct exchange *x, const struct folder *folder,
 
 /* ---- Both ways ---- */
 
-/* Send what is local: x->bytes holds it, `digits` is its hash. */
+/* Send a local file: x->bytes holds it, `digits` is its hash. */
 static bool
 send_file(struct exchange *x, const char *digits)
 {
@@ -214,7 +215,7 @@ send_all(struct exchange *x)
         char *digits = x->known[x->known_count];
 
         if (!read_file(x, &x->local, x->local.names[i]))
-            continue; /* gone, or nothing to exchange */
+            continue; /* removed, or not to be exchanged */
         hash_of(x, digits);
         x->known_count++;
         if (!send_file(x, digits))
@@ -224,7 +225,7 @@ send_all(struct exchange *x)
     return true;
 }
 
-/* Take a file of the shared folder, if it is what its name says. */
+/* Take a file of the shared folder, if its name is the hash of its content. */
 static bool
 take_file(struct exchange *x, const char *name)
 {

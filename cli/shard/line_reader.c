@@ -44,7 +44,7 @@ cli_reader_begins(const struct cli_reader *r, const char *word)
     return strncmp(r->at, word, strlen(word)) == 0;
 }
 
-/* Take the word if it stands there. */
+/* Take the word if the rest of the line begins with it. */
 bool
 cli_reader_skip(struct cli_reader *r, const char *word)
 {
@@ -94,7 +94,7 @@ cli_reader_lines(struct cli_reader *r, size_t bytes)
     return text;
 }
 
-/* A whole line, "WORD NUMBER". */
+/* Take a whole line, "WORD NUMBER". */
 bool
 cli_reader_line_number(struct cli_reader *r, const char *word, int base,
                        uint64_t *value)
@@ -123,7 +123,7 @@ cli_reader_line_shard(struct cli_reader *r, struct cli_shard *shard)
     return true;
 }
 
-/* "WORD TEXT" of letters that need no quotes. */
+/* Take a line "WORD TEXT", whose characters need no quotes in a shell. */
 bool
 cli_reader_line_text(struct cli_reader *r, const char *word, char *text,
                      size_t room)
@@ -143,7 +143,7 @@ cli_reader_line_text(struct cli_reader *r, const char *word, char *text,
 
 /* ---- The file ---- */
 
-/* The hash of what stands before the last line. */
+/* returns: the hash of everything before the last line */
 static uint64_t
 sum_of(const char *bytes, size_t count)
 {
@@ -179,7 +179,7 @@ cli_reader_is(const char *path, const char *first)
     bool found;
 
     if (!sim_input_read_regular(&input, path))
-        return false; /* who reads it says why */
+        return false; /* the reader of the file reports why */
     found = input.bytes_count > bytes &&
             memcmp(input.bytes, first, bytes) == 0 &&
             input.bytes[bytes] == '\n';

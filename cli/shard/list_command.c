@@ -53,7 +53,8 @@ note_signal(int number)
     stopped = number;
 }
 
-/* Without SA_RESTART: what waits for a command is interrupted. */
+/* Handle signals without SA_RESTART, so that a signal interrupts the wait for a
+ * command. */
 static void
 take_signals(void)
 {
@@ -89,7 +90,8 @@ read_list(struct list *list)
 
 /* ---- One command ---- */
 
-/* In a process group of its own, so that all of it can be ended. */
+/* Start a command in a process group of its own, so that all its processes can
+ * be ended. */
 static pid_t
 start(char *const *command, const char *item, int output)
 {
@@ -112,7 +114,7 @@ start(char *const *command, const char *item, int output)
     _exit(CLI_NOT_FOUND);
 }
 
-/* What it prints, but only the end of it: that is where the verdict is. */
+/* Keep the end of what the command prints, because the verdict is there. */
 static void
 collect(int input, char *text, size_t room)
 {

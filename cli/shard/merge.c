@@ -52,7 +52,8 @@ free_paths(char **paths, int count)
     free(paths);
 }
 
-/* The results in a folder, by name. returns: how many; -1 after a complaint */
+/* Find the results in a folder, sorted by name. returns: how many; -1 after a
+ * complaint */
 static int
 find_results(const char *folder, char ***paths)
 {

@@ -9,9 +9,9 @@
 /*
  * Print which shards are missing, and the command that runs only these.
  *
- * in:      asked, the words of the command, safe for a shell
- *          folder, of the results
- * returns: how many are
+ * in:      asked, the command that was given, quoted for a shell
+ *          folder, which has the results
+ * returns: the number of missing shards
  */
 uint32_t cli_missing_tell(bool (*is_missing)(const void *context,
                                              uint32_t shard),

@@ -65,7 +65,7 @@ print_rows(FILE *file, const void *value)
     }
 }
 
-/* returns: false, and a complaint, if the file is as it was */
+/* returns: false, and a complaint, if the file was not changed */
 static bool
 write_rows(struct cli_rows *rows)
 {
@@ -82,7 +82,7 @@ write_rows(struct cli_rows *rows)
 
 /* ---- A shard ---- */
 
-/* Take over what the file has. returns: false, and a complaint */
+/* Take over the rows of the file. returns: false, and a complaint */
 static bool
 go_on(struct cli_rows *rows)
 {
@@ -150,7 +150,7 @@ cli_rows_wants(const struct cli_rows *rows, uint32_t item)
     return is_own(rows, item) && rows->rows[item].text == NULL;
 }
 
-/* The end of a text, as whole lines. */
+/* returns: the end of a text, as whole lines */
 static char *
 last_lines(const char *text)
 {

@@ -72,7 +72,8 @@ bool cli_rows_begin(struct cli_rows *rows, const char *asked,
 bool cli_rows_wants(const struct cli_rows *rows, uint32_t item);
 
 /*
- * Store the row of an item. Write the file if the last write is a second old.
+ * Store the row of an item. Write the file if the last write was a second or
+ * more ago.
  *
  * returns: false, and a complaint
  */

@@ -14,11 +14,12 @@
 struct merge {
     struct cli_rows whole;
     bool begun;
-    bool repeats; /* an item does the same each time */
+    bool repeats; /* an item always gives the same row */
     bool differs;
 };
 
-/* The list is what the first file says, made by this very command. */
+/* Take the list from the first file, which this same build must have
+ * written. */
 static bool
 begin(struct merge *m, const struct cli_rows *r, const char *path)
 {

@@ -17,7 +17,8 @@ cli_rows_free(struct cli_rows *rows)
     rows->rows = NULL;
 }
 
-/* What a result may ask for: these words, then words that begin so. */
+/* What a result may ask for: the words of `begin`, then words that begin with
+ * one of `more`. */
 static const struct {
     const char *begin;
     const char *more[2]; /* "": a plain name */
@@ -29,7 +30,8 @@ static const struct {
     {"make soak", {"TIME=", NULL}},
 };
 
-/* Letters that a shell, make and the file system take as they are. */
+/* Does a word have only characters that a shell, make and the file system take
+ * literally? */
 static bool
 is_plain(const char *word)
 {
@@ -89,7 +91,7 @@ take_items(struct cli_reader *r, struct cli_rows *rows)
     return cli_reader_next(r);
 }
 
-/* Rows of this shard, in order, up to the last line. */
+/* Read the rows of this shard, in order, up to the last line. */
 static bool
 take_rows(struct cli_reader *r, struct cli_rows *rows)
 {

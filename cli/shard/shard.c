@@ -7,10 +7,10 @@
 
 #include "complaint.h"
 
-/* A scheduler's variables. */
+/* The environment variables that a scheduler sets. */
 struct scheduler {
     const char *index;
-    const char *count; /* NULL: it tells none */
+    const char *count; /* NULL: it sets none */
     const char *least; /* of the index; NULL: see `from` */
     const char *step;  /* NULL: 1 */
     uint32_t from;
@@ -39,7 +39,8 @@ variable(const char *name, uint64_t *value)
            cli_number(name, getenv(name), 0, UINT32_MAX, value);
 }
 
-/* The one scheduler whose index is set. returns: NULL, and a complaint */
+/* returns: the one scheduler whose index is set; NULL, and a complaint, if
+ * there is none or there are several */
 static const struct scheduler *
 find(void)
 {
@@ -63,9 +64,9 @@ find(void)
 }
 
 /*
- * in:      count, N of `auto/N`; 0: the scheduler gives it. If N is given, the
- *          job may run only some tasks of the array: a task's number is its
- *          shard's.
+ * in:      count, N of `auto/N`; 0: the scheduler gives it. If N is given, a
+ *          task's number is its shard's, so a job may run only some tasks of
+ *          the array.
  */
 static bool
 take_scheduler(struct cli_shard *shard, uint64_t count)

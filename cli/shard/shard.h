@@ -1,7 +1,7 @@
 /*
  * shard.h -- splits a campaign into N parts that run in separate processes, on
- * any machines. `--shard I/N` picks a part; so do the variables that a job
- * scheduler sets for each task.
+ * any number of machines. `--shard I/N` picks a part; so do the variables that
+ * a job scheduler sets for each task.
  */
 #ifndef CLI_SHARD_H
 #define CLI_SHARD_H
@@ -12,7 +12,7 @@
 enum { CLI_SHARDS_MAX = 65536 };
 
 struct cli_shard {
-    uint32_t index; /* 1 .. count; 0: none was asked for */
+    uint32_t index; /* 1 .. count; 0: no --shard */
     uint32_t count;
 };
 

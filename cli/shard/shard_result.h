@@ -37,12 +37,12 @@ struct cli_shard_failure {
 enum cli_part_kind { CLI_PART_HEAPS, CLI_PART_TRACES, CLI_PART_COUNT };
 
 struct cli_part {
-    uint64_t seed_first; /* of the shard; of those done, if there are any */
-    uint64_t runs;       /* seeds done: the first, and so many steps on */
+    uint64_t seed_first; /* the first one done, else the first to do */
+    uint64_t runs;       /* seeds done: seed_first and those a step apart */
     uint64_t events;
     uint64_t hash;
     struct props_coverage cover;
-    struct cli_shard_failure failure; /* by the seed after those done */
+    struct cli_shard_failure failure; /* of the seed after those done */
 };
 
 struct cli_shard_result {
@@ -52,7 +52,7 @@ struct cli_shard_result {
     struct cli_shard shard;
     uint64_t seed_step;
     uint64_t spent_ms;
-    bool is_checked;   /* what can be enumerated; the first shard does that */
+    bool is_checked;   /* the first shard has run the checks by enumeration */
     props_set checked; /* those that hold */
     uint64_t cells[PROPS_COUNT];
     struct cli_shard_failure checker;

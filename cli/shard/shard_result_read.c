@@ -33,7 +33,7 @@ property(struct reader *r, enum props_property *value)
 
 /* ---- Parts ---- */
 
-/* The present line begins a failure. */
+/* Read a failure, which begins at the current line. */
 static bool
 take_failure(struct reader *r, struct cli_shard_failure *failure)
 {
@@ -84,7 +84,8 @@ take_seeds(struct reader *r, struct cli_part *part)
            cli_reader_next(&r->lines);
 }
 
-/* Goals come in the order of cover.def. in: from, the first it may be */
+/* Read a goal; goals come in the order of cover.def. in, out: *from, the first
+ * that may come */
 static bool
 take_goal(struct reader *r, struct cli_part *part, int *from)
 {
@@ -107,7 +108,8 @@ take_goal(struct reader *r, struct cli_part *part, int *from)
     return cli_reader_next(&r->lines);
 }
 
-/* The present line names the part; on return it is the one behind it. */
+/* Read a part, which the current line names. Ends at the line after the
+ * part. */
 static bool
 take_part(struct reader *r, enum cli_part_kind kind)
 {

@@ -56,8 +56,8 @@ is_sound_so_far(struct model_trace_wire *wire, const struct input *input)
 }
 
 /*
- * Read all of `from`, but stop where it is no longer a trace, because it may
- * have no end.
+ * Read all of `from`, but stop where it ceases to be a trace: the file may be
+ * endless.
  *
  * returns: NULL or what went wrong
  */
@@ -90,7 +90,8 @@ slurp(struct input *input, FILE *from)
     }
 }
 
-/* Read and judge a file; what cannot be read is an error like any other. */
+/* Read and judge a file. A file that cannot be read is an error like any
+ * other. */
 static enum model_trace_verdict
 input_open(struct input *input, const char *path)
 {
@@ -144,7 +145,8 @@ complain(const char *path, const char *what)
     return false;
 }
 
-/* The verbs: one file each. returns: whether all is well. */
+/* The verbs, each on one file. returns: true if the file is ok and all was
+ * written */
 static bool
 check(struct input *input)
 {

@@ -27,7 +27,7 @@ print_place(const struct model_trace *trace,
     }
 }
 
-/* The argument under the name it has for this type. */
+/* Print the argument, with the name that it has for this type. */
 static void
 print_arg(const struct model_trace_event *event, FILE *to)
 {

@@ -7,7 +7,7 @@
 #include "trace_reader.h"
 
 /*
- * Write the events in their order, then the stacks they name.
+ * Write the events in order, then the stacks that they refer to.
  *
  *      SEQ TICKS offset=0x.. p=P g=G NAME [what it takes] [stack=ID]
  *      stack ID: 0xPC 0xPC ...

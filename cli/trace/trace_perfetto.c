@@ -53,7 +53,7 @@ struct perfetto {
     uint8_t packet[PACKET_BYTES_MAX];
 };
 
-/* A byte that does not fit is dropped, and the packet then refused. */
+/* Append a byte. If one does not fit, the whole packet is later rejected. */
 static void
 put_byte(struct perfetto *out, uint8_t byte)
 {
@@ -191,7 +191,7 @@ put_event(struct perfetto *out, const struct model_trace_item *item)
 {
     const uint32_t start = begin_message(out, PACKET_TRACK_EVENT);
 
-    /* Perfetto's types count from BEGIN = 1 in the order of ours. */
+    /* Perfetto's types have the same order as ours, from BEGIN = 1. */
     put_number(out, EVENT_TYPE, (uint64_t)item->kind);
     put_number(out, EVENT_TRACK_UUID, item->track);
     if (item->kind == MODEL_TRACE_ITEM_COUNTER)

@@ -29,7 +29,8 @@ elapsed(int64_t from_ticks, int64_t to_ticks)
     return (uint64_t)to_ticks - (uint64_t)from_ticks;
 }
 
-/* What the goroutine is in after the event; SPAN_COUNT also for "no change". */
+/* returns: the span that the goroutine is in after the event; SPAN_COUNT also
+ * if it does not change */
 static enum model_trace_span
 span_after(uint8_t type, bool *changes)
 {

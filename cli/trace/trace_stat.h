@@ -27,12 +27,13 @@ enum model_trace_span {
 
 struct model_trace_task {
     uint64_t g;
-    uint64_t events; /* done by it */
+    uint64_t events; /* of this goroutine */
     uint64_t lifetime_ticks;
     uint64_t span_ticks[MODEL_TRACE_SPAN_COUNT];
 };
 
-/* Time in which something was open; the end of the trace closes all. */
+/* The time during which something went on; what still goes on at the end of the
+ * trace ends there. */
 struct model_trace_phase {
     uint64_t count;
     uint64_t ticks;

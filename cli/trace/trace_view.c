@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A processor has the first four, the rest exists once. */
+/* Each processor has the first four; of the others there is one each. */
 enum track {
     TRACK_RUN,
     TRACK_THREAD,
@@ -47,7 +47,7 @@ struct look {
         MODEL_TRACE_ITEM_END, TRACK_RUN \
     }
 
-/* All others are instants, on the track that the reader found. */
+/* Events not listed here are instants, on the track that the reader found. */
 static const struct look looks[MODEL_TRACE_TYPE_COUNT] = {
     [MODEL_TRACE_GO_START] = {MODEL_TRACE_ITEM_BEGIN, TRACK_RUN},
     [MODEL_TRACE_GO_END] = RUN_END,

@@ -1,6 +1,6 @@
 /*
- * trace_view.h -- an accepted trace as timeline viewers want it: tracks with
- * slices, instants and counters.
+ * trace_view.h -- an accepted trace in the terms of timeline viewers: tracks
+ * with slices, instants and counters.
  *
  *      "P 0"          slices: which goroutine runs; instants in between
  *      "P 0 thread"   slices: which thread drives the processor
@@ -39,12 +39,12 @@ struct model_trace_item {
     const struct model_trace_event *event; /* NULL: TRACK, END at the end */
 };
 
-/* Take one item. returns: false to stop */
+/* Called for each item. returns: false to stop */
 typedef bool (*model_trace_item_fn)(void *to,
                                     const struct model_trace_item *item);
 
 /*
- * Give every item of an accepted trace to `take`, in the order of time.
+ * Call `take` for every item of an accepted trace, in chronological order.
  *
  * returns: false without memory or if `take` stopped
  */
