@@ -2,7 +2,7 @@
  * explore_all.c -- `profsim explore` as a program of its own, so that the build
  * repeats the check of the kernels only when something explored has changed.
  *
- * usage: explore_all [WORD...]   as `profsim explore`
+ * usage: explore_all [WORD...]   the same as `profsim explore`
  *        explore_all some        every ordering of each kernel; for kernels
  * with a bound (kernel.def), those with at most one preemption
  */

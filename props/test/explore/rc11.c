@@ -56,8 +56,8 @@ struct relation {
 struct graph {
     struct event events[EVENTS_MAX];
     uint32_t count;
-    uint32_t from[EVENTS_MAX];    /* reads-from, for readers */
-    uint32_t written[EVENTS_MAX]; /* location in modification order */
+    uint32_t from[EVENTS_MAX];    /* for reads: the write that is read */
+    uint32_t written[EVENTS_MAX]; /* of a location, in modification order */
     struct relation sb, rf, mo, fr, hb, eco;
 };
 
@@ -155,7 +155,8 @@ acyclic(const struct relation *r)
     return irreflexive(&c);
 }
 
-/* The release sequence of write w: w, and exchanges that read from it. */
+/* The release sequence of write w: w, and the exchanges that read from it,
+ * directly or through others. */
 static uint32_t
 sequence(const struct graph *g, uint32_t w)
 {
@@ -171,7 +172,8 @@ sequence(const struct graph *g, uint32_t w)
     return set;
 }
 
-/* Synchronizes-with from a (itself or, a fence, by write w) to readers. */
+/* Add that event a synchronizes with the readers of write w; a is w itself, or
+ * a fence before it. */
 static void
 synchronize(struct graph *g, struct relation *sw, uint32_t a, uint32_t w)
 {
@@ -226,7 +228,7 @@ derive_eco(struct graph *g)
     g->eco = closure(r);
 }
 
-/* Keep only pairs whose locations differ, or are the same. */
+/* Keep only the pairs whose locations differ, or are equal. */
 static struct relation
 by_place(const struct graph *g, const struct relation *r, bool same)
 {
@@ -244,7 +246,7 @@ by_place(const struct graph *g, const struct relation *r, bool same)
     return out;
 }
 
-/* Only pairs from the set `from` to the set `to`. */
+/* Keep only the pairs from the set `from` to the set `to`. */
 static struct relation
 between(struct relation r, uint32_t from, uint32_t to)
 {
@@ -297,7 +299,7 @@ is_allowed(struct graph *g)
 {
     struct relation r = join(&g->sb, &g->rf);
 
-    if (!acyclic(&r)) /* nothing out of thin air */
+    if (!acyclic(&r)) /* no value out of thin air */
         return false;
     derive_hb(g);
     derive_eco(g);
@@ -305,7 +307,8 @@ is_allowed(struct graph *g)
     return irreflexive(&g->hb) && irreflexive(&r) && seq_cst_holds(g);
 }
 
-/* An exchange comes right after what it read. */
+/* In modification order an exchange comes right after the write that it
+ * read. */
 static bool
 is_atomic(const struct graph *g)
 {
@@ -344,7 +347,8 @@ judge_graph(struct graph *g)
         props_rc11_add(found, outcome);
 }
 
-/* Give write e and all later ones each free rank in modification order. */
+/* Try all modification orders: give write e and each later one every free
+ * rank. */
 static void
 enumerate_mo(struct graph *g, uint32_t e)
 {

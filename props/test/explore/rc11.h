@@ -29,13 +29,13 @@ struct props_rc11_step {
     enum props_rc11_op op;
     uint32_t location;
     int order;
-    uint32_t value; /* stored; each store's own */
+    uint32_t value; /* that is stored; each store has another */
 };
 
 struct props_rc11_program {
     struct props_rc11_step steps[PROPS_RC11_THREADS_MAX][PROPS_RC11_STEPS_MAX];
     uint32_t threads;
-    uint32_t length; /* steps of each thread */
+    uint32_t length; /* number of steps of each thread */
 };
 
 struct props_rc11_outcomes {

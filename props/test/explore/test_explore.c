@@ -27,7 +27,7 @@ exhaust(const struct sim_kernel *kernel,
     return r;
 }
 
-/* As the counts were made: starting a thread is a step. */
+/* The options under which the counts were made: starting a thread is a step. */
 static const struct sim_exhaust_options as_counted = {
     .run = {.lazy_start = true},
 };
@@ -42,7 +42,7 @@ expect(const struct sim_kernel *kernel, uint64_t graphs, uint64_t runs)
     assert_int_equal(r.graphs, graphs);
     if (runs != 0)
         assert_int_equal(r.runs, runs);
-    /* How threads start changes the work, never the graphs. */
+    /* How threads start changes the number of runs, but never the graphs. */
     r = exhaust(kernel, &(struct sim_exhaust_options){.recheck_of_100 = 1});
     assert_int_equal(r.verdict, SIM_VERDICT_PASS);
     assert_int_equal(r.graphs, graphs);
@@ -106,7 +106,8 @@ TEST(litmus_tests_have_as_many_graphs_as_counted)
     expect(fixtures_litmus(FIXTURES_2_2W), 4, 0);
     expect(fixtures_litmus(FIXTURES_SB_FENCES), 3, 0);
     expect(fixtures_litmus(FIXTURES_FENCE_RELAY), 6, 0);
-    /* 4 x 4 readings; all seq_cst, the two readers must agree. */
+    /* Two readers have 4 x 4 outcomes. If all accesses are seq_cst, they must
+     * agree on the order of the writes. */
     expect(fixtures_litmus(FIXTURES_IRIW_ACQUIRE), 16, 0);
     expect(fixtures_litmus(FIXTURES_IRIW_SEQ_CST), 15, 0);
 }
@@ -174,14 +175,14 @@ TEST(each_litmus_test_shows_the_outcomes_that_tell_models_apart)
     o = outcomes_of(FIXTURES_MP_RELEASE_ACQUIRE);
     assert_false(has(&o, 1, 0, 0, 0));
     o = outcomes_of(FIXTURES_CORR);
-    assert_false(has(&o, 2, 1, 0, 0)); /* backwards in one place */
+    assert_false(has(&o, 2, 1, 0, 0)); /* of one location */
     o = outcomes_of(FIXTURES_IRIW_ACQUIRE);
     assert_true(has(&o, 1, 0, 1, 0)); /* readers disagree on the order */
     o = outcomes_of(FIXTURES_IRIW_SEQ_CST);
     assert_false(has(&o, 1, 0, 1, 0));
     o = outcomes_of(FIXTURES_FENCE_RELAY);
     assert_int_equal(o.count, 6);
-    assert_true(has(&o, 1, 1, 0, 0)); /* lost if the key forgets fences */
+    assert_true(has(&o, 1, 1, 0, 0)); /* if the state has no fences */
     o = outcomes_of(FIXTURES_FENCE_LATE);
     assert_true(has(&o, 1, 0, 0, 0)); /* the writer's fence comes last */
 }
@@ -236,7 +237,7 @@ TEST(a_preemption_bound_large_enough_is_no_bound)
 
 /* ---- Reduction ---- */
 
-/* Each graph is run to its end once, and few runs come to nothing. */
+/* Each graph must be run to its end once, and few runs may be abandoned. */
 static void
 expect_few_runs(const struct sim_kernel *kernel, uint64_t graphs)
 {
@@ -250,7 +251,8 @@ expect_few_runs(const struct sim_kernel *kernel, uint64_t graphs)
                  (unsigned long long)graphs);
 }
 
-/* Three insert the same key: who waits for one that finds it waits in vain. */
+/* Three threads insert the same key. Waiting for one whose compare-exchange
+ * fails is no use, as it writes nothing. */
 TEST(a_failing_exchange_is_waited_for_by_exchanges_alone)
 {
     const struct sim_exhaust_result r =
@@ -272,7 +274,7 @@ TEST(two_runs_a_graph_are_enough)
     expect_few_runs(fixtures_ticket(6), 720);
 }
 
-/* As many as by schedules, without the reduction. */
+/* With and without the reduction there must be as many graphs. */
 TEST(threads_that_sleep_are_reduced_too)
 {
     const struct sim_exhaust_result two =
@@ -283,8 +285,9 @@ TEST(threads_that_sleep_are_reduced_too)
     expect_few_runs(fixtures_mutex2(2), two.graphs);
 }
 
-/* How many rounds of a wait differ is the compiler's business; that both
- * searches find the same graphs is not. */
+/* Check that the search by graphs and the one by schedules find the same
+ * graphs. How many differ by the rounds of a wait depends on the compiler, so
+ * the number is not checked. */
 static uint64_t
 expect_as_by_schedules(const struct sim_kernel *kernel)
 {
@@ -296,26 +299,27 @@ expect_as_by_schedules(const struct sim_kernel *kernel)
     assert_int_equal(schedules.verdict, SIM_VERDICT_PASS);
     assert_int_equal(reduced.graphs, schedules.graphs);
     assert_int_equal(reduced.graphs_sum, schedules.graphs_sum);
-    assert_int_equal(reduced.states, 0); /* it was no other search */
+    assert_int_equal(reduced.states, 0); /* this was a search by graphs */
     return reduced.graphs;
 }
 
-/* A round that comes to nothing ends its run; one with other values may not. */
+/* A round of a wait loop that changes nothing ends the run; one that reads
+ * other values may go on. */
 TEST(rounds_of_two_reads_lose_no_graph)
 {
     assert_true(expect_as_by_schedules(fixtures_held_word(1)) > 1);
     assert_true(expect_as_by_schedules(fixtures_held_word(2)) > 1);
-    /* Which one it sees. */
+    /* Two graphs: the waiter sees one flag or the other. */
     assert_int_equal(expect_as_by_schedules(fixtures_either_flag()), 2);
 }
 
 /* ---- Mutants ---- */
 
 /*
- * Weaken each atomic site of the kernel by every possible step; every mutant
+ * Weaken each atomic access of the kernel by every possible step. Every mutant
  * must be found.
  *
- * returns: how many mutants
+ * returns: how many mutants there are
  */
 static uint32_t
 kill_mutants(const struct sim_kernel *kernel, enum sim_failure_kind want)
@@ -340,7 +344,7 @@ kill_mutants(const struct sim_kernel *kernel, enum sim_failure_kind want)
                          kernel->name, weaker.order, sites[i].order,
                          sim_site_text(weaker.site));
             assert_int_equal(r.first_failure.failure.kind, want);
-            assert_true(r.runs < 10000); /* well under a second */
+            assert_true(r.runs < 10000); /* takes well below a second */
         }
     }
     return mutants;
@@ -353,7 +357,8 @@ TEST(every_weaker_order_in_the_seqlock_is_found)
 
 TEST(every_weaker_order_in_the_table_is_found)
 {
-    /* Two acquire loads; a compare-exchange: release, or acquire if it fails */
+    /* Two acquire loads, and a compare-exchange that is release, or acquire if
+     * it fails. */
     assert_int_equal(kill_mutants(fixtures_table(2, 1, true), SIM_FAIL_CHECK),
                      4);
     assert_int_equal(kill_mutants(fixtures_table_plain(1, 1), SIM_FAIL_RACE),
@@ -367,7 +372,8 @@ TEST(plain_fields_behind_a_publication_do_not_race)
     r = exhaust(fixtures_table_plain(2, 1), &(struct sim_exhaust_options){0});
     if (r.verdict != SIM_VERDICT_PASS)
         fail_msg("%s", r.first_failure.failure.text);
-    /* Two orders times two ways for the second producer, three readings. */
+    /* Two orders, times two ways for the second producer, times three
+     * readings. */
     assert_int_equal(r.graphs, 12);
 }
 

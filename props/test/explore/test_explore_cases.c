@@ -62,7 +62,7 @@ TEST(a_kernel_that_is_no_function_of_its_choices_is_refused)
 
         sim_explore_exhaust(&fixtures_forgetful[i],
                             &(struct sim_exhaust_options){.runs_max = 1}, &r);
-        if (i == 0) /* dice may fall alike twice */
+        if (i == 0) /* two dice may show the same */
             assert_int_equal(r.verdict, SIM_VERDICT_NONDETERMINISTIC);
         sim_explore_sample(&fixtures_forgetful[0], &some, &r);
         assert_int_equal(r.verdict, SIM_VERDICT_NONDETERMINISTIC);
@@ -70,7 +70,7 @@ TEST(a_kernel_that_is_no_function_of_its_choices_is_refused)
     }
 }
 
-/* A second run that does what the first did, and then more. */
+/* The second run does what the first did, and then more. */
 TEST(a_kernel_that_does_more_the_second_time_is_refused)
 {
     struct sim_exhaust_result r;
@@ -104,7 +104,8 @@ collect_graph(void *context, const struct sim_run *run)
         sim_visited_insert(context, run->graph);
 }
 
-/* The graphs of the plain odometer, and those of the pruned search. */
+/* Compare the graphs of the search without pruning with those of the pruned
+ * search. */
 static void
 compare_graphs(const struct sim_kernel *kernel)
 {
@@ -126,7 +127,8 @@ compare_graphs(const struct sim_kernel *kernel)
     sim_visited_close(&plain);
 }
 
-/* Locks, sleep, barriers, marks, choices: all must be part of the state. */
+/* Locks, sleeps, barriers, marks and choices must all be part of a state, or
+ * pruning would lose graphs. */
 TEST(pruning_loses_no_graph_of_any_case_that_passes)
 {
     for (uint32_t i = 0; i < fixtures_cases_count; i++) {
@@ -153,11 +155,12 @@ exhaust_waiting(const char *name)
     return r;
 }
 
-/* A lock has one graph per order of its holders. */
+/* A lock has one graph for each order of its holders. */
 TEST(rounds_of_a_wait_loop_are_no_graphs_of_their_own)
 {
     assert_int_equal(exhaust_waiting("ticket/ticket").graphs, 2);
-    /* A compiler may peel the first round, which is then explored apart. */
+    /* A compiler may peel the first round of the loop; then that round has
+     * graphs of its own. */
     assert_in_range(exhaust_waiting("swap/swap").graphs, 2, 4);
     assert_int_equal(exhaust_waiting("ticket/ticket").bounded, 0);
     assert_int_equal(exhaust_waiting("mcs/mcs").bounded, 0);
@@ -179,7 +182,7 @@ TEST(a_search_that_ends_no_run_does_not_pass)
             0)
             kernel = fixtures_waiting[i].kernel;
     }
-    kernel.threads_count = 1; /* nobody raises the flag */
+    kernel.threads_count = 1; /* no thread sets the flag */
     sim_explore_exhaust(&kernel, &(struct sim_exhaust_options){0}, &r);
     assert_int_equal(r.graphs, 0);
     assert_int_equal(r.verdict, SIM_VERDICT_EMPTY);
@@ -206,7 +209,8 @@ TEST(weak_exchanges_fail_spuriously_where_asked_and_visible)
     struct sim_exhaust_result r;
 
     sim_explore_exhaust(case_named("weak_once/nothing"), &options, &r);
-    /* clang's weak and strong compare-exchange make the same call. */
+    /* With clang the weak and the strong compare-exchange make the same
+     * call. */
     if (strcmp(EXPLORED_BY, "gcc") == 0)
         assert_int_equal(r.first_failure.failure.kind, SIM_FAIL_CHECK);
     else
@@ -237,7 +241,8 @@ contains(const char *text, const char *part)
         fail_msg("'%s' is not in:\n%s", part, text);
 }
 
-/* The seqlock whose last release is relaxed, as a hand might write it. */
+/* Run a seqlock whose last release is relaxed, as a programmer might write it
+ * by mistake. */
 static void
 find_mutant(struct sim_exhaust_result *r, enum sim_op op)
 {
@@ -271,7 +276,8 @@ TEST(a_report_names_places_stale_reads_and_what_is_necessary)
     contains(text, "a stale read (1 of 2), before event 7: necessary");
     contains(text, "100%");
     again = report_of(fixtures_seqlock(1, 1), &r);
-    /* A shrunk list shrinks to itself; all else is the same bytes. */
+    /* A shrunk list shrinks to itself, and the rest of the report is the
+     * same. */
     assert_string_equal(strstr(text, "\n\n"), strstr(again, "\n\n"));
     free(text);
     free(again);
@@ -312,7 +318,8 @@ TEST(every_start_shrinks_to_two_stale_reads_and_no_preemption)
         assert_true(sim_explore_shrink(kernel, &r) < 1000);
         assert_true(r.choices_count <= before);
         assert_true(r.fewest_known);
-        /* Both ends of the reader must be stale; nothing else need happen. */
+        /* Both ends of the reader must read stale values; nothing else is
+         * needed. */
         assert_int_equal(r.first_failure.stale, 2);
         assert_int_equal(r.first_failure.switches, 0);
         free(r.choices);
@@ -334,7 +341,8 @@ TEST(a_sleeper_may_wake_for_nothing_where_asked)
     free(r.choices);
 }
 
-/* Two mistakes; the smaller list leads to the other one. */
+/* A kernel with two mistakes; the shorter list of choices leads to the
+ * second. */
 static void
 make_one_of_two_mistakes(void *context, uint32_t thread)
 {
@@ -359,7 +367,7 @@ TEST(a_failure_shrinks_to_one_of_the_same_place)
     struct sim_sample_options options = {.runs = 1};
     struct sim_exhaust_result r;
 
-    do { /* of the seeds, every third */
+    do { /* every third of the seeds */
         options.seed++;
         assert_in_range(options.seed, 1, 100);
         sim_explore_sample(&kernel, &options, &r);

@@ -15,7 +15,7 @@
 
 static char file[64];
 
-static uint32_t writes_left = UINT32_MAX; /* then one fails */
+static uint32_t writes_left = UINT32_MAX; /* then a write fails */
 
 size_t __real_fwrite(const void *data, size_t bytes, size_t count, FILE *to);
 size_t __wrap_fwrite(const void *data, size_t bytes, size_t count, FILE *to);
@@ -76,7 +76,7 @@ TEST(a_file_of_other_code_is_refused)
 
 /* ---- Writing ---- */
 
-/* Each piece is written or the file is none. */
+/* If one piece cannot be written, the checkpoint fails. */
 TEST(a_piece_that_is_not_written_is_said)
 {
     for (uint32_t i = 0; i < 6; i++) {
@@ -93,14 +93,15 @@ TEST(a_piece_that_is_not_written_is_said)
     remove(file);
 }
 
-/* A process that has shown where it is goes on when the file is written. */
+/* Processes that have reported their positions go on once the checkpoint is
+ * written. */
 TEST(several_processes_go_on_when_they_are_saved)
 {
     const struct sim_exhaust_options options = {
         .checkpoint = file, .checkpoint_ms = 1, .jobs = 2, .alone_ms = 1};
     struct sim_exhaust_result r;
 
-    alarm(120); /* seconds, of which it takes none */
+    alarm(120); /* seconds; ends a search that hangs */
     sim_explore_exhaust(fixtures_seqlock(3, 2), &options, &r);
     alarm(0);
     assert_int_equal(r.verdict, SIM_VERDICT_PASS);
@@ -128,7 +129,7 @@ TEST(the_loops_that_a_search_has_found_are_listed)
     assert_in_range(count, 3, SIM_LOOPS_MAX);
     for (uint32_t i = 1; i < count; i++)
         assert_true(offsets[i - 1] < offsets[i]);
-    for (uint32_t i = 0; i < count; i++) /* each is known already */
+    for (uint32_t i = 0; i < count; i++) /* each is already known */
         sim_explore_learn_loop(offsets[i]);
     assert_int_equal(sim_explore_loops(again), count);
     assert_memory_equal(again, offsets, count * sizeof *offsets);

@@ -15,10 +15,12 @@
 #include "textbook.h"
 #include "unit_test.h"
 
-/* As in cli/explore/explore.h, which shares its name with the explorer's. */
+/* Declared as in cli/explore/explore.h, whose name is also that of the
+ * explorer's header. */
 enum cli_exit cli_explore(int argc, char **argv);
 
-/* Call it with standard output into a file. out: text, what it printed */
+/* Call the command with its standard output in a file. out: text, what it
+ * printed */
 static int
 printed(int (*call)(int argc, char **argv), int argc, char **argv, char *text,
         size_t text_bytes)
@@ -104,7 +106,7 @@ TEST(a_bound_and_a_strategy_are_taken)
     contains(" 39 graphs");
 }
 
-/* seqlock-2w1r has 39 graphs: not all of them prove nothing. */
+/* seqlock-2w1r has 39 graphs: a search of fewer proves nothing. */
 TEST(a_search_that_is_cut_short_does_not_pass)
 {
     assert_int_equal(
@@ -139,7 +141,7 @@ TEST(the_mutants_of_the_table_are_all_found)
     contains("4 of 4 weaker orders found");
 }
 
-/* The words a failure prints, given back, show the same failure. */
+/* A failure prints options that show the same failure. */
 TEST(a_failure_is_replayed_by_the_words_it_prints)
 {
     const struct sim_kernel *kernel = fixtures_seqlock(1, 1);
@@ -185,7 +187,7 @@ struct shard_said {
 
 enum { SHARDS = 4 };
 
-/* Write what the shards said, and merge the files in the order given. */
+/* Write the results of shards, and merge the files in the order given. */
 static int
 merged(const char *asked, const struct shard_said *said, const int *order)
 {
@@ -218,7 +220,7 @@ merged(const char *asked, const struct shard_said *said, const int *order)
     return code;
 }
 
-/* Each order of four files, 0 to 23. */
+/* Make one of the 24 orders of four files. */
 static void
 order_of(int number, int *order)
 {
@@ -234,7 +236,8 @@ order_of(int number, int *order)
     }
 }
 
-/* The failure of the worst shard is told whole, of equal ones the first. */
+/* Only the worst shard's failure is shown in full; of equally bad ones, the
+ * first. */
 static void
 check_merged(const struct shard_said *said)
 {
@@ -293,7 +296,8 @@ TEST(the_worst_of_failing_shards_is_told)
         check_merged(rows[i]);
 }
 
-/* A failure of a kernel counts only if its choices fail here, too. */
+/* A kernel's failure counts only if its choices fail when they are run
+ * again. */
 TEST(the_failure_of_a_shard_is_run_again)
 {
     static const int order[SHARDS] = {1, 0, 3, 2};

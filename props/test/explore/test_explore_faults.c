@@ -1,6 +1,6 @@
 /*
  * test_explore_faults.c -- known mistakes of Go's profiler and tracer are found
- * and shrunk; put right, the same programs pass.
+ * and shrunk; when they are corrected, the same programs pass.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "known_faults.h"
 #include "unit_test.h"
 
-/* The report of what is found. out: text */
+/* Explore a program that fails. out: text, the report */
 static void
 find(enum fixtures_fault fault, enum sim_failure_kind kind, char *text,
      size_t text_bytes)

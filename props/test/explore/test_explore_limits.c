@@ -71,7 +71,7 @@ BODY(read_once)
     (void)__tsan_atomic64_load(&memory[0], __ATOMIC_RELAXED);
 }
 
-/* One run: thread 0 to its end, then thread 1. */
+/* Make one run: thread 0 to its end, then thread 1. */
 static struct sim_failure
 run_with(void (*body)(void *context, uint32_t thread),
          void (*after)(void *context, uint32_t thread), uint32_t count)
@@ -109,11 +109,11 @@ check_limit(void (*body)(void *context, uint32_t thread),
     assert_int_equal(failure.kind, SIM_FAIL_LIMIT);
     assert_string_equal(failure.text, text);
     assert_int_equal(failure.other_site, 0);
-    failure = run_with(body, after, limit); /* the run after it is another */
+    failure = run_with(body, after, limit); /* the next is not affected */
     assert_int_equal(failure.kind, SIM_FAIL_NONE);
 }
 
-/* Three quarters of 2^15 slots. */
+/* The table has 2^15 slots, of which three quarters may be used. */
 TEST(a_run_may_touch_24576_words)
 {
     check_limit(touch_words, NULL, 24576,
@@ -137,7 +137,7 @@ TEST(a_run_may_use_64_locks)
     check_limit(take_locks, NULL, 64, "the threads use too many locks");
 }
 
-/* The value before the run is the 512th that may be read. */
+/* A load may choose among 511 stores of the run and the value before it. */
 TEST(a_load_may_choose_of_512_stores)
 {
     check_limit(store_much, read_once, 511,

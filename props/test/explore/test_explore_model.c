@@ -97,8 +97,8 @@ explore(const struct sim_exhaust_options *options)
 
 enum class {
     ACCESSES, /* relaxed, acquire and release */
-    FENCES,   /* these, and fences of every order */
-    SEQ_CST,  /* all of it, a third seq_cst */
+    FENCES,   /* ACCESSES, and fences of every order */
+    SEQ_CST,  /* all of these; a third are seq_cst */
 };
 
 static int
@@ -142,8 +142,7 @@ draw_program(struct sim_rng *rng, enum class class)
                 rng, class == ACCESSES ? 3 : 4);
             s->location = sim_rng_below(rng, PROPS_RC11_LOCATIONS);
             if (value > WRITES_MAX && s->op != PROPS_RC11_FENCE)
-                s->op =
-                    PROPS_RC11_LOAD; /* orders of writes grow as a factorial */
+                s->op = PROPS_RC11_LOAD; /* their orders are a factorial */
             s->order = draw_order(rng, s->op, class);
             s->value = 0;
             if (s->op == PROPS_RC11_STORE || s->op == PROPS_RC11_EXCHANGE)
@@ -210,7 +209,8 @@ TEST(seq_cst_shows_what_is_allowed_and_nothing_else)
     compare(SEQ_CST, 3);
 }
 
-/* What seq_cst accesses and fences leave behind must be part of the state. */
+/* What seq_cst accesses and fences did must be part of a state, or pruning
+ * would lose outcomes. */
 TEST(pruning_loses_no_outcome_of_a_random_program)
 {
     struct sim_rng rng = {.state = 4};

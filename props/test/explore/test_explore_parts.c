@@ -13,7 +13,8 @@
 
 /* ---- Questions ---- */
 
-/* Sources that are of use, then threads to wait for; or to stay blocked. */
+/* The choices that a load has: sources that may lead on, then threads to wait
+ * for. If no source leads on, its only choice is to stay blocked. */
 static uint32_t
 answers_of(const struct sim_question *q, uint32_t *answers)
 {
@@ -85,7 +86,7 @@ TEST(an_ordinary_choice_counts_to_its_bound)
     }
 }
 
-/* All sources turn out to lead round a loop: what is left is to stay there. */
+/* All sources lead round a loop: the only choice left is to stay in it. */
 TEST(a_read_whose_sources_are_all_futile_stays_blocked)
 {
     struct sim_question q = {.sources = 2, .allowed = 2, .enabled = 2};
@@ -101,7 +102,7 @@ TEST(a_read_whose_sources_are_all_futile_stays_blocked)
     assert_false(sim_question_has_next(&q, &choice));
 }
 
-/* Beyond 64 sources none is known to be futile. */
+/* Only the first 64 sources can be marked as futile. */
 TEST(a_question_may_have_many_sources)
 {
     struct sim_question q = {.sources = 70, .futile = UINT64_MAX};
@@ -120,7 +121,8 @@ TEST(a_question_may_have_many_sources)
 
 /* ---- The frontier ---- */
 
-/* The second of four answers, and below it the first of three. */
+/* Split the root: a search is at the second of four choices, and below it at
+ * the first of three. */
 static uint32_t
 split_root(struct sim_frontier *f)
 {
@@ -136,7 +138,7 @@ split_root(struct sim_frontier *f)
     return part;
 }
 
-/* in: path, the answers that lead there */
+/* Take the next part. in: path, the values of the choices that lead to it */
 static uint32_t
 take_path(struct sim_frontier *f, uint32_t depth, const uint32_t *path)
 {
@@ -167,7 +169,7 @@ TEST(parts_are_handed_out_from_the_root_and_shares_add_up)
 
     parts[0] = split_root(&f);
     assert_int_equal(sim_frontier_depth(&f, parts[0]), 2);
-    expect_share(&f, NULL, 1.0 / 4); /* the first answer was passed */
+    expect_share(&f, NULL, 1.0 / 4); /* the first choice is done */
     done[parts[0]] = 0.5;
     expect_share(&f, done, 1.0 / 4 + 0.5 / 12);
     parts[1] = take_path(&f, 1, (uint32_t[]){2});
@@ -178,13 +180,13 @@ TEST(parts_are_handed_out_from_the_root_and_shares_add_up)
     sim_frontier_done(&f, parts[1]);
     expect_share(&f, NULL, 2.0 / 4);
     sim_frontier_return(&f, parts[2]);
-    done[parts[2]] = 1; /* nobody is at it */
+    done[parts[2]] = 1; /* nobody works on it */
     expect_share(&f, done, 2.0 / 4 + 0.5 / 12);
     assert_int_equal(take_path(&f, 1, (uint32_t[]){3}), parts[2]);
     sim_frontier_done(&f, parts[3]);
     expect_share(&f, NULL, 2.0 / 4 + 1.0 / 12);
     sim_frontier_done(&f, parts[0]);
-    sim_frontier_done(&f, parts[4]); /* and with it the second answer */
+    sim_frontier_done(&f, parts[4]); /* and the root's second */
     expect_share(&f, NULL, 3.0 / 4);
     assert_false(sim_frontier_is_empty(&f));
     sim_frontier_done(&f, parts[2]);
@@ -257,7 +259,7 @@ TEST(a_frontier_is_read_as_it_was_written_and_all_of_it_is_free)
     assert_true(sim_frontier_read(&read, get, &m));
     assert_int_equal(m.at, m.count);
     expect_share(&read, NULL, 1.0 / 4);
-    take_path(&read, 1, (uint32_t[]){2}); /* the least deep first */
+    take_path(&read, 1, (uint32_t[]){2}); /* the part of least depth first */
     take_path(&read, 1, (uint32_t[]){3});
     take_path(&read, 2, (uint32_t[]){1, 0});
     take_path(&read, 2, (uint32_t[]){1, 1});
@@ -267,7 +269,8 @@ TEST(a_frontier_is_read_as_it_was_written_and_all_of_it_is_free)
     sim_frontier_free(&f);
 }
 
-/* Whatever is read can be walked: no node is named that is not there. */
+/* A damaged frontier that is accepted can be walked: it refers to no missing
+ * node. */
 TEST(a_damaged_frontier_is_refused_or_sound)
 {
     struct memory whole = {.count = 0};
@@ -298,7 +301,7 @@ TEST(a_damaged_frontier_is_refused_or_sound)
         }
         sim_frontier_free(&f);
     }
-    assert_true(refused >= 8); /* the two counts, at least */
+    assert_true(refused >= 8); /* at least those with a damaged count */
     for (size_t cut = 0; cut < whole.count; cut++) {
         struct memory m = whole;
 
@@ -310,8 +313,8 @@ TEST(a_damaged_frontier_is_refused_or_sound)
 /* ---- The estimate ---- */
 
 /*
- * 1,000 points in stretches: these double whenever 32 are full, so now they
- * are of 32 points each, the last of 8.
+ * 1,000 points are kept as stretches. When 32 stretches are full each two
+ * become one, so in the end a stretch has 32 points, and the last one 8.
  */
 TEST(an_estimate_of_many_points_is_that_of_their_stretches)
 {
@@ -334,7 +337,7 @@ TEST(an_estimate_of_many_points_is_that_of_their_stretches)
         runs[i / 32] += more;
         share[i / 32] += less;
         sim_estimate_add(&e, all_runs, all_share);
-        sim_estimate_add(&e, all_runs, all_share + 1); /* nothing has run */
+        sim_estimate_add(&e, all_runs, all_share + 1); /* without runs */
     }
     left = sim_estimate_left(&e, &error);
     assert_true(left > (all_runs / all_share - all_runs) * 0.999999);
@@ -367,7 +370,7 @@ TEST(an_estimate_needs_four_stretches)
 
 enum { KEYS = 20000 };
 
-/* Some differ in one half only. */
+/* Make keys, some of which differ in one half only. */
 static void
 key_of(uint64_t i, uint64_t key[2])
 {
@@ -404,7 +407,7 @@ check_set(struct sim_visited *set)
     sim_visited_each(set, sum_keys, &sum);
     assert_int_equal(sum, want);
     assert_false(set->full);
-    key_of(KEYS, key); /* one more than it may have */
+    key_of(KEYS, key); /* one more than fits */
     assert_false(sim_visited_insert(set, key));
     assert_true(set->full);
     assert_false(sim_visited_contains(set, key));

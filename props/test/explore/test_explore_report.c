@@ -90,7 +90,8 @@ check_text(const char *got, const char *name, const char *kind)
     free(want);
 }
 
-/* "shrunk from 3 choices to 2 in 41 runs" without the 41. */
+/* Compare "shrunk from 3 choices to 2 in 41 runs" without the 41. returns: that
+ * number */
 static uint32_t
 cut_runs(char *text)
 {
@@ -110,13 +111,13 @@ cut_runs(char *text)
 /* ---- Curves ---- */
 
 struct chances {
-    uint32_t least; /* in percent, as long as a choice is open */
+    uint32_t least; /* in percent, while some choice is still open */
     uint32_t most;
 };
 
 /*
- * Check the curve's points: in the text, each has a mark for every 2.5 percent;
- * the JSON must have the same points.
+ * Check the points of the curve: in the text each has a mark for every 2.5
+ * percent, and the JSON must have the same points.
  */
 static void
 check_curve(const char *text, const char *data, uint32_t count,
@@ -184,7 +185,7 @@ TEST(each_kind_of_event_has_its_words)
 {
     struct sim_kernel kernel = fixtures_reported[FIXTURES_EVENTS];
 
-    kernel.context = calloc(16, sizeof(uint32_t)); /* no symbol names it */
+    kernel.context = calloc(16, sizeof(uint32_t)); /* it has no symbol */
     assert_non_null(kernel.context);
     check_report(&kernel, (struct chances){100, 100});
     free(kernel.context);
@@ -204,13 +205,13 @@ TEST(a_store_names_the_one_that_it_comes_in_front_of)
                  (struct chances){1, 60});
 }
 
-/* One run in 256 chooses 1 eight times. */
+/* The failure needs eight choices to be 1: one run in 256. */
 TEST(each_kind_of_choice_has_its_words)
 {
     check_report(&fixtures_reported[FIXTURES_CHOICES], (struct chances){0, 60});
 }
 
-/* The 46 choices before the last do not matter: one run in four fails. */
+/* Only the last of 47 choices matters: one run in four fails. */
 TEST(a_curve_of_many_choices_has_25_points)
 {
     check_report(&fixtures_reported[FIXTURES_LAST_CHOICE],
@@ -228,13 +229,14 @@ TEST(a_race_names_both_accesses_and_nothing_else)
     check_report(&fixtures_reported[FIXTURES_RACE], (struct chances){100, 100});
 }
 
-/* Who had the lock before matters, and what that thread did after it not. */
+/* It matters who had the lock before, but not what that thread did
+ * afterwards. */
 TEST(what_a_failure_does_not_depend_on_is_left_out)
 {
     check_report(&fixtures_reported[FIXTURES_LOCKED], (struct chances){20, 80});
 }
 
-/* Of three threads, each needs what the one before it did first. */
+/* Each of three threads depends on what the one before it did. */
 TEST(what_a_failure_depends_on_is_followed_through_threads)
 {
     check_report(&fixtures_reported[FIXTURES_CHAIN], (struct chances){1, 60});

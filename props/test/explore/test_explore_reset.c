@@ -17,7 +17,7 @@ static uint32_t flag;
 static uint32_t a;
 static uint32_t b;
 static uint32_t c;
-static uint32_t seen; /* outcomes, a bit each */
+static uint32_t seen; /* a bit for each outcome */
 static uint32_t outcomes;
 
 static void
@@ -59,7 +59,7 @@ BODY(store_and_raise)
     __tsan_atomic32_store(&flag, 1, __ATOMIC_RELEASE);
 }
 
-/* The plain write starts the history of x anew. */
+/* The plain write begins a new history of x. */
 BODY(look_twice_and_reuse)
 {
     UNUSED;
@@ -72,7 +72,8 @@ BODY(look_twice_and_reuse)
     }
 }
 
-/* a, b and the flag are 000, 001, 010, 011, 110 or 111, once each. */
+/* The values read from a, b and the flag are 000, 001, 010, 011, 110 or 111,
+ * each in one run. */
 TEST(an_old_value_is_that_before_this_run)
 {
     const struct sim_kernel kernel = {
@@ -117,7 +118,7 @@ BODY(store_thrice)
         __tsan_atomic32_store(&x, i & 1, __ATOMIC_RELAXED);
 }
 
-/* Whichever of the threads forks, no other one goes on in the child. */
+/* Whichever thread forks, no other one runs in the child. */
 TEST(nobody_but_the_child_goes_on_after_a_fork)
 {
     for (uint32_t forks = 0; forks < 3; forks++) {
@@ -135,7 +136,7 @@ TEST(nobody_but_the_child_goes_on_after_a_fork)
         kernel.threads[forks] =
             (struct sim_thread){"fork", fork_and_look, NULL};
         exhaust(&kernel, &(struct sim_exhaust_options){0});
-        assert_int_equal(seen, 1U << 0 | 1U << 6); /* 0 and 0, 1 and 1 */
+        assert_int_equal(seen, 1U << 0 | 1U << 6); /* 0 and 0, or 1 and 1 */
     }
 }
 
@@ -242,7 +243,8 @@ TEST(a_kernel_has_its_graphs_whatever_was_explored_before)
     }
 }
 
-/* Guided runs learn how long threads are, in one search alone. */
+/* Guided runs learn the lengths of threads. They must not keep them for the
+ * next search. */
 TEST(a_seed_gives_the_same_runs_whatever_was_sampled_before)
 {
     static const struct counted lopsided[] = {
@@ -272,7 +274,7 @@ TEST(a_seed_gives_the_same_runs_whatever_was_sampled_before)
 
 /* ---- Runs ---- */
 
-/* Nothing blocks, so that each run completes a graph of its own. */
+/* No thread ever blocks, so each run is one graph. */
 TEST(a_run_a_graph_is_enough_where_nothing_waits)
 {
     for (uint32_t i = 0; i < COUNTED; i++) {
@@ -296,8 +298,8 @@ BODY(two_steps)
 }
 
 /*
- * Schedules of AA and BB by preemptions: AABB, BBAA take none, ABBA, BAAB one,
- * ABAB, BABA two.
+ * Two threads of two steps have these schedules: AABB, BBAA without a
+ * preemption; ABBA, BAAB with one; ABAB, BABA with two.
  */
 TEST(a_bound_lets_through_the_schedules_with_so_many_preemptions)
 {

@@ -33,7 +33,7 @@ sample(const struct sim_kernel *kernel, struct sim_run_options run,
 enum { ORDERS = 10, ORDER_RUNS = 100000 };
 
 struct tally {
-    uint64_t count[32]; /* by the places of thread 1 */
+    uint64_t count[32]; /* by the places of thread 1's steps in the order */
     uint64_t runs;
 };
 
@@ -44,12 +44,13 @@ count_order(void *context, const struct sim_run *run)
 
     (void)run;
     assert_true(fixtures_order < 32);
-    /* The first run only learns how long the threads are. */
+    /* The first run only learns how long the threads are, so it is not
+     * counted. */
     if (t->runs++ > 0)
         t->count[fixtures_order]++;
 }
 
-/* Ten interleavings: the statistic has nine degrees of freedom. */
+/* Chi-square of the ten interleavings: nine degrees of freedom. */
 static double
 chi_square(enum sim_strategy strategy)
 {
@@ -84,16 +85,16 @@ TEST(urw_makes_all_interleavings_equally_likely)
 {
     /* P(chi-square with 9 degrees of freedom > 60.66) = 1e-9 */
     assert_true(chi_square(SIM_STRATEGY_URW) < 60.66);
-    /* Power: a sampler that is uniform among threads is caught. */
+    /* Power: a sampler that chooses uniformly among threads fails the test. */
     assert_true(chi_square(SIM_STRATEGY_RANDOM) > 60.66);
 }
 
 /* ---- PCT ---- */
 
 /*
- * The needle has depth 2: one switch at one step. For n threads and k steps
- * PCT promises 1 / (n k) at least; here n = 2 and k is the needle's steps and
- * the other thread's only one.
+ * The bug has depth 2: it needs one switch at one step. For n threads and k
+ * steps PCT promises a chance of at least 1 / (n k). Here n = 2, and k is the
+ * steps of the needle plus the one step of the other thread.
  */
 TEST(pct_hits_a_bug_of_depth_two_as_often_as_promised)
 {
@@ -107,10 +108,11 @@ TEST(pct_hits_a_bug_of_depth_two_as_often_as_promised)
         &fixtures_needle,
         (struct sim_run_options){.strategy = SIM_STRATEGY_PCT, .pct_depth = 2},
         RUNS, 7);
-    /* Chernoff: P(X < (1 - d) m) < exp(-m d^2 / 2) = 1e-9 at d = 0.1 */
+    /* Chernoff bound: P(X < (1 - d) m) < exp(-m d^2 / 2) = 1e-9 at d = 0.1. */
     assert_true(mean * 0.1 * 0.1 / 2 > 20.7);
     assert_true((double)pct.failures > 0.9 * mean);
-    /* Random needs 22 equal answers in a row: 2^-23. */
+    /* A uniform random schedule needs 22 equal choices in a row: a chance of
+     * 2^-23. */
     random = sample(&fixtures_needle, (struct sim_run_options){0}, RUNS, 7);
     assert_true(random.failures < 10);
 }
@@ -120,18 +122,20 @@ TEST(pct_of_depth_one_runs_each_thread_first_half_of_the_time)
     enum { RUNS = 20000 };
     struct sim_exhaust_result r;
 
-    /* The order of two whole threads is a coin: one graph or the other. */
+    /* Which of two whole threads runs first is a coin toss: one graph or the
+     * other. */
     r = sample(
         fixtures_litmus(FIXTURES_CORR),
         (struct sim_run_options){.strategy = SIM_STRATEGY_PCT, .pct_depth = 1},
         RUNS, 3);
-    /* Writer first: three values to see, in order; else only zeros. */
+    /* If the writer is first, three values can be seen, in order; otherwise
+     * only zeros. */
     assert_int_equal(r.states, 6);
     r = sample(
         &fixtures_needle,
         (struct sim_run_options){.strategy = SIM_STRATEGY_PCT, .pct_depth = 1},
         RUNS, 3);
-    assert_int_equal(r.failures, 0); /* never in the middle */
+    assert_int_equal(r.failures, 0); /* never between the two steps */
 }
 
 /* ---- Stall ---- */
@@ -149,7 +153,7 @@ TEST(stall_windows_reach_what_needs_a_long_pause)
     random = sample(&fixtures_lapped, (struct sim_run_options){0}, RUNS, 11);
     anywhere = sample(&fixtures_lapped, stall, RUNS, 11);
     assert_true(anywhere.failures > 100 * (random.failures + 1));
-    /* Between the two accesses of the thread that must stall. */
+    /* The stall must be between the two accesses of one thread. */
     sites_count = sim_explore_sites(&fixtures_lapped, 20, sites, 32);
     assert_true(sites_count >= 2 && sites_count < 32);
     for (uint32_t i = 0; i < sites_count; i++) {
@@ -197,7 +201,7 @@ TEST(what_a_guided_run_found_replays_as_a_plain_list)
             kernel = fixtures_litmus(FIXTURES_SB_RELAXED);
         sim_explore_sample(kernel, &options, &r);
         if (r.failures == 0)
-            continue; /* nothing to fail in the litmus test */
+            continue; /* the litmus test has no failure */
         assert_true(r.choices_count <= 256);
         for (uint32_t i = 0; i < r.choices_count; i++)
             values[i] = r.choices[i].value;

@@ -19,12 +19,12 @@
 
 #include "unit_test.h"
 
-/* ---- What the disk has ---- */
+/* ---- what is on disk ---- */
 
-static ino_t synced; /* the last file that was, and how long it was then */
+static ino_t synced; /* the last file that was synced, and its length then */
 static off_t synced_bytes;
 static uint32_t renames;
-static uint32_t renames_unsynced; /* not all of the file was on the disk */
+static uint32_t renames_unsynced; /* of files not wholly on disk */
 
 int __real_fsync(int descriptor);
 int __real_rename(const char *from, const char *to);
@@ -112,7 +112,7 @@ TEST(several_processes_find_the_graphs_of_one)
         r = exhaust(kernel_numbered(i % 3), options);
         expect_same(&r, &plain);
         assert_int_equal(r.runs, plain.runs);
-        assert_true(here < r.graphs); /* others have made runs, too */
+        assert_true(here < r.graphs); /* other processes have made runs, too */
     }
 }
 
@@ -153,7 +153,8 @@ TEST(several_processes_keep_to_limits)
     struct sim_exhaust_result r = exhaust(fixtures_seqlock(3, 2), options);
 
     assert_int_equal(r.verdict, SIM_VERDICT_UNFINISHED);
-    /* At most: what one has taken, in batches of 32, it may have kept. */
+    /* Each process takes batches of 32 runs, and may have kept the rest of
+     * one. */
     assert_in_range(r.runs, 5000 - 3 * 32, 5000);
     options.runs_max = 0;
     options.time_ms = 20;
@@ -165,7 +166,8 @@ TEST(several_processes_keep_to_limits)
     assert_int_equal(r.verdict, SIM_VERDICT_UNFINISHED);
 }
 
-/* Two reads on the way to a part; that the first may wait is seen below. */
+/* There are two reads on the way to a part. Only below the part does the search
+ * learn that the first may also wait; it must hand out that choice, too. */
 TEST(an_answer_that_is_learned_late_is_handed_out)
 {
     const struct sim_step steps[2] = {
@@ -202,7 +204,8 @@ is_there(void)
     return access(file, F_OK) == 0;
 }
 
-/* 2,520 graphs in steps of 300 runs, each by a search of its own. */
+/* There are 2,520 graphs. Each search makes 300 runs and writes its checkpoint;
+ * the next goes on from there. */
 TEST(a_search_goes_on_from_its_file)
 {
     for (uint32_t i = 0; i < 3; i++) {
@@ -230,7 +233,8 @@ TEST(a_search_goes_on_from_its_file)
     }
 }
 
-/* A power cut finds the old file under the name, or all of the new one. */
+/* After a power failure the name leads to the old file, or to the whole new
+ * one. */
 TEST(a_file_has_its_name_when_all_of_it_is_on_the_disk)
 {
     const struct sim_exhaust_options options = {.checkpoint = file,
@@ -240,7 +244,7 @@ TEST(a_file_has_its_name_when_all_of_it_is_on_the_disk)
     renames = 0;
     renames_unsynced = 0;
     exhaust(fixtures_counter(4), options);
-    exhaust(fixtures_counter(4), options); /* over a file that is there */
+    exhaust(fixtures_counter(4), options); /* replaces an existing file */
     assert_true(is_there());
     assert_int_equal(renames, 2);
     assert_int_equal(renames_unsynced, 0);
@@ -255,7 +259,8 @@ pause_ms(uint32_t ms)
     nanosleep(&t, NULL);
 }
 
-/* Killed at any moment, it loses no more than what came after the file. */
+/* A search that is killed at any moment loses only what it found after its last
+ * checkpoint. */
 TEST(a_killed_search_goes_on_from_its_file)
 {
     const struct sim_exhaust_options plainly = {0};
@@ -270,7 +275,7 @@ TEST(a_killed_search_goes_on_from_its_file)
 
         assert_true(child >= 0);
         if (child == 0) {
-            exhaust(fixtures_seqlock(3, 3), options); /* far too long */
+            exhaust(fixtures_seqlock(3, 3), options); /* takes too long */
             _exit(1);
         }
         for (uint32_t ms = 0; ms < 10000 && !is_there(); ms++)
@@ -281,7 +286,8 @@ TEST(a_killed_search_goes_on_from_its_file)
         assert_true(is_there());
         options.jobs = 1 + kills % 2;
     }
-    /* The file is another kernel's; one that ends is gone on with below. */
+    /* The checkpoint of another kernel is refused. One of this kernel is used
+     * below. */
     r = exhaust(fixtures_counter(4), options);
     assert_int_equal(r.verdict, SIM_VERDICT_REFUSED);
     remove(file);
@@ -293,7 +299,7 @@ TEST(a_killed_search_goes_on_from_its_file)
     expect_same(&r, &plain);
 }
 
-/* Change one byte of the file, or cut it there. */
+/* Change one byte of the file, or cut it off there. */
 static void
 damage(long at, bool cut)
 {
@@ -362,10 +368,10 @@ TEST(a_file_that_cannot_be_written_is_said)
     assert_non_null(strstr(r.trouble, "/nowhere/checkpoint"));
 }
 
-/* ---- What is left ---- */
+/* ---- the estimate of what is left ---- */
 
-/* Twelve of a hundredth each, of 8 or 12 runs: 880 are left, and about 21 off.
- */
+/* Twelve points of a hundredth each have taken 12, 8, 12, 8 ... runs: at 10
+ * runs a hundredth, 88 hundredths, or 880 runs, are left. */
 TEST(an_estimate_is_the_ratio_with_its_error)
 {
     struct sim_estimate e;
@@ -378,7 +384,7 @@ TEST(an_estimate_is_the_ratio_with_its_error)
         sim_estimate_add(&e, 10 * i + (i % 2 != 0 ? 2 : 0), 0.01 * i);
     left = sim_estimate_left(&e, &error);
     assert_true(left > 879.9 && left < 880.1);
-    /* Stretches of 12, 8, 12, 8 ...: sqrt(12 * 12 / 11 * 4) / 0.12 = 60.3 */
+    /* The standard error is sqrt(12 * 12 / 11 * 4) / 0.12 = 60.3. */
     assert_true(error > 60.2 && error < 60.4);
 }
 
@@ -426,14 +432,15 @@ TEST(random_runs_in_between_are_the_same_each_time)
 
     expect_same(&once, &plain);
     assert_int_equal(once.runs, plain.runs);
-    /* 256 runs, then 512 and so on: each time a quarter as many, in threes. */
+    /* Of 256 runs, then 512 and so on, a quarter are random each time, divided
+     * among three strategies. */
     assert_int_equal(once.sampled,
                      3 * (256 / 12 + 512 / 12 + 1024 / 12 + 2048 / 12));
     assert_int_equal(again.sampled, once.sampled);
     expect_same(&again, &once);
 }
 
-/* Each process samples a quarter of its runs, in slices that double. */
+/* Of each process's runs a quarter are random, in slices that double. */
 TEST(random_runs_of_several_processes_are_counted)
 {
     const struct sim_exhaust_options options = {
@@ -444,7 +451,7 @@ TEST(random_runs_of_several_processes_are_counted)
     assert_true(r.sampled >= (r.runs - 3 * 256) / 8);
 }
 
-/* What the first question decides, depth-first search tries last. */
+/* The first choice decides, and a depth-first search changes it last. */
 TEST(a_random_run_finds_what_depth_comes_to_late)
 {
     struct sim_exhaust_options options = {.runs_max = 20000};
@@ -459,7 +466,8 @@ TEST(a_random_run_finds_what_depth_comes_to_late)
         r = exhaust(&fixtures_early, options);
         assert_int_equal(r.verdict, SIM_VERDICT_FAIL);
         assert_true(r.runs < 1000);
-        /* Of several, one begins with the other answer of that question. */
+        /* With several processes one begins at the other value of that
+         * choice. */
         assert_true(r.found_by_sampling || jobs > 1);
     }
 }

@@ -34,7 +34,7 @@ kernel_numbered(uint32_t i)
                     : fixtures_seqlock(1, 3);
 }
 
-/* How one shard is searched; it is not through if runs are left. */
+/* Search one shard. If runs are left to do, the shard is not complete. */
 typedef struct sim_exhaust_result
 search_shard(const struct sim_kernel *kernel,
              struct sim_exhaust_options options);
@@ -67,7 +67,7 @@ TEST(shards_find_each_graph_once)
     static const uint32_t shards[] = {1, 2, 7, 64};
 
     for (uint32_t i = 0; i < 3; i++) {
-        const uint32_t most = i == 1 ? 4 : 2; /* 64 of the small one */
+        const uint32_t most = i == 1 ? 4 : 2; /* 64 of the small kernel */
 
         for (uint32_t k = 0; k < most; k++)
             expect_whole(kernel_numbered(i), (struct sim_exhaust_options){0},
@@ -100,7 +100,8 @@ TEST(the_first_shard_does_what_is_not_split)
     assert_int_equal(exhaust(fixtures_counter(3), second).graphs, 0);
 }
 
-/* Two lists may lead to one graph: of two shards both would count it. */
+/* If a thread sleeps, two lists of choices may lead to one graph. Two shards
+ * would both count it, so one shard does all. */
 TEST(the_first_shard_does_all_if_a_thread_sleeps)
 {
     const struct sim_exhaust_options second = {.shard = 2, .shards = 7};
@@ -117,7 +118,8 @@ TEST(a_shard_may_have_several_processes)
     expect_whole(fixtures_counter(4), options, 3, exhaust);
 }
 
-/* Each third one is killed after it has written its file, and goes on. */
+/* Every third shard is killed after it has written its checkpoint, and then
+ * goes on. */
 static struct sim_exhaust_result
 search_killed(const struct sim_kernel *kernel,
               struct sim_exhaust_options options)
@@ -137,7 +139,7 @@ search_killed(const struct sim_kernel *kernel,
         for (uint32_t ms = 0; ms < 10000 && access(file, F_OK) != 0; ms++) {
             nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
             if (ms == 100 * options.shard)
-                break; /* it had ended before */
+                break; /* the search had ended before */
         }
         nanosleep(&(struct timespec){.tv_nsec = 700000L * options.shard}, NULL);
         kill(child, SIGKILL);
@@ -153,7 +155,8 @@ TEST(a_killed_shard_goes_on_from_its_file)
     assert_int_not_equal(access(file, F_OK), 0);
 }
 
-/* In steps of 100 runs, each by a search of its own. */
+/* Search a shard in steps of 100 runs, each by a new search that goes on from
+ * the checkpoint. */
 static struct sim_exhaust_result
 search_stepwise(const struct sim_kernel *kernel,
                 struct sim_exhaust_options options)
@@ -178,7 +181,7 @@ TEST(a_shard_goes_on_from_its_file)
                  search_stepwise);
 }
 
-/* The file of one shard is of no use to another. */
+/* The checkpoint of one shard is refused by another. */
 TEST(a_file_of_another_shard_is_refused)
 {
     struct sim_exhaust_options options = {

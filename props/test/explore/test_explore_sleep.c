@@ -134,7 +134,7 @@ explore(bool by_schedules)
     return r;
 }
 
-/* Half of the steps are about sleeping. */
+/* Make a program: half of its steps sleep or wake. */
 static void
 draw_program(struct sim_rng *rng)
 {
@@ -196,7 +196,7 @@ TEST(sleeping_programs_have_the_same_graphs_either_way)
             by_graphs.graphs_sum != by_schedules.graphs_sum ||
             (by_graphs.failures > 0) != (by_schedules.failures > 0))
             fail_program(i, &by_graphs, &by_schedules);
-        assert_int_equal(by_graphs.states, 0); /* it was no other search */
+        assert_int_equal(by_graphs.states, 0); /* this was a search by graphs */
         runs += by_graphs.runs;
         graphs += by_graphs.graphs + by_graphs.failures;
         failing += by_graphs.failures > 0;
@@ -259,7 +259,8 @@ expect_same_graphs(const struct sim_kernel *kernel)
     assert_true(by_graphs.graphs_sum == by_schedules.graphs_sum);
 }
 
-/* The handler runs right before the load, and that may see the answer. */
+/* The handler runs right before the load, so the load may see the answer to
+ * what the handler did. */
 TEST(a_thread_may_see_the_answer_to_what_its_signal_handler_did)
 {
     const struct sim_kernel kernel = {
@@ -275,7 +276,8 @@ TEST(a_thread_may_see_the_answer_to_what_its_signal_handler_did)
     expect_same_graphs(&kernel);
 }
 
-/* ... right before a barrier, and another thread's comes in between. */
+/* The handler runs right before a barrier, and another thread's handler in
+ * between. */
 TEST(what_a_signal_handler_does_has_its_turn_among_barriers)
 {
     const struct sim_kernel kernel = {

@@ -1,7 +1,7 @@
 /*
  * test_explore_slow.c -- larger programs: counts, and soundness of pruning.
  *
- * Not one of the default tests, because it takes half a minute.
+ * It is not a default test, because it takes half a minute.
  */
 #include "textbook.h"
 
@@ -31,7 +31,7 @@ TEST(three_writes_and_three_readers)
     expect(3, 3, 970299, 17264763);
 }
 
-/* The same by three shards that know nothing of each other. */
+/* Three independent shards find as many graphs. */
 TEST(shards_find_as_many)
 {
     uint64_t graphs = 0;
@@ -47,7 +47,8 @@ TEST(shards_find_as_many)
     assert_int_equal(graphs, 970299);
 }
 
-/* Without any pruning the same graphs, in thousands of times the runs. */
+/* Without pruning there are the same graphs, in thousands of times as many
+ * runs. */
 TEST(the_plain_odometer_finds_no_other_graph)
 {
     const struct sim_exhaust_options options = {.no_pruning = true,
@@ -64,7 +65,7 @@ TEST(the_plain_odometer_finds_no_other_graph)
 
 TEST(every_cut_prefix_of_a_large_program_ends_in_a_known_graph)
 {
-    /* By schedules: the search graph by graph cuts nothing. */
+    /* Searched by schedules, as a search by graphs abandons no run. */
     const struct sim_exhaust_options options = {.recheck_of_100 = 100,
                                                 .run = {.lazy_start = true}};
     struct sim_exhaust_result r;

@@ -9,7 +9,7 @@
 
 #include "unit_test.h"
 
-/* ---- A clock that stands still ---- */
+/* ---- a clock that the test sets ---- */
 
 static uint64_t clock_us; /* 0: the real one */
 
@@ -79,7 +79,7 @@ TEST(a_search_tells_its_progress_after_50_ms_and_then_five_times_a_second)
     assert_int_equal(c.look_us, 5250000);
     clock_us = 5250000;
     sim_control_look(&c, 30, 15, 0.3);
-    assert_int_equal(c.look_us, 5400000); /* its time is over then */
+    assert_int_equal(c.look_us, 5400000); /* then its time is over */
     clock_us = 5399999;
     sim_control_look(&c, 40, 15, 0.3);
     assert_false(c.late);
@@ -109,7 +109,8 @@ TEST(a_search_that_has_no_end_is_never_late)
     sim_frontier_free(&c.frontier);
 }
 
-/* Each run takes a millisecond; after every 32 it looks at the clock. */
+/* A run that takes a millisecond; after every 32 runs the search reads the
+ * clock. */
 static void
 run_for_1_ms(void *runs, const struct sim_run *run)
 {
@@ -148,7 +149,7 @@ TEST(random_runs_end_when_their_time_is_over)
     assert_int_equal(runs, 32);
 }
 
-/* Writing takes a 20th of the time, at most. */
+/* Writing the checkpoint takes at most a 20th of the time. */
 TEST(a_file_is_due_every_five_seconds_or_later_if_it_is_large)
 {
     struct sim_exhaust_options options = {.checkpoint = NULL};
@@ -157,16 +158,16 @@ TEST(a_file_is_due_every_five_seconds_or_later_if_it_is_large)
 
     begin_control(&c, &s, &options);
     clock_us = 100000000;
-    assert_false(sim_control_file_is_due(&c)); /* there is none */
+    assert_false(sim_control_file_is_due(&c)); /* no checkpoint is wanted */
     options.checkpoint = "/nowhere";
     begin_control(&c, &s, &options);
     clock_us = 9999999;
     assert_false(sim_control_file_is_due(&c));
     clock_us = 10000000;
     assert_true(sim_control_file_is_due(&c));
-    sim_control_saved(&c, 9900000); /* it took 0.1 s */
+    sim_control_saved(&c, 9900000); /* the write took 0.1 s */
     assert_int_equal(c.save_us, 15000000);
-    sim_control_saved(&c, 9000000); /* a second */
+    sim_control_saved(&c, 9000000); /* the write took a second */
     assert_int_equal(c.save_us, 30000000);
     options.checkpoint_ms = 1;
     begin_control(&c, &s, &options);

@@ -24,7 +24,7 @@ interrupted(int number)
     (void)number;
 }
 
-/* A signal cuts calls of write short, or ends them. */
+/* Signals make calls of write() return early, or fail. */
 static void
 interrupt_often(void)
 {
@@ -35,7 +35,8 @@ interrupt_often(void)
     setitimer(ITIMER_REAL, &timer, NULL);
 }
 
-/* More than a socket holds: it is written and read in pieces. */
+/* The message is larger than a socket's buffer: it is written and read in
+ * pieces. */
 TEST(a_long_message_arrives_whole)
 {
     enum { BYTES = 3 << 20 };
@@ -62,7 +63,7 @@ TEST(a_long_message_arrives_whole)
     assert_int_equal(m.bytes, BYTES);
     assert_memory_equal(m.data, data, BYTES);
     sim_message_free(&m);
-    assert_false(sim_message_receive(ends[0], &m)); /* the other side is gone */
+    assert_false(sim_message_receive(ends[0], &m)); /* no other end */
     assert_int_equal(waitpid(child, NULL, 0), child);
     close(ends[0]);
     free(data);
@@ -97,7 +98,7 @@ request(struct sim_shared *shared, enum sim_request what)
     atomic_store(&shared->slots[1].request, what);
 }
 
-/* In the worker, after every tenth run. */
+/* Called in the worker after every tenth run. */
 static void
 ask_to_share(void *shared, const struct sim_run *run)
 {
@@ -202,7 +203,7 @@ share_of(const struct side *w)
     return (double)atomic_load(&w->shared->slots[1].share) / SIM_SHARE_ONE;
 }
 
-/* 8! / (2! 2! 2! 2!): four threads that add twice each. */
+/* Four threads that add twice each: 8! / (2! 2! 2! 2!) orders. */
 enum { GRAPHS = 2520 };
 
 TEST(a_worker_searches_what_it_is_given_and_tells_what_it_found)
@@ -220,7 +221,8 @@ TEST(a_worker_searches_what_it_is_given_and_tells_what_it_found)
     end_worker(&w);
 }
 
-/* It gives away the other answers of a question, and goes on with its own. */
+/* A worker gives away the other values of a choice, and goes on with its
+ * own. */
 TEST(what_a_worker_shares_and_what_it_keeps_are_the_whole)
 {
     uint32_t shared = 0;
@@ -245,7 +247,7 @@ TEST(what_a_worker_shares_and_what_it_keeps_are_the_whole)
     end_worker(&w);
 }
 
-/* It stands still until it is told to go on. */
+/* A worker reports its position, and then waits until it is told to go on. */
 TEST(a_worker_shows_where_it_is)
 {
     struct side w;
@@ -263,7 +265,7 @@ TEST(a_worker_shows_where_it_is)
     end_worker(&w);
 }
 
-/* Runs are taken 32 at a time from what all have left. */
+/* A worker takes 32 runs at a time from those left to all. */
 TEST(a_worker_gives_back_what_it_has_no_runs_for)
 {
     struct side w;
@@ -285,7 +287,7 @@ TEST(a_worker_gives_back_what_it_has_no_runs_for)
         share = now;
         if (type == SIM_MESSAGE_GIVEN)
             assert_int_equal(count_of(&w, SIM_COUNT_RUNS) - runs, 100);
-        if (runs == 0) { /* of the whole: what it says, and what it left */
+        if (runs == 0) { /* of the whole: its result, and what it left */
             assert_true(share_of(&w) > 0.001);
             assert_true(now > share_of(&w) - 1e-6);
             assert_true(now < share_of(&w) + 1e-6);

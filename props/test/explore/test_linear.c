@@ -13,7 +13,8 @@
 
 enum { READ, WRITE, SWAP };
 
-/* A register of one byte per key; SWAP writes and returns what was there. */
+/* Keys are registers of one byte. SWAP writes a value and returns the one
+ * before. */
 static bool
 register_step(void *state, const struct sim_operation *o)
 {
@@ -51,7 +52,8 @@ check(const struct sim_history *h)
     struct sim_linear_answer answer;
     const bool plain = sim_linear_check(&registers, h, 0, &answer);
 
-    /* Registers are independent: keys alone must give the same answer. */
+    /* Registers are independent: checking key by key must give the same
+     * answer. */
     assert_int_equal(plain, sim_linear_check(&registers_by_key, h, 0, &answer));
     return plain;
 }
@@ -85,7 +87,7 @@ TEST(two_readers_must_agree_on_the_order)
     sim_history_init(&h);
     add(&h, WRITE, 0, 1, 0, 0, 100);
     add(&h, READ, 0, 0, 1, 10, 20);
-    add(&h, READ, 0, 0, 0, 30, 40); /* new, then old */
+    add(&h, READ, 0, 0, 0, 30, 40); /* the new value, then the old one */
     assert_false(check(&h));
 }
 
@@ -99,7 +101,7 @@ TEST(a_pending_call_may_have_taken_effect_or_not)
         add(&h, READ, 0, 0, seen, 5, 6);
         assert_true(check(&h));
     }
-    add(&h, READ, 0, 0, 0, 7, 8); /* but not both */
+    add(&h, READ, 0, 0, 0, 7, 8); /* but not both of them */
     assert_false(check(&h));
 }
 
@@ -122,7 +124,8 @@ TEST(an_answer_names_the_key_and_how_far_it_got)
 
 /* ---- Brute force ---- */
 
-/* Try every order that respects time; pending operations may be left out. */
+/* Try every order that keeps to the times; pending operations may be left
+ * out. */
 static bool
 brute(const struct sim_history *h, uint32_t done, const uint8_t state[4])
 {
@@ -181,7 +184,7 @@ TEST(the_search_agrees_with_trying_every_order)
         assert_int_equal(check(&h), want);
         good += want;
     }
-    /* Both answers were tried often. */
+    /* Histories of both kinds were tried often. */
     assert_in_range(good, 2000, 18000);
 }
 
@@ -192,18 +195,18 @@ TEST(twelve_overlapping_calls_are_judged_at_once)
 
     sim_history_init(&h);
     for (uint32_t i = 0; i < 12; i++)
-        add(&h, SWAP, 0, i + 1, 99, i, 100); /* 99 was never there */
+        add(&h, SWAP, 0, i + 1, 99, i, 100); /* 99 was never written */
     assert_false(sim_linear_check(&registers, &h, 0, &answer));
     for (uint32_t i = 0; i < 12; i++)
-        h.operations[i].result = i == 0 ? 12 : i; /* a cycle: no first one */
+        h.operations[i].result = i == 0 ? 12 : i; /* a cycle */
     assert_false(sim_linear_check(&registers, &h, 0, &answer));
     h.operations[0].result = 0;
     assert_true(sim_linear_check(&registers, &h, 0, &answer));
-    /* Without the memo this would be 12! orders. */
+    /* Without memoization 12! orders would be tried. */
     assert_true(answer.steps < 12 * 4096);
 }
 
-/* What does not fit is not forgotten: the history says so. */
+/* The history reports operations beyond the 64th. */
 TEST(a_history_has_room_for_64_operations)
 {
     struct sim_history h;
@@ -240,7 +243,7 @@ TEST(relaxed_flags_have_a_history_that_no_order_explains)
     sim_explore_exhaust(fixtures_flags(false),
                         &(struct sim_exhaust_options){.recheck_of_100 = 1}, &r);
     assert_int_equal(r.verdict, SIM_VERDICT_PASS);
-    assert_true(r.graphs > 70); /* C(8,4) orders of marks, times readings */
+    assert_true(r.graphs > 70); /* C(8,4) orders, and values */
 }
 
 int

@@ -12,10 +12,10 @@
 #include "prof/prof.h"
 
 static enum faulty_kind shown[2];
-static unsigned snapshots;           /* ever made; FAULTY_MOODY */
-static const struct prof *just_done; /* flushed or swept by the call before */
+static unsigned snapshots;           /* taken so far; for FAULTY_MOODY */
+static const struct prof *just_done; /* last flushed or swept */
 
-/* What the linker calls by these names. */
+/* The linker defines these names. */
 enum prof_status __real_prof_heap_snapshot(struct prof *prof,
                                            enum prof_select select,
                                            struct prof_heap_record *records,
@@ -60,7 +60,7 @@ shows(enum faulty_kind kind)
     return shown[0] == kind || shown[1] == kind;
 }
 
-/* One fault that several properties must notice. */
+/* Apply a fault that several properties must notice. */
 static bool
 tells_of_waits(void)
 {
@@ -80,7 +80,7 @@ reverse(struct prof_heap_record *records, size_t count)
     }
 }
 
-/* Spoil a snapshot that was too short. */
+/* Change the result of a snapshot whose buffer was too short. */
 static enum prof_status
 spoil_short(struct prof_heap_record *records, size_t records_max, size_t *count)
 {
@@ -159,7 +159,8 @@ __wrap_prof_heap_totals(struct prof *prof)
     return totals;
 }
 
-/* The judge repeats a call before it asks for the phase, and nobody else. */
+/* Only the judge makes a call twice before it asks for the phase: then advance
+ * the cycle once too often. */
 static enum prof_status
 spoil_when_repeated(struct prof *prof, bool is_about_this,
                     enum prof_status status)

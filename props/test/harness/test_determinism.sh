@@ -13,7 +13,7 @@ recording=fixtures/recordings/python-index.rec
 passed=0
 failed=0
 
-# same NAME WORD...: runs WORD..., whose output must be that of the first run
+# same NAME WORD...: runs WORD...; its output must be that of the first run
 same() {
     name=$1
     shift
@@ -29,7 +29,7 @@ same() {
     fi
 }
 
-# want WORD...: what later runs must print
+# want WORD...: runs WORD...; later runs must print the same
 want() {
     rm -rf "$dir/saved"
     if ! "$first" "$@" >"$dir/want" 2>/dev/null </dev/null; then
@@ -40,7 +40,7 @@ want() {
     fi
 }
 
-# around NAME WORD...: one command under every condition
+# around NAME WORD...: runs WORD... under every condition
 around() {
     what=$1
     shift

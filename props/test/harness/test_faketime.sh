@@ -47,7 +47,8 @@ run_twice() { # clock; files are in first/ and second/
     cases=$((cases + 1))
 }
 
-# The same faked time: the same bytes, and the times are those of the clock.
+# The same faked time gives the same bytes, and times in the files are the
+# clock's.
 start=1577836800 # 2020-01-01 00:00:00
 for clock in '2020-01-01 00:00:00' '@2020-01-01 00:00:00 i0.001' \
     '@2020-01-01 00:00:00 i2.0' '@2020-01-01 00:00:00 i-0.5'; do
@@ -56,7 +57,7 @@ for clock in '2020-01-01 00:00:00' '@2020-01-01 00:00:00 i0.001' \
         fail "under '$clock' two runs differ"
     taken=$(field 9 "$folder/first/cpu.pb")
     [ "${#taken}" = 19 ] || fail "under '$clock' the time is '$taken'"
-    # 4000 looks before it, 2 s each at most.
+    # The clock may have been read at most 4000 times before, at 2 s a reading.
     [ $((taken / 1000000000)) -ge $((start - 3000)) ] &&
         [ $((taken / 1000000000)) -le $((start + 9000)) ] ||
         fail "under '$clock' the time is $taken"
@@ -69,7 +70,7 @@ for clock in '2020-01-01 00:00:00' '@2020-01-01 00:00:00 i0.001' \
         "$folder/still"
 done
 
-# Clocks that go on by themselves: only times may differ.
+# With clocks that advance by themselves only times may differ.
 for clock in '@2020-01-01 00:00:00 x100' '-3y' '+2d x0.01'; do
     run_twice "$clock"
     for file in heap allocs mutex goroutine threadcreate; do
@@ -78,7 +79,7 @@ for clock in '@2020-01-01 00:00:00 x100' '-3y' '+2d x0.01'; do
     done
 done
 
-# profsim looks at no clock.
+# profsim reads no clock.
 recording=fixtures/recordings/python-index.rec
 TZ=UTC LC_ALL=C timeout 120 "$profsim" run "$recording" \
     --out "$folder/plain" >"$folder/plain.text"

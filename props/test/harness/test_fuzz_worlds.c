@@ -1,7 +1,7 @@
 /*
  * test_fuzz_worlds.c -- the fuzz target of worlds must crash when a run breaks
- * a property; otherwise fuzzing would find nothing. With wrong rules it must
- * end its process, whether or not it was asked to print its finding.
+ * a property; otherwise fuzzing would find nothing. With a wrong rule set it
+ * must end its process, whether or not it is told to print what it found.
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 
 enum { INPUTS = 2000, INPUT_BYTES = 512, SECONDS = 120 };
 
-/* Any bytes at all; a function of their number. */
+/* Make input number `number`: bytes that depend only on the number. */
 static void
 draw(uint8_t *bytes, uint64_t number)
 {
@@ -25,7 +25,8 @@ draw(uint8_t *bytes, uint64_t number)
         bytes[i] = (uint8_t)sim_rng_next(&rng);
 }
 
-/* returns: how a process ends that is given so many inputs */
+/* Fork, and give the target `count` inputs in the child. returns: how the child
+ * ended */
 static int
 status_of(const char *rules, uint64_t inputs)
 {

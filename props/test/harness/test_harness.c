@@ -20,7 +20,7 @@
 #include "unit_test.h"
 
 enum {
-    RUNS_TO_NOTICE = 3000, /* every fault is noticed in far fewer */
+    RUNS_TO_NOTICE = 3000, /* each fault is noticed in far fewer */
     RUNS_FOR_ANSWERS = 12000,
     RUNS_FOR_MARKS = 20000,
     LABELS_MAX = 128,
@@ -83,7 +83,7 @@ TEST(every_fault_is_noticed_by_the_property_that_watches_the_place)
     }
 }
 
-/* Each third seed from the first, second and third on. */
+/* Three shards have the seeds 1, 4, 7 ..., 2, 5, 8 ... and 3, 6, 9 ... */
 TEST(shards_add_up_to_the_whole)
 {
     struct props_outcome sum = {.runs = 0};
@@ -128,7 +128,7 @@ TEST(no_property_of_a_campaign_is_without_a_lie)
     for (int i = 0; i < PROPS_COUNT; i++) {
         const char *id = props_property_id((enum props_property)i);
 
-        /* The others are counted out by tests of their own. */
+        /* The other properties have tests of their own. */
         if ((PROPS_OF_TRACES & PROPS_BIT(i)) == 0 &&
             strchr("BCDHL", id[0]) != NULL && (told & PROPS_BIT(i)) == 0)
             fail_msg("no fault is shown to %s: faulty_prof.def has none", id);
@@ -196,7 +196,7 @@ TEST(a_run_that_ends_its_process_is_reported_as_such)
     }
 }
 
-/* The property that a seed breaks, PROPS_NONE if it holds. */
+/* Return the property that a seed breaks, or PROPS_NONE. */
 static enum props_property
 property_of_seed(uint64_t seed, props_set *broken)
 {
@@ -237,11 +237,12 @@ TEST(a_failure_has_the_name_of_the_first_property_it_breaks)
 /* ---- choices ---- */
 
 struct question {
-    uint32_t bound; /* the largest asked with */
+    uint32_t bound; /* the largest bound of the choice so far */
     uint32_t given[ANSWERS_MAX];
 };
 
-/* in: last, the last question that is no fault's */
+/* Is this choice made in worlds with a heap? in: last, the last label that is
+ * not a fault's */
 static bool
 is_asked_of_heaps(uint32_t label, uint32_t last)
 {
@@ -292,7 +293,8 @@ TEST(every_question_is_asked_and_every_answer_is_given)
     }
 }
 
-/* Events 0, 2, 4, 6 and 8 are what it takes; nothing between two of them. */
+/* Fails if the events 0, 2, 4, 6 and 8 are there, in this order; all others may
+ * go. */
 static bool
 has_every_second_event(void *context, const struct props_event_list *list)
 {
@@ -318,10 +320,11 @@ TEST(events_that_stand_alone_are_left_out_one_by_one)
     assert_int_equal(list.events_count, 5);
 }
 
-/* Three wait, one of them not yet due: each answer picks who it names. */
+/* Actors 0 and 2 are due at 7, actor 1 only at 8. Each value of the choice
+ * names an actor. */
 TEST(a_tie_goes_to_the_one_that_the_answer_names)
 {
-    static const uint32_t first[] = {0, 2, 2}; /* 1 is not due: the next is */
+    static const uint32_t first[] = {0, 2, 2}; /* for 1: actor 2 */
     struct sim_choice list[4];
     struct sim_choices choices;
 
@@ -340,7 +343,7 @@ TEST(a_tie_goes_to_the_one_that_the_answer_names)
     }
 }
 
-/* The hash of Go's runtime over a stack, without the size. */
+/* Go's runtime hash of a stack, without the size. */
 static uint64_t
 go_hash(const struct truth_stack *stack)
 {
@@ -388,7 +391,7 @@ TEST(some_worlds_have_stacks_that_a_hash_cannot_tell_apart)
 
 /* ---- shrinking ---- */
 
-/* Do the events break the property, less the event at `without`? */
+/* Do the events without event `without` break the property? */
 static bool
 list_breaks(struct props_run *run, const struct sim_scenario *scenario,
             uint32_t without, enum props_property property)
@@ -403,7 +406,7 @@ list_breaks(struct props_run *run, const struct sim_scenario *scenario,
             continue;
         holds = props_run_event(run, &scenario->events[i], &refused);
         if (refused != NULL)
-            return false; /* not a possible run */
+            return false; /* these events are not possible */
     }
     if (holds)
         props_run_end(run);
@@ -444,7 +447,8 @@ judge_shrunk(const struct props_failure *failure, enum props_property property)
 
 TEST(a_failure_shrinks_to_one_of_the_same_property)
 {
-    /* Of the two faults, the second is easier to meet: shrinking may slip. */
+    /* In each pair the second fault is met more easily: shrinking must not slip
+     * into its failure. */
     static const enum faulty_kind pairs[][2] = {
         {FAULTY_REVERSED, FAULTY_UNFLUSHED},
         {FAULTY_SHORT_COUNT, FAULTY_NEGATIVE},
@@ -501,7 +505,7 @@ TEST(a_replay_finds_the_property_that_its_file_names)
     faulty_prof_show(FAULTY_NONE, FAULTY_NONE);
 }
 
-/* The snapshot that shows it is the judge's own, which L1 asks for. */
+/* Only a snapshot that the judge takes itself, for L1, shows the failure. */
 TEST(a_failure_at_the_end_is_explained_with_all_that_was_asked)
 {
     static const char text[] = "profsim scenario 2\n"
@@ -525,7 +529,7 @@ TEST(a_failure_that_does_not_come_again_is_called_unstable)
         campaign_of(PROPS_BIT(PROPS_H1), 1, 1);
     struct props_failure failure;
 
-    faulty_prof_show(FAULTY_NONE, FAULTY_NONE); /* it failed once, they say */
+    faulty_prof_show(FAULTY_NONE, FAULTY_NONE); /* it does not fail again */
     assert_true(props_failure_of_seed(&failure, &campaign, 1, "a test"));
     assert_true(failure.unstable);
     assert_int_equal(failure.breach.property, PROPS_D1);

@@ -1,8 +1,8 @@
 #!/bin/sh
-# test_mutate.sh -- tests mutate_run with a judge that is written here: the number
-# of a mutant says how the judge treats it. Tested are mutants that are caught,
-# mutants that survive, and that a judge which could not run gives no verdict.
-# usage: props/test/harness/test_mutate.sh RUN
+# test_mutate.sh -- tests mutate_run with a judge that is written here: the
+# number of a mutant says how the judge treats it. Some mutants are caught, some
+# survive, and for some the judge cannot run, which gives no verdict. usage:
+# props/test/harness/test_mutate.sh RUN
 set -u
 . props/test/lib/count.sh
 run=$(cd "$(dirname "$1")" && pwd)/${1##*/}
@@ -11,7 +11,7 @@ trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 1
 shown="out said results"
 
-# check NAME COMMAND...: it must hold
+# check NAME COMMAND...: the command must succeed
 check() {
     name=$1
     shift
@@ -24,7 +24,7 @@ mutant() {
     printf '%s\t%s\tprof/a.c\tf\t1\tkind\tx%s\ty\t1\n' "$1" "$1" "$1"
 }
 
-# judges COSTS [OPTION...]: try the mutants; what it says and its exit are kept
+# judges COSTS [OPTION...]: try the mutants; keep the output and the exit code
 judges() {
     printf '%s\n' "$1" >costs
     shift
@@ -33,7 +33,7 @@ judges() {
     got=$?
 }
 
-# verdict NUMBER WORD: of a mutant
+# verdict NUMBER WORD: the verdict on that mutant must be WORD
 verdict() {
     awk -F'\t' -v number="$1" -v word="$2" '$1 == number { found = $7 == word }
         END { exit !found }' results

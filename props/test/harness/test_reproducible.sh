@@ -8,9 +8,9 @@ shown=
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 there="$dir/another folder, with a longer name"
-export CCACHE_DISABLE=1 # it hands out what was built in other folders
+export CCACHE_DISABLE=1 # it returns objects built in other folders
 
-# build FOLDER TARGET...: in a copy of the tree
+# build FOLDER TARGET...: build the targets in a copy of the tree
 build() {
     mkdir "$1"
     tar -c --exclude=./out --exclude=./.git --exclude=./reports . |
@@ -40,17 +40,18 @@ for built in "$@"; do
     grep -q 'Elf file type is DYN' "$dir/headers"
     count "$built is not position independent" $?
     case $built in
-    *libprof.so*) continue ;; # small functions that read no foreign bytes
+    *libprof.so*) continue ;; # small functions that read no untrusted bytes
     esac
     grep -q __stack_chk_fail "$dir/symbols"
     count "$built has no stack protector" $?
-    # More than 50, or half of what a file has that is smaller.
+    # More than 50 functions must have the mark, or half of those in a smaller
+    # file.
     functions=$(grep '^[0-9a-f]* <' "$dir/code" | grep -vc '@plt')
     [ "$functions" -lt 100 ] || functions=100
     [ "$(grep -c endbr64 "$dir/code")" -gt $((functions / 2)) ]
     count "$built does not mark where calls may arrive (CET)" $?
     case $built in
-    *.so) continue ;; # it is built without builtins, the checked ones, too
+    *.so) continue ;; # built without builtins, so without the checked ones, too
     esac
     grep -q '__[a-z]*printf_chk' "$dir/symbols"
     count "$built does not check the sizes of buffers (FORTIFY)" $?

@@ -16,7 +16,7 @@ cd "$dir" || exit 1
 passed=0
 failed=0
 
-# exits STATUS TEXT NAME COMMAND...: so it ends, and prints a line with TEXT
+# exits STATUS TEXT NAME COMMAND...: it must exit so, and print a line with TEXT
 exits() {
     want=$1
     text=$2
@@ -34,7 +34,7 @@ exits() {
     fi
 }
 
-# program PATH TEXT: a program of one line
+# program PATH TEXT: make a program whose only line is TEXT
 program() {
     mkdir -p "$(dirname "$1")"
     printf '#!/bin/sh\n%s\n' "$2" >"$1"
@@ -43,7 +43,7 @@ program() {
 
 # ----------------------------------------------------------------------- soak
 
-# good: all programs that the soak runs, each content
+# good: make all programs that the soak runs; each succeeds
 good() {
     for build in b b/clang b/asan; do
         program $build/profsim 'echo "log hash 1"'
@@ -57,7 +57,7 @@ good
 exits 0 ' 0 failed' "a soak without failures" \
     env SOAK_BUILDS=b sh "$scripts/campaign/soak.sh" 0
 
-# bad PATH LINE WHAT: with this one program otherwise, the soak fails
+# bad PATH LINE WHAT: with this one program changed, the soak must fail
 bad() {
     good
     program "$1" "$2"
@@ -128,7 +128,7 @@ echo "stat::number_of_executed_units: 7"'
 exits 1 'FAILED: worlds (exit 1)' "... and one that fails here, too" \
     sh "$scripts/fuzz/fuzz.sh" 1 --corpus c worlds
 program out/fuzz/fuzz_worlds 'echo "stat::number_of_executed_units: 7"'
-# Of AFL++: does it read what was received, and is what it finds sent?
+# With AFL++: the inputs received must be read, and the inputs found sent.
 program out/profsim 'case $2 in
 c/worlds) echo x >"$3/theirs" && cat "$3"/id* >>sent ;;
 esac'
@@ -145,7 +145,7 @@ exits 0 found "... and sends what it finds" cat sent
 
 printf 'X(H1, A, "a")\nX(H2, A, "b")\n' >props/property.def
 
-# row DEMAND FACT...: the row of a mutant
+# row DEMAND FACT...: print the row of a mutant
 row() {
     {
         printf 'name m\ntitle t\nissue \nwhere f\nrules exact\n'
@@ -196,7 +196,7 @@ judged 1 'is caught now' "an excuse that is none any more"
 row H1 ''
 judged 0 '0 of 1 mutants caught' "an excuse does not count as caught"
 survives=
-# timed TEXT NAME SECONDS COMMAND: what mutants.py says of a judge
+# timed TEXT NAME SECONDS COMMAND: what mutants.py must say of such a judge
 timed() {
     exits 0 "$1" "mutants: $2" python3 -c '
 import sys
@@ -230,7 +230,7 @@ exits 1 'only 2 real bugs' "mutants: patches are found" \
 mkdir reports
 printf '"prof/a.c:1",acquire,relaxed,k,race,3\n' >reports/memory-order.csv
 
-# lines VERDICT...: so the mutants of prof/a.c ended
+# lines VERDICT...: write a table in which the mutants of prof/a.c ended so
 lines() {
     : >mutants.tsv
     : >results.tsv
@@ -244,7 +244,7 @@ lines() {
     done
 }
 
-# scored STATUS TEXT NAME [REASON]: with a bar of 60 %
+# scored STATUS TEXT NAME [REASON]: judge the table, with 60 % required
 scored() {
     printf '%s\n' "${4:-# no reasons}" >equivalent.txt
     exits "$1" "$2" "lines: $3" awk -v csv=l.csv -v md=l.md -v bar=60 \
@@ -280,7 +280,8 @@ scored 1 '0 of 0 mutants caught' "nothing was tried"
 mkdir prof
 printf 'if (a)\n    b();\n' >prof/a.c
 
-# reached STATUS TEXT NAME LINE-2 TRUE FALSE [REASON]: how often
+# reached STATUS TEXT NAME LINE-2 TRUE FALSE [REASON]: how often line 2 and both
+# ways of its branch ran, and what the report must say
 reached() {
     printf 'SF:%s/prof/a.c\nDA:1,9\nDA:2,%s\nend_of_record\n' "$dir" "$4" \
         >lines.lcov

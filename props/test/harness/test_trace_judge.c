@@ -18,7 +18,7 @@ struct noticed {
     uint64_t unnoticed;
 };
 
-/* Change a byte, judge again, put it back. */
+/* Change a byte, judge again, and restore the byte. */
 static void
 lie_once(struct props_run *run, uint8_t *byte, uint8_t change,
          struct noticed *noticed)
@@ -51,8 +51,8 @@ lie_about(struct props_run *run, uint64_t seed, struct noticed *noticed)
 
 TEST(nearly_every_changed_byte_is_noticed)
 {
-    /* What bytes of a file can show. T8, T10 and T11 are about when and how
-     * it was read. */
+    /* Properties that a change of the file can break. T8, T10 and T11 are about
+     * when and how it was read. */
     static const enum props_property shown[] = {PROPS_T1, PROPS_T2, PROPS_T3,
                                                 PROPS_T4, PROPS_T5, PROPS_T6,
                                                 PROPS_T7, PROPS_T9, PROPS_T12};
@@ -67,11 +67,12 @@ TEST(nearly_every_changed_byte_is_noticed)
         assert_true(props_run_choices(run, &choices, &prof_rules_exact,
                                       SIM_WORLDS_TRACED, PROPS_OF_TRACES));
         lie_about(run, seed, &noticed);
-        assert_true(trace_judge_run(&run->trace)); /* all is back */
+        assert_true(trace_judge_run(&run->trace)); /* every byte is restored */
     }
     assert_true(noticed.changed > 1000);
-    /* The others: bits of a number beyond its 64th, numbers that mean nothing,
-     * and stacks that no event names. */
+    /* Fewer than one change in ten may go unnoticed: those in bits of a number
+     * beyond its 64th, in numbers that have no meaning, and in stacks that no
+     * event refers to. */
     assert_true(noticed.unnoticed * 10 < noticed.changed);
     for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
         if (noticed.by[shown[i]] == 0)

@@ -12,16 +12,17 @@
 
 struct captured {
     int exit_code;     /* -1: it did not exit */
-    int signal;        /* that ended it; 0: none. SIGALRM: it took too long */
-    size_t peak_bytes; /* resident, of it or of a process that it waited for */
+    int signal;        /* that ended it; 0: none; SIGALRM: the time was over */
+    size_t peak_bytes; /* peak, resident, of it or its child */
     char *text;        /* standard output and error in order; ends with NUL */
     size_t text_bytes;
 };
 
 /*
- * Run a command; its argument list ends in NULL. After `seconds` it is killed.
- * Its standard input is the descriptor `input`; /dev/null if that is negative.
+ * Run a command. It is killed after `seconds`. Its standard input is the
+ * descriptor `input`, or /dev/null if that is negative.
  *
+ * in:      argv, ends in NULL
  * out:     *captured, to be freed with captured_free()
  * returns: false if no process can be made
  */
@@ -29,8 +30,8 @@ bool captured_run(struct captured *captured,
                   enum cli_exit (*command)(int argc, char **argv), char **argv,
                   int input, unsigned seconds);
 
-/* Take over what was printed into the file `output`. returns: false: no memory
- */
+/* Read what was printed into the file `output`. returns: false if memory runs
+ * out */
 bool captured_read(struct captured *captured, int output);
 void captured_free(struct captured *captured);
 

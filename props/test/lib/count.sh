@@ -17,7 +17,8 @@ count() {
     done
 }
 
-# finish TEST: prints the last line. returns: 0 if all passed, and there were any
+# finish TEST: print the last line. returns: 0 if there were checks and all
+# passed
 finish() {
     echo "$1: $passed passed, $failed failed"
     [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]

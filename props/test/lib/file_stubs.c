@@ -262,7 +262,8 @@ end(void **state)
 
     (void)begin(state);
     (void)unlink(path);
-    /* A temporary file that was left would hold the folder. */
+    /* A temporary file that was left behind would keep the folder from being
+     * removed. */
     if (rmdir(folder) != 0 || mkdir(folder, 0700) != 0)
         return -1;
     return descriptors;
@@ -350,7 +351,7 @@ assert_refused(const char *name, int error, const char *reason)
     assert_int_equal(file.error, error);
     assert_non_null(strstr(prof_file_reason(&file), reason));
     assert_int_equal(prof_file_end(&file, PROF_OK), PROF_ERR_SINK);
-    /* Asked early, it is the same. */
+    /* prof_file_check() says the same in advance. */
     assert_int_equal(prof_file_check(&file, name), PROF_ERR_SINK);
     assert_int_equal(file.error, error);
 }

@@ -15,7 +15,7 @@
 enum call {
     NO_CALL,
     CALL_CREATE, /* openat() of the temporary file */
-    CALL_OPEN,   /* openat() of what is written in place */
+    CALL_OPEN,   /* openat() of a file written in place */
     CALL_FOLDER, /* openat() of the folder, to sync it */
     CALL_STATUS, /* open() of the process's status ... */
     CALL_READ,   /* and its read() */
@@ -31,48 +31,49 @@ enum call {
 };
 
 struct stubs {
-    int refused_after; /* calls that are let through first */
-    int refused_times; /* that are left */
+    int refused_after; /* calls that succeed before the first failure */
+    int refused_times; /* failures that are still to come */
     size_t write_max;  /* bytes that a write takes */
-    int errno_before;  /* of a write that takes nothing; 0: not set */
-    int start_flags;   /* of the last open(), where a path begins */
+    int errno_before;  /* set before a write that returns 0; 0: not set */
+    int start_flags;   /* of the last open() with which a path begins */
     int created_flags; /* of the last temporary file */
     mode_t created_mode;
-    int opened_flags; /* of the last thing written in place */
+    int opened_flags; /* of the last file written in place */
     int descriptors;  /* opened and not closed */
-    ino_t synced[4];  /* files, in their order */
+    ino_t synced[4];  /* inodes, in the order in which they were synced */
     size_t syncs;
-    size_t syncs_before_mode; /* the file had got its mode */
-    size_t syncs_before_name; /* the file had got its name */
+    size_t syncs_before_mode; /* syncs before the file had its mode */
+    size_t syncs_before_name; /* syncs before the file had its name */
     size_t unlinks;
-    size_t fixed_names; /* so many temporary names are the same */
-    const char *status; /* is read instead of the process's; NULL: that */
-    const char *root;   /* is opened instead of "/"; NULL: that */
-    const char *swap;   /* is opened instead of what is written in place */
+    size_t fixed_names; /* how many temporary names are to be the same */
+    const char *status; /* read instead of the process's status; NULL: not */
+    const char *root;   /* opened instead of "/"; NULL: not */
+    const char *swap;   /* opened instead of a file written in place */
     uid_t euid;         /* of the process, if not 0 */
 };
 
 extern struct stubs stubs;
 extern struct prof_file file;
-extern char folder[]; /* a new one, of the group of tests */
+extern char folder[]; /* the temporary folder of a group of tests */
 extern char path[];   /* a file in it */
 
-/* Let a call fail, so often, with such an errno. */
+/* Let a call fail `times` times with errno `error`. */
 void refuse(enum call call, int error, int times);
 
-/* Fixtures: of a group, of a test. A test ends with nothing open or left. */
+/* The set-up of a group, and that of a test. A test must leave nothing open or
+ * behind. */
 int make_folder(void **state);
 int remove_folder(void **state);
 int begin(void **state);
 int end(void **state);
 
-/* returns: the path of a name in the folder, in one of four buffers in turn */
+/* Return the path of a name in the folder, in one of four buffers in turn. */
 const char *in_folder(const char *name);
 
-/* Write text to the file that was begun. */
+/* Write text to the file that is being written. */
 enum prof_status put(const char *text);
 
-/* Write a file at once, which must work. */
+/* Write a whole file; this must succeed. */
 void write_text(const char *name, const char *text);
 
 void assert_holds(const char *name, const char *want);
@@ -80,19 +81,20 @@ void assert_holds(const char *name, const char *want);
 /* Make a file without the library. */
 void make_text(const char *name, const char *text);
 
-/* returns: how a file or link is, which must be there */
+/* Return the status of a file or link, which must exist. */
 struct stat like(const char *name);
 
-/* Let the folder be one that all may write to, or only we. */
+/* Let everybody write to the folder (sticky or not), as to /tmp. */
 void share_folder(bool sticky);
 
-/* Let a thing be another user's, as root may; or let us be another user. */
+/* Give a file to another user, if we are root; otherwise pretend to be another
+ * user ourselves. */
 void give_away(const char *name);
 
-/* A file cannot be begun there, which is known early. */
+/* A file cannot be begun there, and prof_file_check() says so in advance. */
 void assert_refused(const char *name, int error, const char *reason);
 
-/* Write to a name; the file is at the place, and is removed. */
+/* Write to a name. The file must appear at `place`; then remove it. */
 void assert_writes(const char *name, const char *place);
 
 /* Make a pipe at `path`. returns: a descriptor that reads it */

@@ -11,7 +11,7 @@
 
 static char folder[] = "/tmp/profsim-test-XXXXXX";
 
-/* The path of a file in it. out: path */
+/* Make the path of a file in the folder. out: path */
 static inline void
 folder_path(char *path, size_t bytes, const char *name)
 {
@@ -26,7 +26,7 @@ folder_make(void **state)
     return mkdtemp(folder) != NULL ? 0 : -1;
 }
 
-/* Makes the folder. out: path, of a file in it. returns: 0, or -1 */
+/* Make the folder. out: path, that of a file in it. returns: 0, or -1 */
 static inline int
 folder_with(char *path, size_t bytes, const char *name)
 {
@@ -44,7 +44,7 @@ folder_remove(void **state)
     return rmdir(folder);
 }
 
-/* A teardown that removes all that is in the folder, too. */
+/* A teardown that also removes all that is in the folder. */
 static inline int
 folder_clear(void **state)
 {

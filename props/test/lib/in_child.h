@@ -2,8 +2,8 @@
  * in_child.h -- run a test's body in a process of its own: for code that a
  * process can run only once, or that would damage the test program.
  *
- * There, use CHECK() instead of assertions: it prints the condition that does
- * not hold, and ends the process.
+ * In `body`, use CHECK() instead of assertions: it prints the condition that
+ * does not hold, and ends the process.
  */
 #ifndef IN_CHILD_H
 #define IN_CHILD_H
@@ -26,7 +26,7 @@ child_fail(const char *condition, const char *file, int line)
     _exit(1);
 }
 
-/* The child must get to the end of `body`. */
+/* Run `body` in a child, which must get to its end. */
 static inline void
 expect_in_child(void (*body)(void))
 {

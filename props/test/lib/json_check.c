@@ -1,6 +1,7 @@
 /*
  * json_check.c -- see json_check.h. Grammar of RFC 8259, by recursive descent;
- * every function returns what follows the thing it read, or NULL.
+ * every function returns the text behind what it read, or NULL if that is not
+ * valid.
  */
 #include "json_check.h"
 

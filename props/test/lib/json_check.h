@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-/* in: text, ended by a zero. returns: whether it is one JSON value */
+/* in: text, ending in NUL. returns: is it one valid JSON value? */
 bool props_json_is_valid(const char *text);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-extern uint32_t refused_memory_at; /* counted down; at 1 it fails; 0: never */
-extern uint32_t refused_memory_callocs; /* so many calls of calloc() */
+extern uint32_t refused_memory_at;      /* counted down, fails at 1; 0: off */
+extern uint32_t refused_memory_callocs; /* how often calloc() was called */
 
 #endif

@@ -13,9 +13,7 @@
 #if defined(__x86_64__)
 #define PROPS_STEPS 1
 #else
-#define PROPS_STEPS                                           \
-    0 /* this machine has no trap flag that a program can set \
-       */
+#define PROPS_STEPS 0 /* no trap flag that a program can set */
 #endif
 
 /*

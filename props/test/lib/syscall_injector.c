@@ -25,9 +25,9 @@ struct command {
     pid_t pid;
     const struct props_fault *fault;
     struct props_injectd *result;
-    uint64_t made; /* by descriptor: opened to make a file */
-    bool inside;   /* a system call */
-    bool strikes;  /* this one fails */
+    uint64_t made; /* a bit for each descriptor of a file being made */
+    bool inside;   /* in a system call */
+    bool strikes;  /* this call is to fail */
     enum props_call call;
     int descriptor;
 };
@@ -38,7 +38,7 @@ is_made(const struct command *c, unsigned long long descriptor)
     return descriptor < DESCRIPTORS && (c->made >> descriptor & 1) != 0;
 }
 
-/* Which of the calls that may fail this is; COUNT: none. */
+/* Which of the calls that may be made to fail this is, or COUNT. */
 static enum props_call
 call_of(const struct command *c, const struct user_regs_struct *regs)
 {
@@ -125,7 +125,8 @@ be_command(char *const *argv)
     _exit(127);
 }
 
-/* One stop of the command. returns: the signal to go on with */
+/* Handle one stop of the command. returns: the signal with which to continue
+ * it */
 static int
 on_stop(struct command *c, int status)
 {

@@ -12,7 +12,7 @@
 #if defined(__x86_64__)
 #define PROPS_SUPERVISES 1
 #else
-#define PROPS_SUPERVISES 0 /* registers have other names */
+#define PROPS_SUPERVISES 0 /* registers have other names here */
 #endif
 
 enum props_call {
@@ -24,20 +24,18 @@ enum props_call {
     PROPS_CALL_COUNT
 };
 
-#define PROPS_CALL_SHORT                                \
-    (-1) /* as if an error: half of the bytes are taken \
-          */
+#define PROPS_CALL_SHORT (-1) /* half the bytes are written */
 
 struct props_fault {
-    enum props_call call; /* PROPS_CALL_COUNT: none */
+    enum props_call call; /* PROPS_CALL_COUNT: no fault */
     uint32_t nth;         /* from 1 */
     int error;            /* errno, or PROPS_CALL_SHORT */
 };
 
 struct props_injectd {
-    bool ran;    /* false: the system does not let us */
+    bool ran;    /* false: the system does not allow tracing */
     int status;  /* as waitpid() gives it */
-    bool struck; /* the fault came */
+    bool struck; /* the fault was injected */
     uint32_t calls[PROPS_CALL_COUNT];
 };
 

@@ -10,7 +10,7 @@
 #include "unit_test.h"
 
 static enum call refused; /* which call fails ... */
-static int refused_errno; /* ... and how; 0: it is let through */
+static int refused_errno; /* ... and how; 0: it is made */
 struct syscall_stubs syscall_stubs = {.read_max = SIZE_MAX};
 
 void
@@ -90,7 +90,7 @@ __wrap_timer_create(clockid_t clock, struct sigevent *event, timer_t *id)
     if (is_refused(CALL_TIMER_CREATE))
         return -1;
     answer = __real_timer_create(clock, event, id);
-    /* A process may have syscall_stubs.timers of other kinds. */
+    /* Only timers of the thread's CPU time are counted. */
     syscall_stubs.timers += answer == 0 && clock == CLOCK_THREAD_CPUTIME_ID;
     syscall_stubs.last_event = *event;
     return answer;
@@ -138,7 +138,8 @@ is_barrier_refused(void)
     return is || is_refused(CALL_SYSCALL);
 }
 
-/* What the core and its port call this way, and with how many words. */
+/* Calls that the core and its port make through syscall(), and with how many
+ * words. */
 long
 __wrap_syscall(long number, ...)
 {
@@ -164,7 +165,7 @@ __wrap_syscall(long number, ...)
         syscall_stubs.futexes[syscall_stubs.futexes_count++] =
             (struct futex_call){number, (const uint32_t *)word[0], (int)word[1],
                                 (int)word[2]};
-        assert_int_equal(word[3], 0); /* no time, */
+        assert_int_equal(word[3], 0); /* no time limit, */
         assert_int_equal(word[4], 0); /* no other word */
         assert_int_equal((int)word[5], 0);
         *syscall_stubs.wakes_by = 0;

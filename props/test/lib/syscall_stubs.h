@@ -30,33 +30,33 @@ struct futex_call {
 };
 
 struct syscall_stubs {
-    int refused_times; /* the call that fails does so as often */
+    int refused_times; /* how often the chosen call still fails */
     int timers;        /* created and not deleted */
     struct itimerspec last_times;
     struct sigevent last_event;
     int last_timer_flags;
     int opened_flags;
     size_t reads;
-    size_t reads_good;        /* that many do not fail */
-    size_t read_max;          /* bytes that one gives */
-    struct timespec set_time; /* what clocks say, unless its seconds are 0 */
+    size_t reads_good;        /* reads that succeed before */
+    size_t read_max;          /* bytes that one read gives */
+    struct timespec set_time; /* of all clocks, if not 0 s */
     clockid_t asked_clock;
     struct futex_call futexes[8];
     size_t futexes_count;
-    uint32_t *wakes_by; /* a sleep ends at once, and then it is 0 */
+    uint32_t *wakes_by; /* set to 0 when a sleep ends, at once; NULL: not */
     size_t barriers;
-    unsigned refused_barriers; /* bits, lowest first: whether the next are */
-    void (*meanwhile)(void);   /* by another, when a handler is set; or NULL */
+    unsigned refused_barriers; /* bits: does the next fail? */
+    void (*meanwhile)(void);   /* called while a handler is set; or NULL */
     uintptr_t ticked[2];       /* the last tick's stack */
     uint32_t ticked_depth;
 };
 
 extern struct syscall_stubs syscall_stubs;
 
-/* Let a call fail, so often, with such an errno. */
+/* Let a call fail `times` times with errno `error`. */
 void syscall_stubs_set(enum call call, int error, int times);
 
-/* Back to the system as it is. returns: timers that are left, for a teardown */
+/* Stop replacing calls. returns: the timers that are left, for a teardown */
 int syscall_stubs_end(void **state);
 
 #endif

@@ -115,7 +115,7 @@ put_event(struct props_trace_script *out, const struct word *word,
     out->base_ticks = out->ticks;
 }
 
-/* Records that are no events. returns: whether the token was one */
+/* Read a token for a record that is not an event. returns: is it one? */
 static bool
 put_other(struct props_trace_script *out, const struct token *token,
           bool *has_frequency)

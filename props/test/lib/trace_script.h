@@ -28,10 +28,10 @@
 struct props_trace_script {
     uint8_t bytes[PROPS_TRACE_SCRIPT_BYTES_MAX];
     size_t bytes_count;
-    uint64_t seq;        /* of the last event by the text's order */
+    uint64_t seq;        /* of the last event in the text */
     uint64_t ticks;      /* of the last event */
-    uint64_t base_seq;   /* what the next difference is relative to */
-    uint64_t base_ticks; /* same */
+    uint64_t base_seq;   /* from which the next difference is taken */
+    uint64_t base_ticks; /* the same for ticks */
 };
 
 /* Translate a script; an unknown word fails the running test. */

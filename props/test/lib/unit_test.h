@@ -20,7 +20,7 @@
 #ifndef PROPS_UNIT_TEST_H
 #define PROPS_UNIT_TEST_H
 
-/* cmocka.h needs the first four. */
+/* cmocka.h needs the first four headers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -35,7 +35,7 @@ static struct CMUnitTest tests_added[TESTS_MAX] __attribute__((unused));
 static int tests_lines[TESTS_MAX] __attribute__((unused));
 static size_t tests_count __attribute__((unused));
 
-/* Constructors run in no fixed order: the line decides. */
+/* Constructors run in no fixed order, so tests are sorted by their lines. */
 static inline void
 tests_add(struct CMUnitTest test, int line)
 {
@@ -53,7 +53,7 @@ tests_add(struct CMUnitTest test, int line)
 
 #define TEST(name) TEST_WITH(NULL, NULL, name)
 
-/* The same; `setup` prepares this test, `teardown` clears up behind it. */
+/* TEST() with a set-up before the test and a teardown after it. */
 #define TEST_WITH(setup, teardown, name)                                   \
     static void name(void **state);                                        \
     __attribute__((constructor)) static void name##_add(void)              \

@@ -1,10 +1,11 @@
-/* varint.h -- takes a varint of a protobuf that a test reads. */
+/* varint.h -- reads a varint from protobuf bytes, for tests. */
 #ifndef PROPS_VARINT_H
 #define PROPS_VARINT_H
 
 #include "unit_test.h"
 
-/* in, out: *at, up to end. An endless or cut one fails the test. */
+/* in/out: *at, up to `end`. A varint that is too long or cut off fails the
+ * test. */
 static inline uint64_t
 varint_take(const uint8_t **at, const uint8_t *end)
 {

@@ -15,7 +15,7 @@ props_log_begin(struct log_builder *builder, enum model_scheme scheme)
 {
     memset(builder, 0, sizeof *builder);
     for (uint32_t i = 0; i < LOG_STACKS; i++) {
-        /* The leaves differ, the callers are the same. */
+        /* Stacks differ in the leaf, and have the same callers. */
         builder->frames[i][0] = 'A' + (uintptr_t)i;
         builder->frames[i][1] = 1000;
         builder->frames[i][2] = 2000;

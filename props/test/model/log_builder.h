@@ -31,11 +31,11 @@ struct log_builder {
     char text[LOG_TEXT_BYTES];
 };
 
-/* Begin with an empty log; exact rules but for `scheme`. */
+/* Begin with an empty log, by the exact rules except for `scheme`. */
 void props_log_begin(struct log_builder *builder, enum model_scheme scheme);
 void props_log_end(struct log_builder *builder);
 
-/* Begin again, under builder->limits as they are now. */
+/* Begin again, with the current builder->limits. */
 void props_log_again(struct log_builder *builder);
 
 /* Append an entry and let the model read it. */
@@ -43,7 +43,7 @@ void props_log_tell(struct log_builder *builder,
                     const struct truth_entry *entry);
 void props_log_call(struct log_builder *builder, enum truth_kind kind);
 
-/* returns: the object */
+/* Append an allocation. returns: the object */
 uint32_t props_log_alloc(struct log_builder *builder, char stack,
                          uint64_t size_bytes);
 void props_log_object(struct log_builder *builder, enum truth_kind kind,
@@ -51,7 +51,7 @@ void props_log_object(struct log_builder *builder, enum truth_kind kind,
 struct model_answer props_log_snapshot(struct log_builder *builder, bool all,
                                        uint32_t room);
 
-/* Mark termination and next_cycle. */
+/* Append a mark termination and a next_cycle. */
 void props_log_gc(struct log_builder *builder);
 
 /*
@@ -63,16 +63,16 @@ const char *props_log_published(struct log_builder *builder);
 /* returns: what the heap oracle says, as "k=1: A 2/1", or "unknown" */
 const char *props_log_heap(struct log_builder *builder);
 
-/* ---- The log of a test, in words ---- */
+/* ---- one log for tests, with short names ---- */
 
 extern struct log_builder built_log;
 
-/* As fixtures: it begins, with either scheme, and ends. */
+/* Set-ups that begin the log with one of the schemes, and a teardown. */
 int log_of_ring(void **state);
 int log_of_stages(void **state);
 int log_end(void **state);
 
-/* returns: the object, of 8 bytes */
+/* Allocate 8 bytes. returns: the object */
 uint32_t log_alloc(char stack);
 void log_dead(uint32_t object);
 void log_sweep(uint32_t object);
@@ -80,10 +80,10 @@ void log_flush(void);
 void log_post_sweep(void);
 void log_gc(void);
 
-/* A whole background collection in which nothing dies. */
+/* Append a whole background collection, in which nothing dies. */
 void log_gc_and_flush(void);
 
-/* What a snapshot taken now shows, and what the heap oracle says of it. */
+/* Check what a snapshot taken now shows, and what the heap oracle says. */
 void log_shows(const char *published, const char *heap);
 
 #endif

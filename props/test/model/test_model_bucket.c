@@ -137,14 +137,14 @@ TEST_WITH(a_ring, the_end, a_new_stack_finds_all_buckets_taken)
     struct model_drops drops;
 
     builder.limits.buckets_max = 2;
-    builder.limits.frames_max = 2 * LOG_DEPTH; /* short of both from then on */
+    builder.limits.frames_max = 2 * LOG_DEPTH; /* both limits are short */
     props_log_again(&builder);
     props_log_alloc(&builder, 'A', 8);
     wait_ended(TRUTH_MUTEX, 'A', 1); /* kinds share the limit */
     props_log_alloc(&builder, 'B', 8);
     props_log_alloc(&builder, 'B', 8);
     wait_ended(TRUTH_BLOCK, 'A', 1);
-    props_log_alloc(&builder, 'A', 8); /* known: still counted */
+    props_log_alloc(&builder, 'A', 8); /* a known bucket: still counted */
     wait_ended(TRUTH_MUTEX, 'A', 1);
     drops = model_heap_drops(builder.model);
     assert_int_equal(drops.no_bucket, 3);
@@ -188,7 +188,7 @@ TEST_WITH(a_ring, the_end, an_object_that_was_dropped_is_freed_nowhere)
     props_log_object(&builder, TRUTH_FREE_EXPLICIT, first);
     props_log_object(&builder, TRUTH_DEAD, second);
     props_log_gc(&builder);
-    props_log_call(&builder, TRUTH_POST_SWEEP); /* early, but nobody waits */
+    props_log_call(&builder, TRUTH_POST_SWEEP); /* early, nothing waits */
     props_log_snapshot(&builder, true, ROOM);
     assert_string_equal(props_log_heap(&builder), "k=1: ");
     props_log_object(&builder, TRUTH_SWEEP, second);
@@ -239,7 +239,8 @@ TEST_WITH(a_ring, the_end, iterate_lists_all_and_publishes_nothing)
     props_log_gc(&builder);
     props_log_gc(&builder);
     read_with_room(TRUTH_ITERATE, 0);
-    assert_string_equal(props_log_published(&builder), ""); /* it lags */
+    assert_string_equal(props_log_published(&builder),
+                        ""); /* published a cycle later */
 }
 
 TEST_WITH(a_ring, the_end, waits_are_clamped_each_in_its_way)
@@ -274,7 +275,8 @@ TEST_WITH(a_ring, the_end, contention_is_seen_at_once_and_never_cleared)
     answer = read_with_room(TRUTH_MUTEX_SNAPSHOT, 1);
     assert_int_equal(answer.count, 1);
     assert_true(answer.fits);
-    /* They are no heap buckets, and do not spend the first snapshot. */
+    /* Contention buckets are no heap buckets, so the first snapshot is still to
+     * come. */
     props_log_alloc(&builder, 'D', 8);
     assert_true(props_log_snapshot(&builder, true, ROOM).first);
     assert_int_equal(model_heap_answer(builder.model).count, 1);

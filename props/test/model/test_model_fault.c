@@ -73,13 +73,13 @@ a_flush_missed_with_nothing_to_publish_breaks_nothing(void **state)
     log_shows("H 1/0", "k=0: H 1/0");
     log_gc_and_flush();
     log_alloc('A');
-    log_gc(); /* cycle 2, not flushed: nothing was born in cycle 0 since */
+    log_gc(); /* cycle 2, not flushed; nothing was allocated since cycle 0 */
     log_gc_and_flush();
     log_shows("H 1/0 A 1/0", "k=2: H 1/0 A 1/0");
     log_alloc('B');
     log_gc_and_flush();
     log_post_sweep();
-    log_gc(); /* cycle 5, not flushed: post_sweep did it before */
+    log_gc(); /* cycle 5, not flushed: post_sweep has published before */
     log_gc_and_flush();
     log_shows("H 1/0 A 1/0 B 1/0", "k=5: H 1/0 A 1/0 B 1/0");
 }
@@ -130,7 +130,7 @@ an_object_swept_a_collection_late_is_missing_for_a_cycle(void **state)
     a = log_alloc('A');
     log_dead(a);
     log_gc_and_flush();
-    log_gc_and_flush(); /* should have been swept before */
+    log_gc_and_flush(); /* it should have been swept before this */
     log_shows("A 1/0", "unknown");
     log_sweep(a);
     log_shows("A 1/0", "unknown");
@@ -151,7 +151,7 @@ stages_turned_after_the_restart_free_too_early(void **state)
     a = log_alloc('A');
     log_dead(a);
     props_log_call(&built_log, TRUTH_TERMINATE);
-    log_sweep(a); /* the world runs already */
+    log_sweep(a); /* the world runs again already */
     props_log_call(&built_log, TRUTH_NEXT_CYCLE);
     log_shows("B 1/0 A 0/1", "k=2: B 1/0"); /* the oracles disagree */
     log_gc();
@@ -169,11 +169,11 @@ stages_turned_once_more_instead_of_post_sweep_show_too_much(void **state)
     log_alloc('A');
     log_gc();
     g = log_alloc('G');
-    props_log_call(&built_log, TRUTH_NEXT_CYCLE); /* as if it were post_sweep */
+    props_log_call(&built_log, TRUTH_NEXT_CYCLE); /* in place of post_sweep */
     assert_string_equal(props_log_published(&built_log), "B 1/0 A 1/0");
     log_dead(g);
     log_gc();
-    /* The oracles disagree: G is younger than MT_2. */
+    /* The oracles disagree: G was allocated after MT_2. */
     log_shows("B 1/0 A 1/0 G 1/0", "k=2: B 1/0 A 1/0");
 }
 
@@ -209,7 +209,7 @@ an_object_swept_two_collections_late_is_missing_for_two_cycles(void **state)
     log_dead(b);
     log_gc_and_flush();
     log_sweep(b);
-    log_gc_and_flush(); /* B was in time, A still is not */
+    log_gc_and_flush(); /* B was swept in time, A still was not */
     log_shows("A 1/0 B 1/1", "unknown");
     log_sweep(a);
     log_post_sweep();
@@ -229,7 +229,7 @@ a_first_snapshot_settles_all_debts(void **state)
     log_gc();
     log_alloc('B');
     log_sweep(a);
-    /* Nothing was published by cycle 3, so now all is. */
+    /* By cycle 3 nothing had been published, so now everything is. */
     log_shows("A 1/1 B 1/0", "k=2: A 1/1 B 1/0");
     assert_true(model_heap_answer(built_log.model).first);
     log_gc_and_flush();

@@ -22,7 +22,7 @@ a_collection_is_seen_phase_by_phase(void **state)
     uint32_t b;
 
     (void)state;
-    log_alloc('H'); /* so that the first-snapshot rule is spent */
+    log_alloc('H'); /* uses up the rule of the first snapshot */
     log_shows("H 1/0", "k=0: H 1/0");
     a = log_alloc('A');
     b = log_alloc('B');
@@ -33,7 +33,7 @@ a_collection_is_seen_phase_by_phase(void **state)
     log_alloc('C');
     log_shows("H 1/0", "k=0: H 1/0"); /* the sweep is running */
     log_sweep(a);
-    log_shows("H 1/0", "k=0: H 1/0"); /* it is done, nobody said so */
+    log_shows("H 1/0", "k=0: H 1/0"); /* it has ended, but was not reported */
     log_post_sweep();
     log_shows("H 1/0 A 1/1 B 1/0", "k=1: H 1/0 A 1/1 B 1/0");
     log_alloc('D');
@@ -57,7 +57,7 @@ before_the_first_collection_one_snapshot_shows_all(void **state)
     (void)state;
     log_shows("", "k=0: ");
     assert_false(
-        model_heap_answer(built_log.model).first); /* it showed nothing */
+        model_heap_answer(built_log.model).first); /* it showed no bucket */
     a = log_alloc('A');
     free_explicit(a);
     log_alloc('B');
@@ -85,7 +85,7 @@ a_first_snapshot_may_be_torn_and_heals(void **state)
     log_dead(b);
     log_gc();
     log_sweep(a);
-    /* The heap of no termination, but all events so far. */
+    /* These are all events so far; at no termination was the heap so. */
     log_shows("A 1/1 B 1/0", "k=0: A 1/1 B 1/0");
     log_sweep(b);
     log_shows("A 1/1 B 1/0", "k=0: A 1/1 B 1/0");
@@ -183,7 +183,8 @@ a_second_flush_of_a_cycle_does_nothing(void **state)
     assert_int_equal(model_heap_cycles(built_log.model), 2);
 }
 
-/* Stopped-world sweep: the second next_cycle is that of every collection. */
+/* A sweep in the stopped world: the second next_cycle is the one that every
+ * collection makes. */
 static void
 sweep_in_the_stopped_world(uint32_t object)
 {
@@ -260,7 +261,7 @@ stages_show_what_a_ring_shows_without_post_sweep(void **state)
     log_gc();
     log_alloc('C');
     log_sweep(a);
-    log_post_sweep(); /* nothing to stages */
+    log_post_sweep(); /* has no effect with stages */
     log_shows("H 1/0", "k=0: H 1/0");
     log_gc();
     log_shows("H 1/0 A 1/1", "k=1: H 1/0 A 1/1");
@@ -300,7 +301,7 @@ a_reset_begins_an_empty_run(void **state)
     assert_false(model_heap_flushed(built_log.model));
     answer = props_log_snapshot(&built_log, true, ROOM);
     assert_int_equal(answer.count, 0);
-    log_alloc('B'); /* all frames the limits give */
+    log_alloc('B'); /* uses up the frames */
     log_alloc('A');
     assert_int_equal(model_heap_drops(built_log.model).no_frames, 0);
     log_alloc('C');

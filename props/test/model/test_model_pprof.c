@@ -8,7 +8,7 @@
 
 #include "pprof.h"
 
-/* A string table of "", then one more field. */
+/* A profile whose string table has only "", followed by one more field. */
 #define PROFILE(more) "\x32\x00" more
 
 static void
@@ -28,7 +28,7 @@ expect(const char *bytes, size_t bytes_count, const char *reason)
 
 #define EXPECT(bytes, reason) expect(bytes, sizeof(bytes) - 1, reason)
 
-/* A tag whose number is missing. */
+/* A tag without its number. */
 TEST(a_part_that_is_broken_inside_is_refused)
 {
     EXPECT(PROFILE(""), NULL);
@@ -38,7 +38,7 @@ TEST(a_part_that_is_broken_inside_is_refused)
     EXPECT(PROFILE("\x1a\x01\x08"), "a mapping is broken");
     EXPECT(PROFILE("\x22\x01\x08"), "a location is broken");
     EXPECT(PROFILE("\x2a\x01\x08"), "a function is broken");
-    /* A location whose line is broken behind its function. */
+    /* A location whose line ends in a broken field, behind its function. */
     EXPECT(PROFILE("\x2a\x02\x08\x01\x22\x07\x08\x01\x22\x03\x08\x01\x10"),
            "a line is broken");
     EXPECT(PROFILE("\x22\x06\x08\x01\x22\x02\x08\x01"),
@@ -55,7 +55,8 @@ expect_period(const char *bytes, size_t bytes_count, int64_t period)
     model_pprof_release(&profile);
 }
 
-/* Ten groups of seven bits, of which the last has one. */
+/* A number has at most ten groups of seven bits, and the last group only one
+ * bit. */
 TEST(a_number_is_read_up_to_64_bits)
 {
     static const char all[] =
@@ -74,7 +75,8 @@ TEST(a_number_is_read_up_to_64_bits)
            "the outermost message is broken");
 }
 
-/* In any room: all, or nothing, and no byte beyond. */
+/* With any room either the whole text or nothing is written, and no byte
+ * beyond. */
 TEST(columns_stay_within_their_room)
 {
     static const char text[] = "a\tbc\nlonger than eight\td\n";

@@ -22,13 +22,13 @@ struct world {
     bool faulty;
 
     enum life life[LOG_OBJECTS_MAX];
-    bool born_marked[LOG_OBJECTS_MAX]; /* during the marking going on */
+    bool born_marked[LOG_OBJECTS_MAX]; /* born during the current marking */
     uint32_t unswept;
     bool marking;
     bool published;  /* flush or snapshot since next_cycle */
-    bool sweep_open; /* post_sweep may still come in this cycle */
+    bool sweep_open; /* this cycle may still have its post_sweep */
 
-    /* What the test saw. */
+    /* What the test has met. */
     uint64_t snapshots, firsts, unknown, stopped, posts;
 };
 
@@ -49,7 +49,8 @@ fault_now(struct world *world)
     return world->faulty && below(world, 4) == 0;
 }
 
-/* Sum of what the model has, published or not, against the log itself. */
+/* Check that what the model has, published or not, sums up to what was
+ * logged. */
 static void
 nothing_is_lost(struct world *world)
 {
@@ -71,7 +72,7 @@ nothing_is_lost(struct world *world)
     assert_true(frees <= allocs);
 }
 
-/* Do both oracles show the same? */
+/* Check that both oracles show the same. */
 static bool
 agree(struct world *world)
 {
@@ -85,7 +86,7 @@ agree(struct world *world)
     return true;
 }
 
-/* Everything recorded so far is published. */
+/* Is everything recorded so far published? */
 static bool
 all_published(struct world *world)
 {
@@ -211,7 +212,7 @@ alloc(struct world *world)
     world->born_marked[object] = world->marking;
 }
 
-/* The program lets go of an object, or frees it itself. */
+/* The program drops an object, or frees it itself. */
 static void
 let_go(struct world *world)
 {
@@ -299,7 +300,7 @@ TEST(on_logs_without_faults_the_oracles_always_agree)
     props_log_begin(&world.builder, MODEL_RING);
     for (uint64_t seed = 0; seed < 200000; seed++)
         run(&world, seed, false);
-    /* The logs went where they should. */
+    /* The random logs have reached what they should test. */
     assert_true(world.snapshots > 1000000);
     assert_true(world.firsts > 50000);
     assert_true(world.stopped > 50000);

@@ -19,9 +19,9 @@ golden_open(void)
     return file;
 }
 
-/* A line is "kind,rate,rules,workload,size,value,tolerance,corrected": the
- * last, if there is one, stands for the value (docs/subjects.md, "Where the
- * source is wrong"). */
+/* A line is "kind,rate,rules,workload,size,value,tolerance,corrected". If it
+ * has the last one, that counts instead of the value (docs/subjects.md, "Where
+ * the source is wrong"). */
 bool
 golden_next(FILE *file, struct golden *golden)
 {
@@ -48,7 +48,7 @@ static double
 mean_of(const struct golden *golden, const struct subjects_rules *rules,
         struct golden_workload *workload)
 {
-    const uint64_t size = strtoull(golden->size, NULL, 10); /* total: 0 */
+    const uint64_t size = strtoull(golden->size, NULL, 10); /* "total": 0 */
     const int number = atoi(&golden->workload[1]);
     double estimated = 0;
     double truth = 0;

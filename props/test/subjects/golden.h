@@ -22,7 +22,7 @@ struct golden {
     double tolerance;
 };
 
-/* A workload is enumerated once for all of its rows. Start with {0}. */
+/* A workload, enumerated once for all of its rows. Start with {0}. */
 struct golden_workload {
     const struct subjects_rules *rules;
     uint64_t rate;
@@ -32,19 +32,20 @@ struct golden_workload {
     double mean[SUBJECTS_PERIOD_MAX];
 };
 
-/* returns: fixtures/audit/golden.csv, its first line read; never NULL */
+/* Open fixtures/audit/golden.csv and read its first line. returns: never
+ * NULL */
 FILE *golden_open(void);
 
-/* out: the next row; returns: false at the end of the file */
+/* Read the next row. returns: false at the end of the file */
 bool golden_next(FILE *file, struct golden *golden);
 
-/* returns: the figure of the row by `rules`, which may be others than its own
- */
+/* Compute the figure of the row, by `rules`, which may be others than the
+ * row's. */
 double golden_figure(const struct golden *golden,
                      const struct subjects_rules *rules,
                      struct golden_workload *workload);
 
-/* returns: whether the figure is the row's to the digits given */
+/* Does `figure` agree with the row's in the digits given? */
 bool golden_is(const struct golden *golden, double figure);
 
 #endif

@@ -11,7 +11,8 @@
 
 enum { OBJECTS = 7, RATE = 6, BLOCKS = 4 };
 
-/* All but the last of one class; 24 bytes in it, four blocks of R = 6. */
+/* All but the last are of one class, and have 24 bytes: four blocks of R =
+ * 6. */
 static const struct subjects_object objects[OBJECTS] = {
     {4, 4, UINT64_MAX},  {4, 8, 11},  {3, 11, UINT64_MAX}, {4, 15, 20},
     {1, 16, UINT64_MAX}, {4, 20, 24}, {4, 24, UINT64_MAX}};
@@ -26,7 +27,7 @@ lives(const struct subjects_object *object, int moment)
 }
 
 struct points {
-    unsigned left; /* digits of the outcome, to base R */
+    unsigned left; /* the outcome's digits that are left, to base R */
 };
 
 static uint64_t
@@ -39,7 +40,7 @@ next_point(void *context, uint64_t rate)
     return digit;
 }
 
-/* The squared error of one outcome, on average over the moments. */
+/* The squared error of one outcome, averaged over the moments. */
 static double
 squared_error(const uint64_t *found)
 {
@@ -102,10 +103,12 @@ TEST(independent_samples_vary_as_their_chances_say)
     CHECK_NEAR(live.samples, samples, 1e-9, "samples");
 }
 
-/* Two sizes, S and 2 S, of 100 each. All small ones live on; of the large ones
- * one in four does. Chances of lambda S and lambda 2 S / 2 are alike, so 20
- * samples have 1/10 each: 100 S^2 9 + 25 (2 S)^2 9. By bytes, S/R with R = 15 S
- * for small and large: 100 S^2 14 + 25 (2 S)^2 6.5, of 6.67 + 13.33 samples. */
+/* There are 100 objects of size S, which all stay live, and 100 of size 2 S, of
+ * which one in four does. The best chance of an object is in proportion to its
+ * size times the root of the share that lives: S * 1 = 2 S * 1/2. So 20 samples
+ * of 200 objects give each a chance of 1/10, and the variance of the live bytes
+ * is 100 S^2 * 9 + 25 (2 S)^2 * 9. Sampling by bytes, with 20 samples and R =
+ * 15 S, would give 100 S^2 * 14 + 25 (2 S)^2 * 6.5. */
 TEST(best_chances_weigh_sizes_by_how_they_live)
 {
     enum { COUNT = 200, SIZE = 64 };
@@ -113,7 +116,7 @@ TEST(best_chances_weigh_sizes_by_how_they_live)
     const struct subjects_history all = {two, COUNT, COUNT * 96};
     struct subjects_live best;
 
-    /* All are born before the first moment, as far as this counts. */
+    /* The estimate treats all as allocated before the first moment. */
     for (int i = 0; i < COUNT; i++)
         two[i] =
             (struct subjects_object){i % 2 == 0 ? SIZE : 2 * SIZE, 1,

@@ -14,9 +14,9 @@
 #include "unit_test.h"
 #include "workloads.h"
 
-/* ---- the laws ---- */
+/* ---- the distributions ---- */
 
-/* P(threshold > n) by the pieces of a CARRIED rule set. */
+/* P(threshold > n), computed from the pieces of a CARRIED rule set. */
 static double
 above_by_pieces(const struct subjects_rules *rules, uint64_t rate, uint64_t n)
 {
@@ -46,7 +46,7 @@ static double
 law_tolerance(const struct subjects_rules *rules)
 {
     if (rules == &subjects_statmemprof)
-        return 7e-4; /* of its logarithm; the mean is below */
+        return 7e-4; /* error of its logarithm */
     if (rules->number_bits < 53)
         return 8 / ldexp(1, (int)rules->number_bits);
     return rules->chain == SUBJECTS_CARRIED ? 1e-9 : 1e-13;
@@ -76,8 +76,9 @@ TEST(laws_are_those_of_the_draws)
     }
 }
 
-/* Half of the numbers lie below, so thresholds are R ln 2 = 363408.69 with what
- * each rule set makes of it; uniform ones are R. Worked out by hand. */
+/* The random number is half of its range. So an exponential threshold is R ln 2
+ * = 363408.69, rounded as each rule set does, and a uniform one is R. Worked
+ * out by hand. */
 TEST(draws_of_half_are_as_worked_out)
 {
     static const struct {
@@ -100,7 +101,8 @@ TEST(draws_of_half_are_as_worked_out)
         {&subjects_seastar, UINT64_C(1) << 52, 363408},
         {&subjects_v8_nodes, UINT64_C(1) << 51, 363408},
         {&subjects_v8_samples, UINT64_C(1) << 51, 363408},
-        /* log2 is 25 + log2(1 + 0.5 / 1024): 255.94 bytes less, and 1 more. */
+        /* Its log2 is 25 + log2(1 + 0.5 / 1024): the threshold is 255.94 bytes
+         * less, rounded down, and 1 more. */
         {&subjects_jep331, (1 << 25) - 1, 363153},
         {&subjects_libdatadog, 1 << 30, 363408},
         {&subjects_otel, 1 << 30, 363408},
@@ -115,8 +117,9 @@ TEST(draws_of_half_are_as_worked_out)
                    rows[i].rules->name);
 }
 
-/* Means of the laws that have a table or a polynomial for a logarithm: the sum
- * of P(threshold > n), counted. */
+/* The mean of a threshold whose rules approximate the logarithm by a table or a
+ * polynomial, so that it has no formula: the sum over n of P(threshold > n),
+ * each found by counting the random numbers that give a threshold above n. */
 static double
 counted_mean(const struct subjects_rules *rules, uint64_t rate)
 {
@@ -130,7 +133,8 @@ counted_mean(const struct subjects_rules *rules, uint64_t rate)
 
 TEST(means_of_approximate_logarithms)
 {
-    /* Words: 4096 / 8; "the right mean when lambda is small". */
+    /* Counted in words of 8 bytes, so the mean is 4096 / 8. Its source says
+     * "the right mean when lambda is small". */
     CHECK_NEAR(counted_mean(&subjects_statmemprof, 4096) / 512, 1, 2e-5,
                "statmemprof");
     CHECK_NEAR(counted_mean(&subjects_jep331, 4096) / 4096, 1, 2e-4, "jep331");
@@ -144,8 +148,8 @@ TEST(means_of_approximate_logarithms)
 
 enum { DENSE_RATE = 24, DENSE_STATES = 24 * 40 };
 
-/* What is left of the countdown, as the tools hold it, each value with its
- * chance; the next one is computed from every one of them. */
+/* The probability of each value that the countdown may have; an allocation
+ * takes it to the next such table. */
 struct dense {
     double p[DENSE_STATES];
 };
@@ -154,7 +158,8 @@ static void
 dense_draw(const double *law, struct dense *next, int64_t left, double chance,
            const struct subjects_rules *rules, double *points)
 {
-    /* The part that lies at or below 0 after a draw, by value: drawn again. */
+    /* The probability of each value at or below 0 after a draw: from there
+     * another number is drawn. */
     static double pending[DENSE_STATES];
 
     memset(pending, 0, sizeof pending);
@@ -219,7 +224,8 @@ dense_step(const struct subjects_rules *rules, const double *law,
     return sum;
 }
 
-/* The sizes reach over several gaps, so that shortcuts and draws are met. */
+/* The sizes reach from less than a gap to several, so that draws and their
+ * shortcuts both happen. */
 TEST(carried_countdowns_are_as_brute_force_has_them)
 {
     static const struct subjects_rules *const all[] = {
@@ -248,7 +254,7 @@ TEST(carried_countdowns_are_as_brute_force_has_them)
             for (int i = 0; i < 4; i++)
                 want[i] = dense_step(rules, law, &dense, sizes[i]);
         }
-        /* A count of 100 takes a while to forget where it began. */
+        /* A count of 100 takes many samples to forget its first value. */
         subjects_mean(rules, DENSE_RATE, sizes, 4, got);
         for (int i = 0; i < 4; i++)
             CHECK_NEAR(got[i], want[i],
@@ -268,18 +274,19 @@ enum {
     SIZES = 4
 };
 
-/* |t| of 63 degrees of freedom exceeds 7.5 with a chance below 3e-10; there are
- * 23 rule sets of 4 sizes: false alarms below 3e-8 in all. How many runs are
- * made depends on how much they vary, not on their mean. */
+/* With 63 degrees of freedom |t| exceeds 7.5 with a probability below 3e-10;
+ * for 23 rule sets of 4 sizes that is a false alarm in less than 3e-8 of all
+ * programs. How many runs are made depends on their spread, not on their
+ * mean. */
 static const double t_most = 7.5;
 
-/* A deviation of a sixth is noticed, but for one time in a million (5 standard
- * errors behind the bound of 7.5 and 0.2 %). */
+/* A deviation of 16 % is missed once in a million: it is 5 standard errors
+ * beyond the bound of 7.5 standard errors and 0.2 %. */
 static const double error_most = (0.16 - 2e-3) / (7.5 + 5);
 
 struct runs {
     uint64_t count;
-    double sum[SIZES]; /* of the runs' mean estimates */
+    double sum[SIZES]; /* of the mean estimates of the runs */
     double squares[SIZES];
 };
 
@@ -315,7 +322,7 @@ error_of(const struct runs *runs, int s)
     return sqrt(fmax(variance, 0) / n);
 }
 
-/* Rules that sample seldom, or whose weights vary, take more runs. */
+/* Rules that rarely sample, or whose weights vary, need more runs. */
 static bool
 is_precise(const struct runs *runs, const double *want)
 {
@@ -357,8 +364,8 @@ TEST(random_runs_agree_with_the_enumerations)
 
 enum { THREADS = 40000 };
 
-/* Estimates of a thread of ten lie between 0 and some multiple of the truth:
- * the standard error is measured. */
+/* The estimate of a thread with ten allocations lies between 0 and a multiple
+ * of the truth, so its standard error must be measured. */
 TEST(threads_of_ten_allocations_agree_by_chance)
 {
     for (size_t i = 0; subjects_rules_all[i] != NULL; i++) {
@@ -386,7 +393,7 @@ TEST(threads_of_ten_allocations_agree_by_chance)
     }
 }
 
-/* ---- the exact two ---- */
+/* ---- the two exact rule sets ---- */
 
 TEST(exact_rules_are_right_for_every_size)
 {

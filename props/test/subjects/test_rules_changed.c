@@ -13,10 +13,10 @@
 #include "law.h"
 #include "unit_test.h"
 
-/* Whose functions the changed ones call. */
+/* The rule set whose functions the changed ones call. */
 static const struct subjects_rules *base;
 
-/* ---- Where the next point lies ---- */
+/* ---- changes of where the next point lies ---- */
 
 static double
 above_evenly(uint64_t rate, uint64_t n)
@@ -44,7 +44,7 @@ logarithm_of_base_2(struct subjects_rules *rules)
     return rules->chain == SUBJECTS_RENEWAL || rules->chain == SUBJECTS_CARRIED;
 }
 
-/* As uniform2r does: the overshoot is dropped. */
+/* The overshoot is dropped, as uniform2r does. */
 static bool
 gaps_even(struct subjects_rules *rules)
 {
@@ -53,7 +53,7 @@ gaps_even(struct subjects_rules *rules)
     return base->chain == SUBJECTS_RENEWAL || base->chain == SUBJECTS_CARRIED;
 }
 
-/* ---- What an allocation takes off the countdown ---- */
+/* ---- changes of what an allocation takes off the countdown ---- */
 
 static uint64_t
 ticks_with_header(uint64_t rate, uint64_t size_bytes)
@@ -88,7 +88,7 @@ large_blocks_always(struct subjects_rules *rules)
     return rules->chain != SUBJECTS_KEPT;
 }
 
-/* ---- What a sample stands for ---- */
+/* ---- changes of what a sample counts for ---- */
 
 static double
 own_bytes(const struct subjects_sample *sample)
@@ -126,7 +126,7 @@ weighs_by_its_chance(struct subjects_rules *rules)
 
 static const struct change {
     const char *name;
-    bool (*make)(struct subjects_rules *rules); /* false: not of such rules */
+    bool (*make)(struct subjects_rules *rules); /* false: it does not fit */
 } changes[] = {
     {"the block after is sampled", next_block_sampled},
     {"a header of 16 bytes counts", header_counts},
@@ -139,7 +139,8 @@ static const struct change {
 };
 enum { CHANGES = sizeof changes / sizeof changes[0], RULES_MAX = 32 };
 
-/* One of each for all of the test: enumerations remember rules by address. */
+/* Each changed rule set is made once for the whole test, as enumerations are
+ * kept by its address. */
 static struct changed {
     const struct subjects_rules *base;
     struct subjects_rules rules[CHANGES];
@@ -147,7 +148,7 @@ static struct changed {
     struct golden_workload workload[CHANGES];
 } all[RULES_MAX];
 
-static int noticed[CHANGES]; /* how many figures are changed by it first */
+static int noticed[CHANGES]; /* figures that it changed first */
 
 static struct changed *
 changed_of(const struct subjects_rules *rules)
@@ -168,7 +169,7 @@ changed_of(const struct subjects_rules *rules)
     return changed;
 }
 
-/* returns: whether a change makes another figure of it; the first is enough */
+/* returns: does some change give another figure? The first one suffices. */
 static bool
 is_noticed(const struct golden *golden)
 {

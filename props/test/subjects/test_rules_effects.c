@@ -12,10 +12,12 @@
 #include "strata.h"
 #include "unit_test.h"
 
-/* Go 1.5 at R = 2 and sizes of 1: gaps 0 to 3, a quarter each. From a gap of 1
- * the next is any; from 0 it is 0, 0, 1, 2, as one byte was overshot; 2 and 3
- * become 1 and 2. So the shares of 0, 1, 2, 3 are 4, 8, 5, 2 of 19, and those
- * of 0 and 1 are sampled. */
+/* Go 1.5 at R = 2, all sizes 1. A new gap is 0 to 3, a quarter each. Each
+ * allocation takes one byte off the gap: 3 becomes 2, and 2 becomes 1. A gap of
+ * 1 is used up exactly, so a new gap is drawn; a gap of 0 is overshot by one
+ * byte, which is taken off the new gap, at least down to 0: it is 0, 0, 1 or 2.
+ * In the long run the gaps 0, 1, 2, 3 have shares 4, 8, 5, 2 of 19; allocations
+ * at a gap of 0 or 1 are sampled. */
 TEST(go1_5_carries_what_was_overshot)
 {
     const uint64_t one = 1;
@@ -25,7 +27,8 @@ TEST(go1_5_carries_what_was_overshot)
     CHECK_NEAR(chance, 12.0 / 19, 1e-9, "go1.5");
 }
 
-/* The next numbers are those of an odometer, so all of them come up. */
+/* "Random" numbers that count up like an odometer, so that all combinations
+ * occur. */
 struct odometer {
     uint64_t digits[4];
     size_t taken;
@@ -41,8 +44,9 @@ next_digit(void *context, uint64_t rate)
     return odometer->digits[odometer->taken++];
 }
 
-/* R = 6: four blocks and 6^4 places of their points. Each allocation stands for
- * its size on average, in whole numbers, wherever the blocks begin. */
+/* At R = 6 there are four blocks, and 6^4 outcomes for their points. Over all
+ * of them each allocation is estimated at exactly its size, wherever the blocks
+ * begin. */
 TEST(strata_are_unbiased_over_all_points)
 {
     enum { RATE = 6, OUTCOMES = 6 * 6 * 6 * 6, ALLOCATIONS = 7 };
@@ -86,7 +90,7 @@ TEST(effects_are_as_the_sources_say)
     assert_int_equal(effects_of(&subjects_tcmalloc, 16).zero_ticks, 1);
     assert_int_equal(effects_of(&subjects_heapprofd, 16).zero_ticks, 0);
     assert_int_equal(effects_of(&subjects_statmemprof, 16).zero_ticks, 1);
-    /* 16 bytes aligned to 64 are of the class of 64. */
+    /* 16 bytes aligned to 64 are in the size class of 64 bytes. */
     CHECK_NEAR(effects_of(&subjects_jemalloc, 16).aligned_64, 4, 1e-3,
                "effect");
     assert_true(effects_of(&subjects_libdatadog, 16).aligned_4096 == 0);
@@ -96,8 +100,8 @@ TEST(effects_are_as_the_sources_say)
     assert_true(effects_of(&subjects_tcmalloc, 16).realloc_moved == 1);
     assert_true(effects_of(&subjects_tcmalloc, 16).realloc_place == 0);
     assert_true(effects_of(&subjects_jemalloc, 16).realloc_place == 1);
-    /* The first countdown of V8 is R, of count-and-force 1, of a uniform gap as
-     * likely as any other. */
+    /* The first countdown of V8 is R and that of count-and-force is 1; a
+     * uniform first gap is like any other. */
     assert_true(effects_of(&subjects_v8_nodes, 16).ten == 0);
     CHECK_NEAR(effects_of(&subjects_count_and_force, 16).first, 100, 1e-9,
                "effect");
@@ -106,7 +110,7 @@ TEST(effects_are_as_the_sources_say)
     CHECK_NEAR(effects_of(&subjects_exact, 16).first, 1, 1e-9, "effect");
     assert_true(effects_of(&subjects_jfr, 16).ten == 0);
     assert_true(effects_of(&subjects_jfr, 16).aligned_64 == 1);
-    /* What follows a change of the rate. */
+    /* Effects after a change of the rate. */
     CHECK_NEAR(effects_of(&subjects_go1_24, 16).doubled_new,
                1 / (1 - exp(-x / 2)), 1e-6, "effect");
     CHECK_NEAR(effects_of(&subjects_go1_17, 16).doubled_new,
@@ -122,9 +126,10 @@ TEST(effects_are_as_the_sources_say)
     assert_true(isnan(effects_of(&subjects_exact, 16).full));
 }
 
-/* Buffers of 100: 40 and 40 fit, the third does not and weighs what was in the
- * buffer, but only sets the base the first time; one that is larger than a
- * buffer weighs what came before it, and itself. */
+/* Buffers of 100 bytes. 50 and 50 fill the first. The allocation of 1 needs a
+ * second; that event only sets the base, so it weighs 0. 99 fills the second;
+ * 10 needs a third, and weighs the 100 bytes of the second. 200 does not fit
+ * into any buffer, and weighs itself. 20 fits. */
 TEST(a_buffer_is_refilled_as_the_jvm_does)
 {
     static const uint64_t sizes[] = {50, 50, 1, 99, 10, 200, 20};
@@ -136,8 +141,9 @@ TEST(a_buffer_is_refilled_as_the_jvm_does)
                          weights[i]);
 }
 
-/* Every 10 bytes, by no draw: of five allocations of 6 bytes three are sampled,
- * for ever in the same order, and no mean is ever reached. */
+/* A sample exactly every 10 bytes, nothing random: of five allocations of 6
+ * bytes three are sampled, always in the same pattern. So the distribution
+ * never settles, and there is no mean. */
 static size_t
 each_ten_bytes(uint64_t rate, struct subjects_piece *pieces)
 {

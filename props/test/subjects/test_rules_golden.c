@@ -5,7 +5,7 @@
 #include "golden.h"
 #include "unit_test.h"
 
-enum { WRONG_MOST = 5 }; /* the rest is not tried then */
+enum { WRONG_MOST = 5 }; /* then the test stops */
 
 TEST(every_golden_number_is_reached)
 {

@@ -13,7 +13,8 @@
 
 enum { RATE = 4096 };
 
-/* P(an object of so many bytes is sampled) by a sampler without a memory. */
+/* P(an object of `bytes` bytes is sampled) by a sampler that starts anew with
+ * each object. */
 static double
 chance(double bytes)
 {
@@ -67,8 +68,8 @@ scale_by_objects(const struct subjects_sample *sample)
     return (double)sample->size_bytes / -expm1(-1 / (double)sample->rate);
 }
 
-/* Objects are counted down, not bytes: not even the largest one is sampled for
- * sure, and its estimate makes up for that. */
+/* A countdown of objects instead of bytes samples not even the largest object
+ * for sure; its estimates make up for that. */
 TEST(what_counts_objects_is_right)
 {
     struct subjects_rules rules = subjects_exact;
@@ -125,7 +126,8 @@ TEST(each_mistake_is_named)
     }
 }
 
-/* Go's reader uses the current rate; the first threshold of V8 is the rate. */
+/* Go's reader scales by the current rate; V8's first threshold is the rate
+ * itself. */
 TEST(effects_are_judged)
 {
     struct subjects_verdict verdict;
