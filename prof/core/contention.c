@@ -5,8 +5,8 @@
  * wait). An event makes two plain additions, and a snapshot adds up the
  * processors' sums. Events are published at once and never cleared. Under
  * PROF_BLOCK_CORRECTED the count is a double, stored as its bits. Since sums of
- * doubles depend on the order of addition, all processors add to the first
- * one's count.
+ * doubles depend on the order of addition, all processors add to the count of
+ * the first processor.
  *
  * What a block event of c ticks counts at a rate of R > c ticks; r is a random
  * number. (If c >= R, as always for R = 1, it counts once with its c ticks and
@@ -178,7 +178,7 @@ counts_are_doubles(const struct prof *prof)
     return prof->rules.block == PROF_BLOCK_CORRECTED;
 }
 
-/* Add what a kept event counts. Apart, so that one left out costs no frame. */
+/* Add a kept event. Not inlined: events left out need no stack frame. */
 static __attribute__((noinline)) void
 record(struct prof_proc *proc, enum bucket_kind kind, const uintptr_t *stack,
        uint32_t depth, struct charge charge)
@@ -198,9 +198,9 @@ record(struct prof_proc *proc, enum bucket_kind kind, const uintptr_t *stack,
 }
 
 /*
- * Not inlined, as record(), because it needs registers. Its arguments are in
- * the registers in which prof_contention_event() has them, except the one that
- * a multiplication uses.
+ * Record a block event or leave it out. Not inlined, like record(), because it
+ * needs registers. Its arguments are in the registers in which
+ * prof_contention_event() has them, except the one that a multiplication uses.
  *
  * in:      rate, the current one
  */
@@ -269,7 +269,7 @@ prof_contention_event(struct prof_proc *proc, enum prof_contention kind,
 
 /* ---- rates ---- */
 
-/* As Go computes it: in doubles; what does not fit becomes INT64_MIN. */
+/* Convert ns as Go does: in doubles; what does not fit becomes INT64_MIN. */
 static int64_t
 ticks_by_double(int64_t ns, uint64_t ticks_per_second)
 {
@@ -278,7 +278,7 @@ ticks_by_double(int64_t ns, uint64_t ticks_per_second)
     return ticks >= 0x1p63 ? INT64_MIN : (int64_t)ticks;
 }
 
-/* Rounded down; INT64_MAX if it does not fit. */
+/* Convert ns to ticks, rounded down; INT64_MAX if the result does not fit. */
 static int64_t
 ticks_exactly(uint64_t ns, uint64_t ticks_per_second)
 {
@@ -428,7 +428,7 @@ prof_contention_snapshot(struct prof *prof, enum prof_contention kind,
         if (bucket.entry == NULL)
             continue;
         if (++listed > records_max)
-            continue; /* new since the count above */
+            continue; /* a bucket that was added after the count above */
         records[listed - 1] = sum_of_waits(prof, row);
         records[listed - 1].count =
             shown_count(prof, kind, records[listed - 1].count);

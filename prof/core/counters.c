@@ -62,7 +62,7 @@
 #include "instance.h"
 #include "poison.h"
 
-enum { LINE = PROF_BLOCK_ALIGN / sizeof(shared_u64) }; /* rows of a line */
+enum { LINE = PROF_BLOCK_ALIGN / sizeof(shared_u64) }; /* rows: a cache line */
 
 /* The top bit of each half of a word. */
 #define HALVES_TOP (UINT64_C(1) << 63 | UINT64_C(1) << 31)
@@ -122,7 +122,7 @@ counted_of(const struct prof *prof, uint32_t slot, uint32_t row, enum half half)
     return sum;
 }
 
-/* Slots that are added to. */
+/* The number of slots to which events are added. */
 static inline uint32_t
 slots_of(const struct prof *prof)
 {
@@ -212,7 +212,7 @@ prof_counters_published(const struct prof *prof, uint32_t row)
 
 /* ---- publishing ---- */
 
-/* Has a processor recorded anything? Sure if no thread adds any more. */
+/* Has a processor recorded anything? Exact if no thread adds any more. */
 static inline bool
 has_recorded(const struct prof *prof, uint32_t i)
 {
@@ -228,7 +228,7 @@ next_recorder(const struct prof *prof, uint32_t i)
     return i;
 }
 
-/* Publish a line in which only one processor has counted. */
+/* Publish a cache line of rows in which only one processor has counted. */
 static inline void
 publish_line(uint64_t published[LINE], const shared_u64 *from)
 {
@@ -244,8 +244,8 @@ publish_line(uint64_t published[LINE], const shared_u64 *from)
         published[i] = load_relaxed(&from[i]);
 }
 
-/* Add a line to sums, both halves of a word at once. returns: all bits of what
- * was added, and to what: none in HALVES_TOP, and no half is carried over */
+/* Add a line to sums, both halves of a word at once. returns: the bitwise or of
+ * all operands; if it has no bit of HALVES_TOP, no half has overflowed */
 static inline uint64_t
 add_line(uint64_t (*sums)[LINE], const shared_u64 *from)
 {
@@ -260,7 +260,7 @@ add_line(uint64_t (*sums)[LINE], const shared_u64 *from)
     return seen;
 }
 
-/* Publish a line in which any number of processors has counted. */
+/* Publish a cache line of rows in which several processors may have counted. */
 static void
 publish_sums(struct prof *prof, uint32_t slot, uint32_t line)
 {

@@ -57,19 +57,19 @@ struct row_counts {
     uint64_t frees;
 };
 
-/* returns: what was ever counted. context: any thread */
+/* returns: all that was ever counted in a row. context: any thread */
 struct row_counts prof_counters_recorded(const struct prof *prof, uint32_t row);
 
-/* returns: what is published of it. context: control lock held */
+/* returns: the published counts of a row. context: control lock held */
 struct row_counts prof_counters_published(const struct prof *prof,
                                           uint32_t row);
 
-/* The same two, of all rows together. */
+/* The same two functions for all rows together. */
 struct row_counts prof_counters_recorded_all(const struct prof *prof);
 struct row_counts prof_counters_published_all(const struct prof *prof);
 
-/* returns: the same in a ring whose counts are all below 2^32, without a call
- */
+/* returns: the published counts of a row, without a call. in: counters, of a
+ * ring, all below 2^32 */
 static inline struct row_counts
 prof_counters_published_low(const struct counters *counters, uint32_t row)
 {

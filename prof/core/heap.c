@@ -67,8 +67,8 @@ _Static_assert(PROF_CYCLE_WRAP % COUNTER_SLOTS == 0,
 
 /* ---- recording ---- */
 
-/* The slot that is published `ahead` cycles from now, perhaps plus
- * COUNTER_SLOTS; RING only. */
+/* The slot that is published `ahead` cycles from now; the index may be too
+ * large by COUNTER_SLOTS (struct columns). RING only. */
 static inline uint32_t
 slot_ahead(const struct prof *prof, uint32_t ahead)
 {
@@ -86,13 +86,13 @@ slot_of_allocs(const struct prof *prof)
 static inline uint32_t
 slot_of_frees(const struct prof *prof)
 {
-    /* Acquire [pair: late]: if it is over, the new cycle is seen, too. */
+    /* Acquire [pair: late]: a thread that reads 0 sees the new cycle, too. */
     if (load_acquire(&prof->frees_in_alloc_slot) != 0)
         return slot_of_allocs(prof);
     return prof->rules.heap == PROF_HEAP_RING ? slot_ahead(prof, 1) : PREVIOUS;
 }
 
-/* Under exact rules a bucket is of one rate: the sampler has said which. */
+/* Under exact rules a bucket has one rate, which the sampler has noted. */
 static inline enum bucket_kind
 kind_of_next(struct prof_proc *proc)
 {
@@ -362,8 +362,8 @@ selected(const struct prof_heap_record *record, enum prof_select select)
     return select == PROF_SELECT_ALL || prof_heap_inuse_bytes(record) != 0;
 }
 
-/* Has nothing at all been published yet? What is published only grows, so this
- * is looked for until it is found. */
+/* Has nothing at all been published yet? Published counts only grow, so once
+ * one is found above 0, has_published saves further searches. */
 static bool
 is_clear(struct prof *prof, uint32_t rows)
 {

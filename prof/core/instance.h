@@ -93,12 +93,12 @@ advances_at_once(const struct prof *prof)
 
 struct prof_proc {
     alignas(PROF_BLOCK_ALIGN) struct prof *prof; /* immutable after init */
-    struct rng rng; /* the processor's only, as is the next */
+    struct rng rng; /* used by the processor only, like the next field */
     struct sampler sampler;
     struct section section;        /* any thread reads; grace.c */
     struct columns columns;        /* any thread reads; counters.c */
-    const shared_u64 *allocs_hint; /* the processor's only: the column that its
-                                      last allocation was counted in */
+    const shared_u64 *allocs_hint; /* used by the processor only: the column of
+                                      its last allocation */
 };
 
 #endif

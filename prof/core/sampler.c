@@ -230,16 +230,16 @@ draw_after(struct prof_proc *proc, uint64_t size_bytes, int64_t rate)
         return;
     }
     if (size_bytes >= (uint64_t)rate)
-        return; /* large ones leave the way to the next as it is */
+        return; /* a large one does not change the distance to the next */
     draw(proc, rate);
     sampler->until_bytes =
         sampler->until_bytes > overshot ? sampler->until_bytes - overshot : 0;
 }
 
 /*
- * Is the mark drawn at the old rate in this allocation? The caller has counted
- * down with the old rate until here, without seeing the new one, so the old
- * mark still decides.
+ * Is the mark that was drawn at the old rate in this allocation? The caller has
+ * subtracted up to here without seeing the new rate, so the old mark still
+ * decides.
  */
 static bool
 ends_old_way(const struct sampler *sampler, uint64_t size_bytes)

@@ -17,7 +17,7 @@
 
 enum { VARINT_MAX = 10 };
 
-/* in: value, not 0; returns: 1 .. VARINT_MAX; 9/64 stands for 1/7 */
+/* in: value, not 0; returns: 1 .. VARINT_MAX; 9/64 approximates 1/7 */
 static inline size_t
 varint_bytes(uint64_t value)
 {

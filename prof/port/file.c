@@ -426,7 +426,7 @@ mode_after(struct prof_file *file, const struct stat *old)
     return (mode & 0707) | (mode & 07) << 3;
 }
 
-/* Let the file be read by those who may, now that it is whole. */
+/* Give the file its final mode, now that it is whole. */
 static enum prof_status
 open_up(struct prof_file *file)
 {

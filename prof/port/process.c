@@ -2,7 +2,7 @@
  * process.c -- mappings, time of day and CPU timers of a process, on Linux.
  *
  * SIGPROF has one handler for the whole process, so the profile that it feeds
- * is a global variable, the only mutable one of the library.
+ * is kept in global variables, the only mutable ones of the library.
  */
 #include "prof/process.h"
 

@@ -18,7 +18,7 @@
 
 enum {
     STRINGS_OWN = 64
-}; /* types, units, labels, mappings: besides locations */
+}; /* strings not of locations: types, units, labels, mappings */
 
 /* If the embedder gives no mapping: one for all code, since readers expect
  * one. */

@@ -40,7 +40,7 @@ enum { RACES_MAX = 64 };
 
 /* ---- ticking ---- */
 
-/* Count this handler in; false after too many lost races. */
+/* Count this handler as inside (I3); false after too many lost races. */
 static bool
 come_in(struct prof_cpu *cpu)
 {

@@ -153,8 +153,8 @@ take_oldest(struct prof_flight *flight)
     return index;
 }
 
-/* Hand on to the next generation: sequence numbers, and the timer task.
- * context: no thread takes a stamp */
+/* Let the next generation continue the sequence numbers, and keep the timer
+ * task. context: no thread takes a stamp */
 static void
 go_on(struct prof_trace *to, struct prof_trace *from)
 {

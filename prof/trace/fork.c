@@ -86,7 +86,7 @@ reset_locks(struct prof_trace *trace)
     prof_port_lock_reset(&trace->events_lock);
     prof_port_lock_reset(&trace->lock);
     prof_port_lock_reset(&trace->reader_lock);
-    /* Taken: its number is nobody's, the next one follows. */
+    /* If a number was taken, no event has it, and the next one follows. */
     store_relaxed(&trace->stamp, word + (word & 1));
 }
 

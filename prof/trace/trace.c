@@ -167,7 +167,7 @@ stack_id(struct prof_trace *trace, const uintptr_t *stack, uint32_t depth)
         return 0;
     id = prof_table_intern(&trace->stacks, KIND_HEAP, stack, depth, 0);
     if (id == 0)
-        add_relaxed(&trace->no_stack, 1); /* a count, nothing hangs on it */
+        add_relaxed(&trace->no_stack, 1); /* a count, it orders nothing */
     return id;
 }
 

@@ -150,7 +150,7 @@ put_stacks(struct trace_buffer *buffer, struct prof_trace *trace)
 }
 
 /* ---- the reader ---- */
-/* Take back the buffer that the reader had. context: lock held */
+/* Put the reader's buffer on the empty list. context: lock held */
 static void
 take_back(struct prof_trace *trace)
 {
@@ -270,7 +270,7 @@ prof_trace_wait(struct prof_trace *trace)
 
     if (!prof_port_lock_try(&trace->reader_lock))
         return PROF_ERR_BUSY;
-    /* Acquire [pair: reader-wakeup]: see what it is about. */
+    /* Acquire [pair: reader-wakeup]: see what the wake-up is for. */
     seen = load_acquire(&trace->reader_wakeups);
     if (!has_something(trace))
         prof_port_wait(trace_word(&trace->reader_wakeups), seen);

@@ -105,7 +105,7 @@ is_ordered_by_clock(const struct prof_trace *trace)
     return trace->order == PROF_TRACE_ORDER_CLOCK;
 }
 
-/* Let all processors without a buffer go on from the same moment. */
+/* Let all processors without a buffer continue from the same moment. */
 static void
 meet(struct prof_trace *trace, bool begins)
 {

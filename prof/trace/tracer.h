@@ -217,8 +217,8 @@ bool prof_trace_is_filling(struct prof_trace *trace);
  * waits for its end. Does nothing if there is none. */
 void prof_trace_discard(struct prof_trace *trace);
 
-/* Tell the reader, whether it sleeps or not, that there is something to
- * read. */
+/* Note that there is something to read, and wake the reader if it
+ * sleeps. */
 void prof_trace_tell_reader(struct prof_trace *trace);
 
 #endif

@@ -3,8 +3,8 @@
  *
  *      handlers --prof_cpu_tick()--> ring --prof_cpu_drain()--> stacks --> file
  *
- * A tick is the call stack of the thread that a timer interrupted. Ticks that
- * find the ring full are counted, and shown under the `lost` address: the
+ * A tick is the call stack of the thread that a timer interrupted. Ticks for
+ * which there is no room are counted, and shown under the `lost` address: the
  * samples of a profile always sum to the number of ticks.
  *
  * As in Go, readers take every address for a return address, so the handler
@@ -24,7 +24,7 @@ struct prof_cpu; /* opaque */
 
 #define PROF_CPU_HZ 100 /* ticks per second of CPU time, by default */
 
-/* The labels of a tick: compared by address, valid until the profile ends. */
+/* The labels of a tick: compared by address, valid until the next profile. */
 struct prof_label_set {
     const struct prof_label *labels; /* sorted by key, no key twice */
     uint32_t count;                  /* at most PROF_LABELS_MAX */

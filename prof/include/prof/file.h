@@ -11,8 +11,8 @@
  *   nothing          a new file, of mode 0666 less the umask
  *   a regular file   replaced; the new file takes over its mode and group, not
  *                    its owner, its ACL or its other names
- *   a symbolic link  followed, also as a folder on the way; the file that it
- *                    names is replaced, the link stays
+ *   a symbolic link  followed, as are links to folders in the path; the file
+ *                    that it names is replaced, the link stays
  *   a pipe, device   written to, never replaced. /dev/stdout, /dev/stderr and
  *                    /dev/fd/N are the caller's own descriptors
  *   a folder, socket an error
@@ -20,9 +20,9 @@
  * In a shared folder such as /tmp, other users may create names that lead
  * elsewhere. So in a folder that others can write to, or that belongs to
  * another user, links and pipes are used only if they belong to the caller or
- * to root, and have one name. A new file does not take a wider mode from an old
- * one that belongs to neither. The folder is looked up once and held open to
- * the end.
+ * to root, and have no second hard link. If an old file belongs to neither, the
+ * new one does not take over a wider mode from it. The folder is looked up once
+ * and held open to the end.
  */
 #ifndef PROF_FILE_H
 #define PROF_FILE_H
@@ -82,7 +82,7 @@ struct prof_sink prof_file_sink(struct prof_file *file);
  *
  * in:      status, of what was written; unless PROF_OK the file is discarded
  * returns: status; PROF_ERR_SINK if the file could not be made durable or moved
- *          to its name, which then is as it was before
+ *          to its name; what had that name before is then unchanged
  */
 PROF_NODISCARD enum prof_status prof_file_end(struct prof_file *file,
                                               enum prof_status status);

@@ -263,7 +263,7 @@ struct prof_heap_record {
     uint64_t allocs;        /* objects */
     uint64_t frees;         /* objects */
     uint64_t size_bytes;    /* of each object */
-    int64_t rate_bytes;     /* they were sampled at; 1 or less: all were
+    int64_t rate_bytes;     /* of their sampling; 1 or less: all were
                                recorded. Under Go's rules the current rate */
     const uintptr_t *stack; /* leaf first; owned by the instance, never
                                changes */

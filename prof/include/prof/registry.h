@@ -30,7 +30,7 @@ enum {
 /* A function that lists goroutines (tasks) or threads. */
 struct prof_tasks {
     /*
-     * List the current ones, each with its current stack.
+     * List the current tasks or threads, each with its current stack.
      *
      * out, returns: as prof_heap_snapshot(). Stacks and labels stay valid until
      *               the profile is written.

@@ -121,7 +121,7 @@ struct prof_trace_task {
 struct prof_trace_world {
     uint32_t proc;   /* of the caller */
     uint64_t thread; /* of the caller */
-    uint64_t task;   /* the caller; among those of `next` */
+    uint64_t task;   /* of the caller; `next` must list it, too */
     /* returns: true with the next task in *task; false after the last */
     bool (*next)(void *context, struct prof_trace_task *task);
     void *context;
