@@ -1,8 +1,8 @@
 #!/bin/sh
 # efficiency.sh -- how much faster a campaign is on two processors under a
-# scheduler than in one process, all told: from the moment it is submitted until
-# its shards are merged. What both print must be the same. Run it where nothing
-# else runs: it needs two processors, and what .ci/deps calls cluster.
+# scheduler than in one process, measured from the moment it is submitted until
+# its shards are merged. Both must print the same. Run it where nothing else
+# runs: it needs two processors, and what .ci/deps calls cluster.
 #   shards     processor time of 1, 2, 4 and 8 shards, one after the other
 #   parallel   cluster/campaign.parallel on two processors of this machine
 #   slurm      cluster/campaign.sbatch and merge.sbatch on two nodes of one each
@@ -35,7 +35,8 @@ spent_ms() {
         printf "%d\n", 1000 * sum }' "$dir/times")
 }
 
-# As many seeds as take one process so long, by a few of them.
+# Choose as many seeds as take one process that long, estimated from a few of
+# them.
 choose_seeds() {
     profsim check --seeds 1..500 --jobs 1 >/dev/null # what is read from disk is
     begun=$(now_ms)

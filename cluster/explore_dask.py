@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Every ordering of a kernel, searched by the workers of a Dask scheduler.
 
-The shards are submitted as tasks; one whose worker dies is submitted again by
-the scheduler, and goes on from its checkpoint in RESULTS, which all workers see.
-At the end `profsim merge` adds them up, and this exits as it does.
+The shards are submitted as tasks. If a worker dies, the scheduler submits its task
+again, which continues from its checkpoint in RESULTS, a folder that all workers see. At
+the end `profsim merge` adds the results up; its exit code is also this program's.
 
 usage: cluster/explore_dask.py SCHEDULER KERNEL SHARDS RESULTS [OPTION...]
     (SCHEDULER: tcp://host:8786; options are those of `profsim explore`)
@@ -13,11 +13,11 @@ import sys
 
 from distributed import Client, as_completed
 
-RETRIES = 5  # a worker may be lost so many times before a shard is given up
+RETRIES = 5  # how often a shard may lose its worker before it counts as failed
 
 
 def search(kernel, shard, shards, results, options):
-    """One shard. returns: how profsim exits"""
+    """Run one shard. returns: profsim's exit code"""
     command = ["profsim", "explore", kernel, "--shard", f"{shard}/{shards}",
                "--result", f"{results}/", *options]
     return subprocess.run(command, stdout=subprocess.DEVNULL,

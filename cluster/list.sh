@@ -1,10 +1,10 @@
 #!/bin/sh
-# list.sh -- one shard of what `make` runs: of the mutants by hand, of the fuzz
-# targets, or of a soak. Each item of the list is a command, and has a row in the
-# result (docs/scale.md).
+# list.sh -- runs one shard of a list that `make` runs: the mutants written by
+# hand, the fuzz targets, or a soak. Each item of the list is a command, and has
+# a row in the result (docs/scale.md).
 #   mutants: a patch an item
 #   fuzz:    a target an item; each shard has all targets, with a seed of its own
-#   soak:    an item a shard, with seeds of its own
+#   soak:    one item per shard, with seeds of its own
 # usage: SHARD=I/N RESULT=DIR/ [CORPUS=DIR] cluster/list.sh mutants
 #                             ... cluster/list.sh fuzz SECONDS [libfuzzer|afl]
 #                             ... cluster/list.sh soak SECONDS

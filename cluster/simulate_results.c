@@ -1,6 +1,6 @@
 /*
- * simulate_results.c -- many results of one campaign, made up from one that is
- * real: how long does `profsim merge` take for as many?
+ * simulate_results.c -- makes many results of one campaign up from a real one,
+ * to measure how long `profsim merge` takes for them.
  * usage: simulate_results RESULT FOLDER    (RESULT: of shard 1 of N)
  */
 #include <inttypes.h>

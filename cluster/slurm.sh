@@ -60,7 +60,7 @@ slurm_start_node() {
     eval "slurm_node_$1=$!"
 }
 
-# The daemon of a node goes away.
+# Kill the daemon of a node.
 slurm_kill_node() {
     eval "daemon=\$slurm_node_$1"
     kill -9 "$daemon" 2>/dev/null

@@ -1,7 +1,7 @@
 #!/bin/sh
-# test_cluster.sh -- the job files of this folder, run as they stand by the engines
-# they are for, on this machine: what comes out is what one process finds, also if
-# a machine is lost in the middle.
+# test_cluster.sh -- runs the job files of this folder, unchanged, with their
+# engines on this machine. The result must be that of one process, even if a
+# machine is lost in the middle.
 # usage: cluster/test_cluster.sh PROFSIM ENGINE...
 #   (parallel, slurm, dask, kubernetes, fuzzlite; needs what .ci/deps calls cluster)
 set -u
@@ -33,14 +33,14 @@ python=/usr/bin/python3 # of the Debian packages
 whole() {
     [ -s "$dir/whole" ] || profsim check --seeds $SEEDS >"$dir/whole" 2>>"$dir/log"
 }
-# same NAME: $dir/merged is what one process prints
+# same NAME: $dir/merged must be what one process prints
 same() {
     whole
     diff "$dir/whole" "$dir/merged" >"$dir/log" 2>&1
     count "$1" $?
 }
 
-# wait_for SECONDS COMMAND...: until it succeeds
+# wait_for SECONDS COMMAND...: wait until the command succeeds
 wait_for() {
     tries=$(($1 * 5))
     shift
@@ -79,8 +79,8 @@ run_parallel() {
 
 # ---- Slurm ----
 
-# The batch step of a machine is ended as by a loss of power: first what would tell
-# the controller.
+# Kill the batch step of a machine as a loss of power would: first the process
+# that would notify the controller.
 kill_tasks() {
     for entry in /proc/[0-9]*; do
         grep -qzx "SLURMD_NODENAME=$1" "$entry/environ" 2>/dev/null &&

@@ -41,8 +41,8 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
 
-# The prefix is named from where prof.pc lies, so that the tree may be moved;
-# by its path if LIBDIR is not below it.
+# Write the prefix relative to prof.pc, so that the tree may be moved; as an
+# absolute path if LIBDIR is not below it.
 pkg_config_file() {
     below=${libdir#"$prefix"/}
     pc_prefix=$prefix
@@ -76,7 +76,8 @@ Libs: -L\${libdir} -lprofsim-explore -l:libdw.so.1
 END
 }
 
-# One line a file: mode, source, where it goes. Mode "link": what it points to.
+# Print one line per file: mode, source, destination. With mode "link" the
+# source is what the link points to.
 plan() {
     for header in prof/include/prof/*; do
         echo "644$tab$header$tab$prefix/include/prof/${header##*/}"
@@ -163,7 +164,7 @@ put() {
     : >"$work/old"
     [ ! -f "$root$list" ] || read_list "$root$list" >"$work/old"
 
-    # The list first: whatever happens, uninstall knows of it.
+    # Write the list first, so that uninstall can undo whatever happens next.
     mkdir -p "$root${list%/*}"
     cat "$work/old" "$work/now" >"$work/both"
     write_list "$work/both"
@@ -173,7 +174,7 @@ put() {
         done
     copy_files
 
-    # What an older version had, and this one has not.
+    # Remove files that an older version had and this one does not have.
     grep -v '/$' "$work/old" | grep -vxF -f "$work/now" >"$work/stale" || :
     remove_files "$work/stale"
     { grep '/$' "$work/old" || :; } | cat - "$work/now" >"$work/both"

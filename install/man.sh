@@ -1,6 +1,6 @@
 #!/bin/sh
-# Print a man page: the template, with what the program and the headers say of
-# themselves in place of its @WORDS@.
+# Print a man page: the template, with its @WORDS@ replaced by the help of the
+# program and by the headers.
 # usage: install/man.sh TEMPLATE PROFSIM
 set -eu
 template=$1
@@ -24,11 +24,12 @@ commands() {
     "$profsim" help | sed -n 's/^  \([a-z]*\) .*/\1/p' >"$work/commands"
     while read -r command; do
         echo ".Ss profsim $command"
-        # What several codes mean is told below.
+        # The exit codes that several commands share have a section of their
+        # own.
         "$profsim" "$command" --help | sed -e '/^exit code:$/,$d' \
             -e '/^  -h, --help /d' -e 's/^usage: //' \
             -e 's/^       profsim/profsim/' >"$work/help"
-        # Without an empty line at the end, or two in a row.
+        # Remove empty lines at the end, and all but one of several in a row.
         awk '!NF { gap = 1; next }
             { if (gap) print ""; gap = 0; print }' "$work/help" | literal
     done <"$work/commands"

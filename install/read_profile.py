@@ -1,8 +1,8 @@
-"""Print a profile.proto file, gzipped, a sample a line: its values, and the
+"""Print a profile.proto file, gzipped or not, one sample per line: its values, and the
 names of its functions, leaf first. The first line names the values.
 
-Written from the format's own description; it knows nothing of who wrote the
-file; other scripts import it. usage: read_profile.py FILE.pb[.gz]
+Written from the description of the format alone, whatever wrote the file; other scripts
+import it. usage: read_profile.py FILE.pb[.gz]
 """
 import gzip
 import sys

@@ -1,6 +1,7 @@
 #!/bin/sh
-# test_example.sh -- docs/example/, built from the installed files alone, as
-# embedders build it; their profiles are what they say lives.
+# test_example.sh -- builds the programs of docs/example/ from the installed
+# files alone, as embedders do. Their profiles must show what the programs say
+# is live.
 # usage: install/test_example.sh
 set -u
 cd "${0%/*}/.." || exit 1
@@ -48,7 +49,7 @@ run() {
     LD_LIBRARY_PATH=$tree/lib timeout 120 "$dir/program" "$@"
 }
 
-# What the program says lives, a line for each place: objects, bytes, stack.
+# Print what the program says is live, one line per site: objects, bytes, stack.
 living() {
     awk '$1 == "live" {
         stack = ""
@@ -61,8 +62,8 @@ living() {
         LC_ALL=C sort
 }
 
-# The same of a heap profile: the last two values. Places with several sizes
-# are several samples.
+# Print the same from a heap profile: its last two values. A site with several
+# sizes has several samples.
 in_use() {
     awk '$1 != "types" && $3 != 0 {
         stack = ""
@@ -101,7 +102,8 @@ living_is_in_use() {
     [ -s "$dir/living" ] && diff "$dir/living" "$dir/in_use"
 }
 
-# Every release that was waited for, and no other; each with its time.
+# The profile must have every release that a thread waited for, and no other,
+# with its time.
 contention_is_told() {
     contended=$(awk '$1 == "contended" { print $2 }' "$dir/printed")
     awk -v contended="$contended" '
@@ -163,8 +165,8 @@ holds "vm: a free that nobody counts is noticed" \
 
 gc_libs=$(pkg-config --libs bdw-gc)
 
-# What lives at the end is in use, also in the file; and each collection before
-# has been compared by the program itself, several at least.
+# What is live at the end must be in use in the file, too. The program itself
+# has compared each collection before; there must be several.
 collections_are_equal() { # WORD...
     run "$dir/heap.pb.gz" "$@" >"$dir/printed" || return 1
     awk '$1 == "collections" { exit !($2 >= 6 && $6 == 0) }' "$dir/printed" ||
@@ -202,7 +204,8 @@ holds "gc: a cycle that does not begin is noticed" \
 
 # ------------------------------------------------------- the flight recorder
 
-# The last three generations before the turns that were too slow, each whole.
+# Check the last three generations before the turns that were too slow: each
+# must be complete.
 generations_open() {
     rm -f "$dir"/*.trace
     run "$dir" >"$dir/printed" || return 1

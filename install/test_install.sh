@@ -1,6 +1,6 @@
 #!/bin/sh
-# test_install.sh -- what `make install` puts where, judged by its users:
-# programs are built against it by pkg-config alone, and run; then it is moved,
+# test_install.sh -- checks what `make install` installs, as its users see it:
+# programs are built with pkg-config alone, and run; then the tree is moved,
 # updated and removed.
 # usage: install/test_install.sh PROFSIM   which program out/profsim is a copy of
 set -u
@@ -42,7 +42,7 @@ run_install() { # WORD, with DESTDIR and PREFIX
     env DESTDIR="$root" PREFIX=$prefix install/install.sh "$1"
 }
 
-# As a user who may change nobody's files but his own.
+# Run as a user who may change only his own files.
 without_rights() {
     if [ "$(id -u)" -eq 0 ]; then
         setpriv --bounding-set=-all --inh-caps=-all "$@"
@@ -199,7 +199,7 @@ nm -D --defined-only "$tree/lib/libprof-malloc.so" | awk '{ print $3 }' |
     grep '^prof' | LC_ALL=C sort | diff "$dir/names" - >"$dir/said" 2>&1
 count "libprof-malloc.so shows what prof/malloc.h declares" $?
 
-# A program of one's own, explored by what is installed.
+# Explore a user's program with the installed command.
 "$tree/bin/profsim" explore fixtures/explore/user/bank_broken.c \
     >"$dir/said" 2>&1
 [ $? -eq 2 ] && grep -q 'assertion failed: balance >= 0' "$dir/said"

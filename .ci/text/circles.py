@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""No circle of files: in no folder do two files, or more, need each other.
+"""No circle of files: no two or more files of a folder need each other.
 
 A file needs another of its folder if it uses a function or a variable that only
-the other defines. What several files define, as embed_on_alloc(), is an
-interface: who calls it does not know whom.
+the other defines. A function that several files define, such as embed_on_alloc(), is an
+interface: its caller does not depend on one of these files.
 usage: .ci/text/circles.py FILE.c...
 """
 import collections

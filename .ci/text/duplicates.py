@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""No text of more than ten lines stands in two places.
+"""No text of more than ten lines occurs in two places.
 
-Compared to the letter but for spaces; empty lines, includes, and lines that are
-one number do not count. The model's copy of a table of constants is deliberate:
-a slip in either is noticed. fixtures/ is data: there a program and its broken
-form stand side by side.
+Lines are compared exactly, except for spaces; empty lines, includes, and lines with
+only a number do not count. The model's copy of a table of constants is deliberate: a
+slip in either is noticed. fixtures/ is data: there a program and its broken form stand
+side by side.
 usage: .ci/text/duplicates.py FILE...
 """
 import re

@@ -1,5 +1,5 @@
-# folders.awk -- folders of at most 40 sources, but for the catalogue's bugs: a bug
-# is a file there, as fixtures are.
+# folders.awk -- folders have at most 40 sources, except the catalogue's bugs:
+# there each bug is a file, as in fixtures.
 # usage: find ... | awk -f folders.awk
 
 {

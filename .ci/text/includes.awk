@@ -1,4 +1,4 @@
-# includes.awk -- who may include whom (ARCHITECTURE.md).
+# includes.awk -- which folder may include which (ARCHITECTURE.md).
 #
 # An include in quotes must be found in the file's own folder or in a folder
 # that the table below allows; the core includes no system header but these.

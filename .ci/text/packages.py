@@ -3,9 +3,9 @@
 to a package that one of the target's groups in .ci/deps names, and each package
 named there is needed.
 
-What is needed is read from ninja's graph and commands, from the Makefile and
-from the scripts; which package has it is in .ci/packages. Nothing has to be
-installed; of what is, the table is compared with dpkg's.
+What is needed is read from ninja's graph and commands, from the Makefile and from the
+scripts; which package has it is in .ci/packages. Nothing needs to be installed; the
+rows of packages that are installed are compared with dpkg's lists.
 
 usage: .ci/text/packages.py      (in the folder of the Makefile)
 """

@@ -1,7 +1,8 @@
 # sizes.awk -- files of at most 500 lines, functions of at most 60.
 #
-# Rows of a table inside a function do not count. What is larger is listed with
-# the reason in .ci/text/sizes.allow; an entry without need is noted.
+# Rows of a table inside a function do not count. Whatever is larger is listed
+# with the reason in .ci/text/sizes.allow; an entry that is not needed is
+# reported.
 # usage: awk -f sizes.awk sizes.allow FILE...
 
 BEGIN {

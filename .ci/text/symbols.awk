@@ -1,5 +1,5 @@
-# symbols.awk -- what the library needs from outside is in prof/symbols.allow,
-# and what it shows to the outside begins with prof_.
+# symbols.awk -- symbols that the library needs from outside are listed in
+# prof/symbols.allow, and those that it exports begin with prof_.
 # usage: nm -g libprof.a | awk -f symbols.awk prof/symbols.allow -
 
 FNR == NR {
