@@ -68,15 +68,22 @@ complain_of(uint64_t process, const char *reason)
     return cli_complain("process %" PRIu64 ": %s", process, reason);
 }
 
-/* Ask for a profile and name it. returns: NULL, or why not */
+/*
+ * Ask for a profile and name it.
+ *
+ * out:     *named, to be released; *is_taken, whether there was a reply
+ * returns: NULL, or why not
+ */
 static const char *
-ask(uint64_t process, const char *kind, struct cli_named_profile *named)
+ask(uint64_t process, const char *kind, struct cli_named_profile *named,
+    bool *is_taken)
 {
     size_t bytes_count;
     uint8_t *bytes;
     const char *reason = cli_agent_ask(process, kind, &bytes, &bytes_count);
 
     *named = (struct cli_named_profile){.samples_count = 0};
+    *is_taken = reason == NULL;
     if (reason != NULL)
         return reason;
     reason = cli_named_profile_make(named, bytes, bytes_count);
@@ -103,13 +110,15 @@ static bool
 show_top(uint64_t process, const char *value, size_t lines)
 {
     struct cli_named_profile named;
-    const char *const reason = ask(process, "heap", &named);
+    bool is_taken;
+    const char *const reason = ask(process, "heap", &named, &is_taken);
     bool good;
 
     if (reason != NULL)
-        return complain_of(process, reason);
-    good = cli_profile_top(&named, value, lines, stdout) ||
-           cli_complain("top: there is no value '%s'", value);
+        good = complain_of(process, reason);
+    else
+        good = cli_profile_top(&named, value, lines, stdout) ||
+               cli_complain("top: there is no value '%s'", value);
     cli_named_profile_release(&named);
     return good;
 }
@@ -183,16 +192,17 @@ dump_all(uint64_t process, const char *prefix, bool otlp)
 
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         struct cli_named_profile named;
-        const char *reason = ask(process, kinds[i], &named);
+        bool is_taken;
+        const char *reason = ask(process, kinds[i], &named, &is_taken);
 
-        if (reason != NULL) {
+        if (!is_taken) {
             last = reason;
             continue;
         }
-        if (named.samples_count > 0) {
+        if (reason == NULL && named.samples_count > 0) {
             reason = save(&named, prefix, kinds[i], otlp);
             written++;
-        } else {
+        } else if (reason == NULL) {
             last = "nothing was sampled so far";
         }
         cli_named_profile_release(&named);

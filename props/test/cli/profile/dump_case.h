@@ -1,0 +1,40 @@
+/*
+ * dump_case.h -- a profile made by hand, as an agent sends it, and what must be
+ * in the files that are made of it.
+ */
+#ifndef PROPS_DUMP_CASE_H
+#define PROPS_DUMP_CASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { DUMP_BYTES_MAX = 1 << 14 };
+
+struct dump_profile {
+    uint8_t bytes[DUMP_BYTES_MAX];
+    size_t count;
+};
+
+/* Two functions of one name, in two files, and an address in each. */
+uintptr_t dump_here(void);
+uintptr_t dump_there(void);
+
+/* What has a name: one location; one, and the rest is code of this program;
+ * all of them. */
+enum dump_names { DUMP_ONE, DUMP_OF_CODE, DUMP_ALL };
+
+/* in: seed, of the samples */
+void dump_make(struct dump_profile *profile, uint64_t seed,
+               enum dump_names names);
+
+/*
+ * What a profile says, in lines that are sorted: of each type and stack the
+ * sum, with each call's address, mapping, function, file and line.
+ *
+ * returns: the lines, to be freed
+ */
+char *dump_lines_of_pprof(const void *bytes, size_t count);
+char *dump_lines_of_otlp(const void *bytes, size_t count);
+
+#endif
