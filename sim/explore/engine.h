@@ -125,6 +125,7 @@ struct thread {
     bool finished;
     bool dropped; /* waits in a loop; exhaustive search gave it up */
     bool spinning;
+    uint32_t stack_bytes; /* of its stack, that states depend on (wait.c) */
     bool probing;         /* goes round a wait loop without recording events */
     uint64_t entry_state; /* state of the code before this load; or 0 */
     struct round round;
@@ -174,6 +175,7 @@ struct engine {
     bool logged;      /* the run is compared with a second one; repeat.c */
     bool cut;         /* the run ends because of earlier runs */
     bool learned;     /* a new site of a wait loop: begin again */
+    bool grown;       /* states depend on more of a stack than before */
     bool last_round;  /* no thread can run: waiting ones go round once more */
     bool freeing;     /* a free counts as a write to the block */
     bool program;     /* a whole program: stacks are memory like any other */
@@ -282,7 +284,6 @@ void sim_engine_check_invariant(void);
 uint32_t sim_engine_ask(uint32_t bound, enum sim_kind kind, uint16_t label);
 void sim_engine_signal_point(void);
 bool sim_engine_spurious(void);
-
 void sim_engine_go(uint32_t next);
 
 static inline void
@@ -418,6 +419,7 @@ uint32_t sim_wait_unroll(void); /* rounds to explore like any code */
 const struct round_read *sim_wait_change(uint32_t thread);
 uint32_t sim_wait_last_round(void);
 uint64_t sim_wait_state(void);
+void sim_wait_hashes(uintptr_t from);
 void sim_wait_enter(uintptr_t site);
 void sim_wait_round(uintptr_t site);
 

@@ -36,6 +36,16 @@ sim_fiber_init(struct sim_fiber *fiber)
     return true;
 }
 
+void
+sim_fiber_clear(struct sim_fiber *fiber, uint32_t bytes)
+{
+#ifdef SIM_FIBER_ASAN
+    /* A run that was cut leaves frames, and their red zones, behind. */
+    ASAN_UNPOISON_MEMORY_REGION(fiber->stack, SIM_FIBER_STACK_BYTES);
+#endif
+    memset(fiber->stack + SIM_FIBER_STACK_BYTES - bytes, 0, bytes);
+}
+
 #ifdef SIM_FIBER_FAST
 
 void sim_fiber_swap(void **save, void *load);
@@ -105,6 +115,11 @@ sim_fiber_prepare(struct sim_fiber *fiber, void (*entry)(void))
     ASAN_UNPOISON_MEMORY_REGION(fiber->stack, SIM_FIBER_STACK_BYTES);
 #endif
     getcontext(&fiber->context);
+#ifdef __x86_64__
+    for (int i = REG_R12; i <= REG_R15; i++)
+        fiber->context.uc_mcontext.gregs[i] = 0; /* the caller's own */
+    fiber->context.uc_mcontext.gregs[REG_RBP] = 0;
+#endif
     fiber->context.uc_stack.ss_sp = fiber->stack;
     fiber->context.uc_stack.ss_size = SIM_FIBER_STACK_BYTES;
     fiber->context.uc_link = NULL;

@@ -39,6 +39,9 @@ struct sim_fiber {
 /* Give the fiber a stack, kept for the life of the process. */
 bool sim_fiber_init(struct sim_fiber *fiber);
 
+/* Make the highest `bytes` of the stack 0. Only before sim_fiber_prepare(). */
+void sim_fiber_clear(struct sim_fiber *fiber, uint32_t bytes);
+
 /* Make the next switch to `fiber` call entry(), which must not return. */
 void sim_fiber_prepare(struct sim_fiber *fiber, void (*entry)(void));
 

@@ -26,6 +26,7 @@ static struct {
     bool comparing;
     bool cut; /* the first was cut because of other runs */
     bool differs;
+    bool owed;           /* a run was to be repeated, and could not */
     struct access found; /* where it differs */
 } repeat;
 
@@ -45,10 +46,11 @@ sim_repeat_begin(uint64_t run)
         if (repeat.list == NULL || values == NULL || choice_list == NULL)
             abort();
     }
-    sim_engine.logged = run == 0 || sim_mix64(run) % 100 == 0;
+    sim_engine.logged = run == 0 || sim_mix64(run) % 100 == 0 || repeat.owed;
     repeat.count = 0;
     repeat.comparing = false;
     repeat.differs = false;
+    sim_engine.grown = false;
 }
 
 void
@@ -132,6 +134,9 @@ sim_repeat_check(const struct sim_choices *choices, const struct sim_run *first,
 
     if (!sim_engine.logged || sim_engine.detour || repeat.count == LOG_MAX ||
         choices->overflowed)
+        return true;
+    repeat.owed = sim_engine.grown; /* its stacks were not cleared */
+    if (repeat.owed)
         return true;
     repeat.cut = sim_engine.cut;
     end = run_again(choices);

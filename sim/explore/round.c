@@ -102,6 +102,7 @@ sim_round_arrive(uintptr_t site)
     if (!sim_engine.active || !sim_engine.program || sim_engine.starting)
         return;
     sim_engine_settle();
+    sim_wait_hashes((uintptr_t)__builtin_frame_address(0) - SAVED_BYTES);
     arrive((uintptr_t)__builtin_frame_address(0) - SAVED_BYTES, site);
 }
 #else

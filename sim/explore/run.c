@@ -17,6 +17,7 @@
 enum {
     STEPS_MAX_DEFAULT = 20000,
     SILENT_MS_DEFAULT = 2000,
+    PROGRAM_STACK_BYTES = 16 * 1024, /* with states in it, at first */
     EVENT_START = 16,
     EVENT_END = 22
 };
@@ -132,6 +133,8 @@ sim_engine_thread_reset(uint32_t i)
     t->object_seen = 0;
     t->timed_out = false;
     t->timeouts_left = 1;
+    if (t->stack_bytes > 0)
+        sim_fiber_clear(&t->fiber, t->stack_bytes);
     sim_fiber_prepare(&t->fiber, thread_main);
 }
 
@@ -233,6 +236,8 @@ sim_engine_begin(const struct sim_kernel *kernel,
     struct engine *e = &sim_engine;
 
     engine_init();
+    for (uint32_t i = 0; i < SIM_THREADS_MAX && e->kernel != kernel; i++)
+        e->threads[i].stack_bytes = e->program ? PROGRAM_STACK_BYTES : 0;
     e->kernel = kernel;
     e->options = *options;
     limit_silence();

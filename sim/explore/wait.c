@@ -59,6 +59,25 @@ is_loop_site(uintptr_t site)
     return false;
 }
 
+/*
+ * A state depends on the calling thread's stack from `from` on. Some words in a
+ * frame are never written: padding, or a variable that is not used yet. From
+ * now on they are cleared before each run, so that no state depends on what an
+ * earlier run, and the explorer in it, left there.
+ */
+void
+sim_wait_hashes(uintptr_t from)
+{
+    struct thread *t = sim_self();
+    const uintptr_t bytes =
+        (uintptr_t)t->fiber.stack + SIM_FIBER_STACK_BYTES - from;
+
+    if (bytes <= t->stack_bytes || bytes > SIM_FIBER_STACK_BYTES)
+        return;
+    t->stack_bytes = (uint32_t)bytes;
+    sim_engine.grown = true;
+}
+
 void
 sim_wait_learn(uintptr_t site)
 {
@@ -94,6 +113,7 @@ sim_wait_state(void)
         (const uint64_t *)(const void *)(fiber->stack + SIM_FIBER_STACK_BYTES);
     uint64_t state = 1;
 
+    sim_wait_hashes((uintptr_t)sim_caller.stack);
     for (uint32_t i = 0; i < 6; i++)
         state = (state ^ sim_caller.registers[i]) * 0x9e3779b97f4a7c15U ^
                 state >> 29;

@@ -4,6 +4,7 @@
  *
  * The tests call the __tsan_* entry points themselves.
  */
+#include "engine.h"
 #include "explore.h"
 #include "tsan.h"
 
@@ -316,6 +317,95 @@ TEST(a_bound_lets_through_the_schedules_with_so_many_preemptions)
         assert_int_equal(exhaust(&kernel, &options).runs,
                          bound < 2 ? 2 + 2 * bound : 6);
     }
+}
+
+/* ---- Stacks ---- */
+
+enum { STATES = 20 };
+
+static uint64_t states[STATES];
+static uint32_t states_count;
+
+/* Its frame has words that nobody writes. */
+static __attribute__((noinline)) void
+look(void)
+{
+    uint64_t unwritten[32];
+    uint64_t *volatile used = unwritten;
+
+    (void)used;
+    (void)__tsan_atomic32_load(&x, __ATOMIC_RELAXED);
+    states[states_count++ % STATES] = sim_wait_state();
+}
+
+/* ... and these are other ones in each run, where that frame was. */
+static __attribute__((noinline)) void
+leave(void)
+{
+    volatile uint64_t written[64];
+
+    for (int i = 0; i < 64; i++)
+        written[i] = states_count * 0x9e3779b97f4a7c15U;
+    (void)written[0];
+}
+
+BODY(look_and_leave)
+{
+    UNUSED;
+    look();
+    leave();
+}
+
+TEST(a_state_does_not_depend_on_an_earlier_run)
+{
+    const struct sim_kernel kernel = {
+        .name = "unwritten",
+        .about = "a frame that nobody writes",
+        .setup = reset,
+        .threads = {{.name = "looker", .body = look_and_leave}},
+        .threads_count = 1};
+    struct sim_exhaust_result r;
+
+    states_count = 0;
+    for (int i = 0; i < STATES / 2; i++)
+        sim_explore_exhaust(&kernel, &(struct sim_exhaust_options){0}, &r);
+    assert_in_range(states_count, STATES - 1, STATES); /* each run, twice */
+    /* In the first run it was not known that a state is wanted. */
+    for (uint32_t i = 2; i < STATES - 1; i++)
+        assert_true(states[i] == states[1]);
+}
+
+static bool forgets;
+static uint32_t kept; /* over the runs, against the rules */
+
+BODY(wait_for_flag)
+{
+    UNUSED;
+    __tsan_atomic32_store(&y, forgets ? kept++ : 0, __ATOMIC_RELAXED);
+    while (__tsan_atomic32_load(&flag, __ATOMIC_ACQUIRE) == 0)
+        sim_explore_spin_wait();
+}
+
+/* The first run in which states are new is not compared: a later one is. */
+TEST(a_run_that_cannot_be_compared_is_no_excuse)
+{
+    const struct sim_kernel one = {
+        .name = "one",
+        .about = "the loop becomes known",
+        .setup = reset,
+        .threads = {{.name = "waiter", .body = wait_for_flag},
+                    {.name = "writer", .body = store_and_raise}},
+        .threads_count = 2};
+    const struct sim_kernel other = one;
+    const struct sim_exhaust_options few = {.runs_max = 2};
+    struct sim_exhaust_result r;
+
+    forgets = false;
+    exhaust(&one, &(struct sim_exhaust_options){0});
+    forgets = true;
+    sim_explore_exhaust(&other, &few, &r);
+    assert_int_equal(r.verdict, SIM_VERDICT_NONDETERMINISTIC);
+    assert_int_equal(r.runs, 2);
 }
 
 int
