@@ -60,20 +60,21 @@ log_with_stack(enum embed_kind kind, uint32_t detail, uint64_t *words,
     embed_stack_return(stack);
 }
 
-/* returns: the record's offset, 0 if it was not logged */
+/* returns: the record's token, made before a handler can fork outside;
+ * 0 if it was not logged */
 static uint64_t
 log_address(enum embed_kind kind, void *address)
 {
     uint64_t words[2] = {0, (uintptr_t)address};
     int saved_errno = errno;
-    uint64_t offset;
+    uint64_t token;
 
     if (!embed_enter())
         return 0;
-    offset = embed_log(kind, 0, words, 2, NULL);
+    token = token_of(embed_log(kind, 0, words, 2, NULL));
     embed_leave();
     errno = saved_errno;
-    return offset;
+    return token;
 }
 
 /* If the user asked for usable bytes, append them to the `count` words.
@@ -110,7 +111,7 @@ embed_on_free(void *address)
 uint64_t
 embed_on_resize(void *old)
 {
-    return token_of(log_address(EMBED_RESIZE, old));
+    return log_address(EMBED_RESIZE, old);
 }
 
 void

@@ -128,14 +128,15 @@ embed_on_waited(const struct embed_wait *wait, enum embed_lock_kind kind,
 
 /* returns: the ticks to charge, 0 if no thread waits */
 static __attribute__((noinline)) uint64_t
-release(struct slot *slot)
+release(uintptr_t lock, struct slot *slot)
 {
     const int saved_errno = errno;
     uint64_t ticks = 0;
 
     embed_inside = true;
     prof_port_lock_take(&guard);
-    if (slot->waiters > 0) {
+    /* Those who waited may have gone, and the slot be another lock's. */
+    if (atomic_load_explicit(&slot->lock, memory_order_relaxed) == lock) {
         const uint64_t now_ns = prof_port_now_ns();
 
         ticks = (uint64_t)prof_mutex_cycles(
@@ -161,7 +162,7 @@ embed_on_release(const void *lock, enum embed_lock_kind kind, const void *frame)
             (uintptr_t)lock ||
         embed_inside || profile.config.mutex_fraction == 0)
         return 0;
-    return release(slot);
+    return release((uintptr_t)lock, slot);
 }
 
 void

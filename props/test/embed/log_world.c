@@ -18,6 +18,7 @@ enum { NOBODY = -1 };
 
 struct log_world log_world;
 
+static enum log_world_moment fork_at;
 static uint8_t *log_memory;
 static int stack_held = NOBODY;
 static uint64_t stacks_noted;
@@ -48,10 +49,15 @@ __wrap_clock_gettime(clockid_t which, struct timespec *to)
     return 0;
 }
 
+static void begin_image(void);
+static void end_image(void);
+
 bool
 embed_enter(void)
 {
     assert_false(log_world.is_entered);
+    if (fork_at == LOG_WORLD_AT_ENTER)
+        begin_image();
     log_world.is_entered = !log_world.is_barred;
     errno = log_world.is_entered ? EPERM : errno;
     return log_world.is_entered;
@@ -62,6 +68,8 @@ embed_leave(void)
 {
     assert_true(log_world.is_entered);
     log_world.is_entered = false;
+    if (fork_at == LOG_WORLD_AT_LEAVE)
+        log_world_settle();
     errno = ENOENT;
 }
 
@@ -157,16 +165,28 @@ some_limit(uint64_t first_bytes)
                               : MODEL_LOG_BYTES);
 }
 
-void
-log_world_begin_image(void)
+static void
+begin_model(void)
 {
     const bool is_far = sim_rng_below(&log_world.rng, 4) == 0;
     const uint64_t first = is_far ? FAR_BYTES : EMBED_SPOOL_FIRST;
     const uint32_t before = sim_rng_below(&log_world.rng, 4) == 0 ? 4094 : 0;
 
+    log_world.threads_before = before;
     log_model_begin(&log_world.model, first, log_world.now.ticks, before);
     log_world.model.limit_bytes = some_limit(first);
     log_world.model.disk_bytes = some_limit(first);
+}
+
+/* The state of the image that the model has begun. */
+static void
+begin_image(void)
+{
+    const uint64_t first = log_world.model.first_bytes;
+
+    if (embed_state != NULL)
+        end_image();
+    fork_at = LOG_WORLD_NEVER;
     log_memory = pages(MAP_BYTES);
     embed_state = pages(sizeof *embed_state);
     embed_state->log = log_memory;
@@ -174,12 +194,19 @@ log_world_begin_image(void)
     embed_state->used_bytes = first;
     embed_state->reserved_bytes = first;
     embed_state->last_ticks = log_world.now.ticks;
-    embed_state->thread_count = before;
+    embed_state->thread_count = log_world.threads_before;
     embed_publish_locked();
     atomic_store(&embed_state->phase, EMBED_ON);
     atomic_fetch_add(&embed_generation, 1);
     atomic_store(&embed_awaited, 0);
     stacks_noted = 0;
+}
+
+void
+log_world_begin_image(void)
+{
+    begin_model();
+    begin_image();
 }
 
 /* Copy the hashes of stacks from the log to the model, which cannot compute
@@ -225,15 +252,49 @@ log_world_check(void)
                          log_world.model.dropped[i]);
 }
 
-void
-log_world_end_image(void)
+static void
+expect_log(void)
 {
     log_world_check();
     take_hashes();
     assert_memory_equal(
         log_memory + log_world.model.first_bytes, log_world.model.bytes,
         log_world.model.used_bytes - log_world.model.first_bytes);
+}
+
+/* Who still writes to it crashes. */
+static void
+end_image(void)
+{
     munmap(log_memory, MAP_BYTES);
     munmap(embed_state, sizeof *embed_state);
     embed_state = NULL;
+}
+
+void
+log_world_end_image(void)
+{
+    expect_log();
+    end_image();
+}
+
+void
+log_world_fork(enum log_world_moment when)
+{
+    fork_at = when;
+    if (when != LOG_WORLD_AT_ENTER)
+        return;
+    expect_log();
+    begin_model();
+}
+
+void
+log_world_settle(void)
+{
+    if (fork_at == LOG_WORLD_AT_LEAVE) {
+        expect_log();
+        begin_model();
+    }
+    if (fork_at != LOG_WORLD_NEVER)
+        begin_image();
 }

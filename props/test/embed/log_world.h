@@ -18,6 +18,7 @@ struct log_world {
     uint64_t usable_bytes; /* of any block */
     bool is_barred;        /* entering the recorder is refused */
     bool is_entered;
+    uint32_t threads_before; /* that the image knew before the model's */
 };
 
 extern struct log_world log_world;
@@ -28,6 +29,19 @@ const void *log_world_frame(void);
 /* Begin the log of a new process, at a small offset in the file or a large one,
  * with little room or much. */
 void log_world_begin_image(void);
+
+/*
+ * A signal handler forks while the next call enters or leaves the recorder, and
+ * the child begins a log before the handler returns. The rest of the call is
+ * the child's. log_world_settle() forks after a call that did neither.
+ */
+enum log_world_moment {
+    LOG_WORLD_NEVER,
+    LOG_WORLD_AT_ENTER, /* the model's image has changed already */
+    LOG_WORLD_AT_LEAVE
+};
+void log_world_fork(enum log_world_moment when);
+void log_world_settle(void);
 
 /* Check that all counters of the log are the model's. */
 void log_world_check(void);

@@ -5,8 +5,8 @@
  *
  * One real thread plays all threads: its identity changes from call to call.
  * Threads, stacks, the disk and the clock are stubs. A world has limits,
- * resizes and waits that overlap, locks that share a slot, unloads, and forks
- * in between.
+ * resizes and waits that overlap, locks that share a slot, unloads, and forks:
+ * between calls, and where a call enters and leaves the recorder.
  */
 #include "log_world.h"
 
@@ -234,13 +234,27 @@ name_threads(void)
     model->names++;
 }
 
+/* An unlock asks before it enters who waits, and that is the parent's log. */
+static void
+fork_soon(bool is_unlock)
+{
+    if (sim_rng_below(rng, 16) != 0)
+        return;
+    log_world_fork(is_unlock || sim_rng_below(rng, 2) == 0
+                       ? LOG_WORLD_AT_LEAVE
+                       : LOG_WORLD_AT_ENTER);
+    noted_count = 0;
+}
+
 static void
 call(void)
 {
     const size_t i = sim_rng_below(rng, BEGUN_MAX);
+    const uint32_t which = sim_rng_below(rng, 8);
 
     log_world.is_barred = sim_rng_below(rng, 20) == 0;
-    switch (sim_rng_below(rng, 8)) {
+    fork_soon(which > 5);
+    switch (which) {
     case 0:
     case 1:
         allocate();
@@ -259,6 +273,7 @@ call(void)
         unlock();
     }
     log_world.is_barred = false;
+    log_world_settle();
 }
 
 /* Make calls that are rare in real programs. */

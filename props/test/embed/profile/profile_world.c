@@ -47,6 +47,15 @@ note(char what, uint64_t value)
     profile_world.noted_value[count] = value;
 }
 
+void
+profile_world_want(char what, uint64_t value)
+{
+    const size_t at = profile_world.wanted++;
+
+    assert_int_equal(profile_world.noted[at], what);
+    assert_int_equal(profile_world.noted_value[at], value);
+}
+
 /* ---- the library ---- */
 
 static void
@@ -150,12 +159,30 @@ prof_port_now_ns(void)
     return profile_world.clock_ns;
 }
 
+static void
+act(struct profile_act *what)
+{
+    const struct profile_act now = *what;
+
+    what->run = NULL;
+    if (now.run != NULL)
+        now.run(now.context);
+}
+
+/* What happens before may take the lock, too. */
 void
 prof_port_lock_take(struct prof_port_lock *lock)
 {
+    struct profile_act under = profile_world.under_lock;
+    const struct profile_act after = profile_world.after_lock;
+
     (void)lock;
     assert_false(is_locked);
+    profile_world.under_lock.run = profile_world.after_lock.run = NULL;
+    act(&profile_world.before_lock);
+    profile_world.after_lock = after;
     is_locked = true;
+    act(&under);
 }
 
 void
@@ -164,6 +191,7 @@ prof_port_lock_release(struct prof_port_lock *lock)
     (void)lock;
     assert_true(is_locked);
     is_locked = false;
+    act(&profile_world.after_lock);
 }
 
 void
@@ -281,6 +309,7 @@ void
 profile_world_draw(void)
 {
     memset(profile_world.noted, 0, sizeof profile_world.noted);
+    profile_world.wanted = 0;
     profile_world.samples = sim_rng_below(&profile_world.rng, 2) == 0;
     profile_world.next_bucket =
         sim_rng_below(&profile_world.rng, 6) == 0

@@ -14,8 +14,16 @@
 
 enum { PROFILE_NOTED_MAX = 12 };
 
+/* Something to do once; run is NULL if there is nothing. */
+struct profile_act {
+    void (*run)(void *context);
+    void *context;
+};
+
 struct profile_world {
     struct sim_rng rng;
+    /* When a lock is next taken: before, while it is held, after. */
+    struct profile_act before_lock, under_lock, after_lock;
     /* What the stubs of the library and the profiler return next. */
     bool samples;
     bool begins;
@@ -26,6 +34,7 @@ struct profile_world {
     /* The calls made to the stubs. */
     char noted[PROFILE_NOTED_MAX + 1];
     uint64_t noted_value[PROFILE_NOTED_MAX];
+    size_t wanted;   /* of these, so far */
     int forgotten;   /* how often all that is known of code was forgotten */
     int alone_begun; /* how often embed_alone_begin() was called */
 };
@@ -42,6 +51,9 @@ const void *profile_world_frame(void);
 /* The stub's result of prof_mutex_cycles(): a sum that shows its arguments. */
 uint64_t profile_world_charge(uint64_t first_ns, uint64_t last_ns,
                               uint32_t others);
+
+/* Expect the next call that was noted. */
+void profile_world_want(char what, uint64_t value);
 
 /* returns: is no lock, no processor and no stack held? */
 bool profile_world_is_quiet(void);

@@ -5,8 +5,11 @@
  * The library is a stub: it decides which allocation is sampled, numbers the
  * samples, and notes the calls that it gets. Resizes and waits overlap, some
  * waits end without the lock, threads own or borrow their processors, locks
- * share slots, and handlers fork in between.
+ * share slots, and handlers fork in between. Before a thread takes the lock
+ * that guards the waits, and after it has released it, another one may come
+ * first.
  */
+#include "profile_waits.h"
 #include "profile_world.h"
 
 #include <errno.h>
@@ -22,7 +25,6 @@ enum {
     WORLDS = 1000,
     CALLS = 100,
     ADDRESSES = 24,
-    LOCKS = 4,
     BEGUN_MAX = 5,
     OFF_BYTES = 65536
 };
@@ -36,36 +38,15 @@ static struct block {
     prof_bucket bucket;
 } blocks[ADDRESSES];
 
+/* Resizes. */
 static struct {
-    uint32_t waiters;
-    uint64_t first_ns, last_ns;
-    int lock; /* the lock whose slot it is, while it has waiters */
-} slots[LOCKS];
-
-static struct {
-    bool is_used, is_wait;
-    int at; /* the index of a lock or an address */
+    bool is_used;
+    int at;
     uint64_t token;
-    struct block block; /* the block that is being resized */
-    uint64_t fork;
-    struct embed_wait wait;
+    struct block block;
 } begun[BEGUN_MAX];
 
-static uint64_t locks[LOCKS];
-static uint64_t forks;
-static uint64_t unseen, early, lost_waits, untracked;
-
-/* Expect the next calls: each a letter and its value, in order, and no
- * others. */
-static size_t wanted;
-
-static void
-want(char what, uint64_t value)
-{
-    assert_int_equal(world->noted[wanted], what);
-    assert_int_equal(world->noted_value[wanted], value);
-    wanted++;
-}
+static uint64_t unseen, early, untracked;
 
 static void *
 block_at(int at)
@@ -76,9 +57,9 @@ block_at(int at)
 static void
 want_free(struct block *block, int at)
 {
-    want('f', block->bucket);
+    profile_world_want('f', block->bucket);
     if (block->is_probed && otel_memory_free_semaphore != 0)
-        want('q', (uintptr_t)block_at(at));
+        profile_world_want('q', (uintptr_t)block_at(at));
     block->is_known = false;
 }
 
@@ -87,15 +68,15 @@ static void
 want_thread(bool had_none, uint64_t until)
 {
     if (had_none)
-        want('t', 0);
+        profile_world_want('t', 0);
     if (until != 0)
-        want('u', until);
+        profile_world_want('u', until);
 }
 
 static void
 want_sample(int at, uint64_t bytes)
 {
-    want('a', bytes);
+    profile_world_want('a', bytes);
     if (world->next_bucket == PROF_BUCKET_NONE)
         return;
     if (blocks[at].is_known) {
@@ -106,8 +87,8 @@ want_sample(int at, uint64_t bytes)
     blocks[at].bucket = world->next_bucket;
     blocks[at].is_probed = otel_memory_alloc_semaphore != 0;
     if (blocks[at].is_probed)
-        want('p', (uintptr_t)block_at(at));
-    want('g', 0);
+        profile_world_want('p', (uintptr_t)block_at(at));
+    profile_world_want('g', 0);
 }
 
 static uint64_t
@@ -128,7 +109,7 @@ want_alloc(int at, uint64_t bytes, bool had_none, uint64_t until)
         return;
     }
     want_thread(had_none, until);
-    want('s', bytes);
+    profile_world_want('s', bytes);
     if (world->samples && at >= 0)
         want_sample(at, bytes);
     until = profile_thread.proc != NULL ? world->next_until : 0;
@@ -181,7 +162,6 @@ begin_resize(size_t i)
     const bool inside = embed_inside;
 
     begun[i].is_used = true;
-    begun[i].is_wait = false;
     begun[i].at = at;
     begun[i].block = blocks[at];
     begun[i].token = embed_on_resize(block_at(at));
@@ -218,93 +198,6 @@ end_resize(size_t i)
         want_alloc(at, bytes, had_none, until);
 }
 
-static int
-slot_of(int lock)
-{
-    return lock / 2; /* the slots that choose_locks() arranged */
-}
-
-static void
-begin_wait(size_t i)
-{
-    const int lock = (int)sim_rng_below(&world->rng, LOCKS);
-    const int slot = slot_of(lock);
-    const bool has_releaser = sim_rng_below(&world->rng, 8) != 0;
-    const bool is_free = slots[slot].waiters == 0 || slots[slot].lock == lock;
-
-    embed_inside = false;
-    begun[i].is_used =
-        embed_on_wait(&begun[i].wait, (void *)(uintptr_t)locks[lock],
-                      has_releaser, profile_world_frame());
-    assert_int_equal(begun[i].is_used, has_releaser);
-    if (!has_releaser)
-        return;
-    begun[i].is_wait = true;
-    begun[i].at = lock;
-    begun[i].fork = forks;
-    assert_int_equal(begun[i].wait.registered, is_free);
-    assert_int_equal(begun[i].wait.start_ticks, world->clock_ns);
-    lost_waits += !is_free;
-    if (!is_free)
-        return;
-    slots[slot].lock = lock;
-    if (slots[slot].waiters++ == 0)
-        slots[slot].first_ns = world->clock_ns;
-    slots[slot].last_ns = world->clock_ns;
-}
-
-static void
-end_wait(size_t i)
-{
-    static const int statuses[] = {0, EOWNERDEAD, ETIMEDOUT, EINVAL};
-    const int slot = slot_of(begun[i].at);
-
-    begun[i].is_used = embed_inside = false;
-    embed_on_waited(&begun[i].wait, EMBED_LOCK_MUTEX,
-                    statuses[sim_rng_below(&world->rng, 4)],
-                    profile_world_frame());
-    if (begun[i].wait.registered && begun[i].fork == forks)
-        slots[slot].waiters--;
-    if (profile.config.block_rate_ns > 0)
-        want('b', world->clock_ns - begun[i].wait.start_ticks);
-}
-
-static void
-unlock(void)
-{
-    const int lock = (int)sim_rng_below(&world->rng, LOCKS);
-    const int slot = slot_of(lock);
-    const bool is_told = slots[slot].waiters > 0 && slots[slot].lock == lock &&
-                         !embed_inside && profile.config.mutex_fraction != 0;
-    const uint64_t token =
-        embed_on_release((void *)(uintptr_t)locks[lock], EMBED_LOCK_MUTEX,
-                         profile_world_frame());
-
-    if (!is_told) {
-        assert_int_equal(token, 0);
-        return;
-    }
-    assert_int_equal(
-        token, profile_world_charge(world->clock_ns - slots[slot].first_ns,
-                                    world->clock_ns - slots[slot].last_ns,
-                                    slots[slot].waiters - 1));
-    slots[slot].first_ns = slots[slot].last_ns = world->clock_ns;
-    embed_on_released(token, profile_world_frame());
-    want('m', token);
-}
-
-static void
-fork_here(void)
-{
-    const int before = world->alone_begun;
-
-    profile_waits_after_fork_child();
-    assert_int_equal(world->alone_begun - before,
-                     profile.config.block_rate_ns == 0);
-    memset(slots, 0, sizeof slots);
-    forks++;
-}
-
 static void
 call(void)
 {
@@ -315,35 +208,25 @@ call(void)
         allocate();
     else if (which < 8)
         release();
-    else if (which < 13 && begun[i].is_used)
-        begun[i].is_wait ? end_wait(i) : end_resize(i);
     else if (which < 11)
-        begin_resize(i);
-    else if (which < 13)
-        begin_wait(i);
-    else if (which < 15)
-        unlock();
-    else if (sim_rng_below(&world->rng, 8) == 0)
-        fork_here();
+        begun[i].is_used ? end_resize(i) : begin_resize(i);
+    else
+        profile_waits_call();
 }
 
 static void
 expect_all(void)
 {
     uint64_t known = 0;
-    uint32_t awaited = 0;
 
-    assert_int_equal(world->noted[wanted], '\0');
+    assert_int_equal(world->noted[world->wanted], '\0');
     for (int i = 0; i < ADDRESSES; i++)
         known += blocks[i].is_known;
-    for (int i = 0; i < LOCKS; i++)
-        awaited += slots[i].waiters > 0;
     assert_int_equal(table_count(), known);
-    assert_int_equal(atomic_load(&embed_awaited), awaited);
+    profile_waits_check();
     assert_int_equal(atomic_load(&profile.losses.early), early);
     assert_int_equal(atomic_load(&profile.losses.unseen), unseen);
     assert_int_equal(atomic_load(&profile.losses.untracked), untracked);
-    assert_int_equal(atomic_load(&profile.losses.waits), lost_waits);
     assert_true(profile_world_is_quiet());
 }
 
@@ -357,7 +240,6 @@ run_world(uint64_t seed)
         bool inside;
 
         profile_world_draw();
-        wanted = 0;
         inside = embed_inside;
         errno = 1000 + i;
         call();
@@ -380,7 +262,7 @@ clear(void **state)
 
     (void)state;
     memset(world->noted, 0, sizeof world->noted);
-    wanted = 0;
+    world->wanted = 0;
     for (int i = 0; i < ADDRESSES; i++)
         (void)table_take_out((uintptr_t)block_at(i), &entry);
     profile_thread = (struct profile_thread){.is_surplus = true};
@@ -408,17 +290,17 @@ TEST_WITH(clear, NULL, what_finds_no_room_is_freed_and_counted)
     clear(state);
     embed_on_alloc(block_at(0), (struct embed_request){.bytes = 9},
                    profile_world_frame());
-    want('s', 9);
-    want('a', 9);
-    want('f', 7);
+    profile_world_want('s', 9);
+    profile_world_want('a', 9);
+    profile_world_want('f', 7);
     untracked++;
-    assert_int_equal(world->noted[wanted], '\0');
+    assert_int_equal(world->noted[world->wanted], '\0');
     assert_int_equal(atomic_load(&profile.losses.untracked), untracked);
     clear(state);
     world->samples = false;
     embed_on_resized(token, block_at(0), NULL, 9, profile_world_frame());
-    want('s', 9);
-    assert_int_equal(world->noted[wanted], '\0');
+    profile_world_want('s', 9);
+    assert_int_equal(world->noted[world->wanted], '\0');
     assert_int_equal(atomic_load(&profile.losses.untracked), untracked + 1);
     embed_on_early();
     assert_int_equal(atomic_load(&profile.losses.early), early + 1);
@@ -469,20 +351,11 @@ TEST(one_thread_alone_is_told_of_no_mutex)
     assert_int_equal(world->alone_begun, before + 1);
 }
 
-/* Choose locks so that the first two share a slot, and the others another
- * one. */
 static int
-choose_locks(void **state)
+begin(void **state)
 {
     (void)state;
-    for (int i = 0; i < LOCKS; i++) {
-        const uint64_t factor = UINT64_C(0x9e3779b97f4a7c15);
-
-        locks[i] = 0x1000 + 0x100000 * (uint64_t)i;
-        while (i % 2 == 1 &&
-               locks[i] * factor >> 54 != locks[i - 1] * factor >> 54)
-            locks[i] += 8;
-    }
+    profile_waits_choose_locks();
     atomic_store(&profile.phase, PROFILE_ON);
     return 0;
 }
@@ -490,5 +363,5 @@ choose_locks(void **state)
 int
 main(void)
 {
-    return tests_run(choose_locks, NULL);
+    return tests_run(begin, NULL);
 }
