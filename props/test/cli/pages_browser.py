@@ -17,7 +17,7 @@ profsim = sys.argv[1]
 passed = failed = 0
 work = tempfile.mkdtemp()
 
-# What a test says is put into the page: steps, each an expression in the page.
+# Steps are put into the page, each an expression that it evaluates.
 HARNESS = """
 <script>
 (function () {
@@ -92,7 +92,7 @@ def test_heap():
         "key('End'), key('ArrowDown'), document.documentElement.dataset.event",
         "key('Home'), key('d'), document.documentElement.dataset.event",
     ])
-    # After event 1 the allocation waits in the recent stage, as it must.
+    # After event 1 the allocation is in the recent stage, where it must be.
     same("heap page", got, ["7", "\u2717 H2 broken", 7, "\u2717 7", True, "1", 0, "s1, 16 B|+1||0 / 0|\u2713",
                             "3", 1, "4", "2", "7", "6", "7", "6"])
 
@@ -159,7 +159,7 @@ def test_run():
 
 
 def test_campaign():
-    # Run where names begin, its page in another folder.
+    # The command runs in one folder, and writes its page to another one.
     os.makedirs(os.path.join(work, "run", "#1"))
     os.makedirs(os.path.join(work, "pages"))
     run("check", "H2", "--rules", "go1.6-late", "--save", "#1/saved", "--html", "../pages/campaign.html",

@@ -28,7 +28,7 @@ spool_path_of(const char *name)
     return path[turn];
 }
 
-/* Append a record; returns its offset. */
+/* Append a record. returns: its offset */
 uint64_t
 spool_append(enum embed_kind kind, uint8_t detail, uint32_t number,
              const uint64_t *words, uint32_t words_count)
@@ -147,7 +147,8 @@ spool_open_result(void)
 int
 spool_make_folder(void **state)
 {
-    /* Written and synced thousands of times: in memory if there is such. */
+    /* The files are written and synced thousands of times, so they should be in
+     * memory. */
     const char *base = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
 
     (void)state;

@@ -28,7 +28,8 @@ refuses() { # NAME TEXT WORD...
     count "$name" $?
 }
 
-# 16 bytes in turn with R: 1.0374 and 1, 0.5820 and 1, by others' computation.
+# Sizes of 16 bytes and R in turn: estimates of 1.0374 and 1, and of 0.5820 and
+# 1, were computed by others.
 prints "small after large" '^tcmalloc  *1.0374  *1.0000  *1.0000$' \
     --rules tcmalloc --rate 512k
 prints "k and m" '^since-last  *0.5820  *1.0000' --rules since-last \
@@ -75,7 +76,8 @@ assert len(circles) == 2 + 3 * 2
 ' "$dir/plot.svg"
 count "the plot has a dot for each figure" $?
 
-# Live bytes of real programs at equal samples: half the variance and less.
+# With equally many samples the live bytes of real programs vary at most half as
+# much.
 for name in python-index perl-words clang-format nm-symbols; do
     "$profsim" audit --recording fixtures/recordings/$name.rec >"$dir/out" &&
         awk '$1 == "exact" { exact = $3 }

@@ -16,7 +16,7 @@
 
 static char path[] = "/tmp/test_audit-XXXXXX";
 
-/* An event: A allocates, F frees, R resizes. */
+/* A random event: A allocates, F frees, R resizes. */
 struct drawn {
     char kind;
     uint64_t object;

@@ -20,7 +20,8 @@ skip() { # WHY
     echo "skipped: $1"
 }
 
-# as_alone NAME VERB COMMAND...: the same output and exit code
+# as_alone NAME VERB COMMAND...: the output and exit code must be those of the
+# command alone
 as_alone() {
     name=$1
     verb=$2
@@ -36,7 +37,8 @@ as_alone() {
     [ $got -eq $want ] && cmp -s alone out
     count "$name: ends with code $want and its output, not $got" $?
 }
-# A recording of nothing fails, with code 125; a profile of nothing, too.
+# NAME COMMAND...: a recording without events fails, with code 125, and so does
+# such a profile
 unreached() { # NAME COMMAND...
     name=$1
     shift
@@ -130,7 +132,7 @@ for agent in "" " --no-agent"; do
     count "not confined$agent: it and the child that is not" $?
 done
 
-# ---- a program that changes its rights has one thread then
+# ---- a program that changes its rights has only one thread then
 
 as_alone "rights" "profile --heap 1" "$program" rights \
     keepcaps securebits capset setns

@@ -10,9 +10,10 @@ die() {
     exit 1
 }
 
-# One sample a second at 3 GHz, waits of 1000 ticks: derived by hand from
-# 2^32 = 3000000000 + 1294967296, both longer than 1001 numbers:
-# 2 * 1001 * 3000000000 / (1000 * 2^32) = 1.398.
+# At 3 GHz a rate of one second is 3000000000 ticks; waits have 1000 ticks. By
+# hand: 2^32 random numbers are 3000000000 + 1294967296, so each of the 1001
+# numbers that keep a wait comes twice, and a wait counts on average as 2 * 1001
+# * 3000000000 / (1000 * 2^32) = 1.398 times its ticks.
 "$profsim" bias --rules go1.17 --rate 1000000000 --ghz 3 |
     grep -q '^ *1000 .* 1\.398 *1\.398$' || die "no 1.398"
 "$profsim" bias --rules exact --rate 1000000000 --ghz 3 |

@@ -12,7 +12,7 @@ trap 'rm -rf "$dir"' EXIT
 shown=log
 root=$PWD
 
-# The steps of a file, one a line.
+# Print the steps of a file, one a line.
 gitlab() {
     awk '/^  script:/ { on = 1; next }
         on && /^    - / { sub(/^    - /, ""); print; next }
@@ -33,7 +33,7 @@ count "no step is overlooked" $?
 ! grep -nE '[a-z0-9-]+\.(com|org|io|net|dev)' docs/ci/*.yml >"$dir/log"
 count "no host is named" $?
 
-# What the steps find on the machine: profsim installed, a program, variables.
+# The machine on which the steps run has profsim, a program, and the variables.
 mkdir -p "$dir/work" "$dir/bin"
 ln -s "$profsim" "$dir/bin/profsim"
 cp "$(command -v sort)" "$dir/work/program"
@@ -61,7 +61,7 @@ for file in gitlab github; do
     count "$file: program.rec" $?
 done
 
-# A failure fails the step, and what is kept shows it again.
+# A failure makes the step fail, and the files that are kept show it again.
 (cd "$dir/run" && sed -n '1s/--seeds/--rules go1.6-late --seeds/p' \
     "$dir/gitlab.steps" >"$dir/step" && . "$dir/gitlab.env" &&
     PATH=$dir/bin:$PATH sh -ec "$(cat "$dir/step")") >"$dir/log" 2>&1 </dev/null

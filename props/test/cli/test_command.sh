@@ -2,8 +2,8 @@
 # test_command.sh -- the command from outside: output, errors, exit codes.
 #
 # A mistake of the user is reported in one line on stderr, nothing on stdout,
-# and exit 1; a known-bad rule set by a short scenario that replays.
-# usage: props/test/cli/test_command.sh PROFSIM
+# and exit 1; a rule set known to be wrong is reported by a short scenario that
+# replays. usage: props/test/cli/test_command.sh PROFSIM
 set -u
 profsim=$1
 dir=$(mktemp -d) || exit 1
@@ -12,7 +12,8 @@ trap 'rm -rf "$dir"' EXIT
 shown="out err"
 recording=fixtures/recordings/python-index.rec
 
-# exits NAME CODE PATTERN WORD...: the command's exit code and some output line
+# exits NAME CODE PATTERN WORD...: the command must exit with CODE and print a
+# line that matches
 exits() {
     name=$1 code=$2 pattern=$3
     shift 3
@@ -21,7 +22,8 @@ exits() {
     count "$name" $?
 }
 
-# refuses NAME TEXT WORD...: exit 1, and one line that holds TEXT
+# refuses NAME TEXT WORD...: the command must exit with 1 and print one line
+# with TEXT
 refuses() {
     name=$1 text=$2
     shift 2
@@ -116,7 +118,7 @@ exits "a property that was named and not tried is no success" 6 \
     "not tried: T11" check T11 --seeds 1..1 --save "$dir/none"
 exits "a search that was cut short is no success" 6 "not finished" \
     explore seqlock-2w1r --runs 10
-# Without its library it says so, and runs nothing.
+# Without its library the command says so, and runs nothing.
 mkdir -p "$dir/alone/bin" && cp "$profsim" "$dir/alone/bin/"
 (cd "$dir" && timeout 60 "alone/bin/${profsim##*/}" record -o alone/x.rec -- \
     touch alone/ran) >"$dir/out" 2>"$dir/err"
@@ -124,7 +126,7 @@ mkdir -p "$dir/alone/bin" && cp "$profsim" "$dir/alone/bin/"
     grep -q 'the library is not there' "$dir/err"
 count "record without its library" $?
 
-# A program's end is passed on; what record has to say is 125 to 127.
+# The program's exit code is passed on; record's own errors are 125 to 127.
 mkdir "$dir/taken.rec"
 for row in "0 $dir/x.rec true" "7 $dir/x.rec exit 7" "125 $dir/taken.rec exit 7" \
     "137 $dir/x.rec kill -KILL \$\$" "143 $dir/x.rec kill -TERM \$\$"; do
@@ -186,7 +188,7 @@ for scenario in fixtures/scenarios/*.sim fixtures/corpus/*.sim; do
     exits "$scenario does what it expects" 0 ": ok" run "$scenario"
 done
 
-# What the documents show is true.
+# What the documents show as output is what the commands print.
 sed -n '/^```console$/,/^```$/{/^```/d;/^\$ /d;p}' README.md >"$dir/readme.out"
 binary=$(realpath "$profsim")
 (cd "$dir" && timeout 60 "$binary" check H2 --rules go1.6-late \
@@ -213,7 +215,7 @@ exits "but when asked" 2 "$escape\[1;31mH2 broken" explain \
     --color always fixtures/scenarios/late-rotation-go1.6.sim
 refuses "a colour is a word" "auto, always or never, not 'red'" explain \
     --color red fixtures/scenarios/wrap.sim
-# on_terminal NAME=VALUE...: what explain prints there
+# on_terminal NAME=VALUE...: what explain prints on a terminal
 on_terminal() {
     python3 -c 'import pty, sys; pty.spawn(sys.argv[1:])' env "$@" \
         "$profsim" explain fixtures/scenarios/wrap.sim </dev/null >"$dir/out"
@@ -272,8 +274,8 @@ for offset in 0 9 20 $((bytes / 3)) $((bytes / 2)) $((bytes - 2)); do
 done
 refuses "a recording that is not there" "No such file" run "$dir/missing.rec"
 
-# 20 rounds of one wait and one release, and nothing lost (waits.c): no release
-# can have kept its waiter longer than he waited.
+# In 20 rounds there is one wait and one release each, and nothing is lost
+# (waits.c): no release may be charged more than its waiter waited.
 exits "a program that waits for a mutex" 0 "81 recorded events" \
     run --out "$dir/waits" fixtures/recordings/waits.rec
 grep -q "20 @.*" "$dir/waits/mutex.txt" &&
@@ -288,7 +290,8 @@ count "the program's own mapping comes first" $?
 # ------------------------------------------------------------ a known bug
 exits "go1.6-late fails at once, whatever is asked" 2 "broken:" \
     check --rules go1.6-late --seeds 1..100 --save "$dir/saved-all"
-# What it shows is as small as may be; another property may need more events.
+# The failure is shown by as few events as possible; another property may need
+# more.
 for seeds in 1..5000 5001..10000 10001..15000; do
     rm -rf "$dir/saved"
     exits "go1.6-late breaks H2 within seeds $seeds" 2 "^H2 broken" \
@@ -303,7 +306,7 @@ for seeds in 1..5000 5001..10000 10001..15000; do
     exits "its scenario replays" 2 "broken" replay "$1"
     exits "its scenario is a file that can be kept" 0 ": ok" run "$1"
 done
-# The folder of saved failures may hold anything, put there by anybody.
+# Anybody may have put anything into the folder of saved failures.
 refuses "a folder of saved failures that is a file" \
     "plain-text: saved failures cannot be read: Not a directory" \
     check --seeds 1..1 --save "$dir/plain-text"

@@ -12,7 +12,7 @@ dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 shown=out
 
-# Nobody's settings but the test's.
+# No settings but the test's own.
 unset LD_PRELOAD CONFORM_FAULT
 
 run() { # STATUS WORD...
@@ -29,7 +29,8 @@ has() { # LINE-BEGINNING
     grep -q "^$1" "$dir/out"
 }
 
-# ------------------------------------------------------------ who conforms
+# ------------------------------------------------------------ libraries that
+# conform
 
 for library in "$producer" "$ours"; do
     run 0 "$profsim" conform "$library" && has '1\.\.31' &&
@@ -37,7 +38,7 @@ for library in "$producer" "$ours"; do
     count "$library conforms" $?
 done
 
-# The first version of the contract: weights are numbers of intervals.
+# In the first version of the contract weights were numbers of intervals.
 CONFORM_FAULT=crossings run 0 "$profsim" conform "$producer" &&
     [ "$(grep -c '^ok' "$dir/out")" -eq 31 ] &&
     [ "$(grep -c ' # SKIP' "$dir/out")" -eq 1 ] &&
@@ -51,14 +52,15 @@ CONFORM_FAULT=weight_varies LD_PRELOAD=$producer run 2 "$profsim" conform \
     --only weights -- python3 -c 'for j in range(20000): x = b"x" * 100000'
 count "a command whose weights vary" $?
 
-# ------------------------------------------------------------ who does not
+# ------------------------------------------------------------ libraries that do
+# not
 
 for row in $(sed -n 's/^X(\(.*\), \(.*\))$/\1:\2/p' subjects/conform/fault.def); do
     fault=${row%:*}
     check=$(echo "${row#*:}" | tr _ -)
     wanted=2
     time=120
-    # It never ends: the watch for that is what is tried.
+    # This fault never ends, so that the time limit is tested.
     [ "$fault" = lock_held ] && wanted=4 && time=4
     CONFORM_FAULT=$fault run $wanted "$profsim" conform --time $time \
         --only "$check" "$producer" && has 'not ok 1' &&
@@ -66,8 +68,9 @@ for row in $(sed -n 's/^X(\(.*\), \(.*\))$/\1:\2/p' subjects/conform/fault.def);
     count "$fault is noticed by $check" $?
 done
 
-# The published reference, by what the contract leaves open: it does not count
-# what realloc adds, and loses samples of blocks that are aligned widely.
+# The reference in the contract's publication breaks points that the contract
+# leaves open: it does not count what realloc adds, and loses samples of blocks
+# with a large alignment.
 CONFORM_FAULT=reference run 2 "$profsim" conform "$producer" &&
     [ "$(sed -n 's/^not ok [0-9]* - //p' "$dir/out" | tr '\n' ' ')" = \
         "C11 realloc-of-sampled C11 realloc-of-unsampled C13 entry-points C13 alignment " ]
@@ -91,8 +94,8 @@ count "a command without probes" $?
 run 127 "$profsim" conform -- "$dir/none" || run 1 "$profsim" conform -- "$dir/none"
 count "a command that is not there" $?
 
-# A command that writes its events itself, as subjects/conform/stream.h has them:
-# a line of each, KIND (0 alloc, 1 free) PROCESS ADDRESS BYTES WEIGHT.
+# A command that writes its events itself, as stream.h describes. It reads a
+# line for each: KIND (0 alloc, 1 free) PROCESS ADDRESS BYTES WEIGHT.
 cat >"$dir/writer.py" <<'END'
 import os, struct, sys
 events = [[int(word) for word in line.split()] for line in sys.stdin]
@@ -102,7 +105,8 @@ with open(os.environ["PROFSIM_CONFORM_STREAM"], "r+b") as file:
     for event in events:
         file.write(struct.pack("=5Q", *event))
 END
-# judged NAME CODE TEXT JUDGEMENT EVENT...: the verdict on these events
+# judged NAME CODE TEXT JUDGEMENT EVENT...: the verdict on these events must be
+# CODE, with these texts
 judged() {
     name=$1 code=$2 text=$3 only=$4
     shift 4

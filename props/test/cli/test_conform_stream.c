@@ -47,7 +47,7 @@ cli_preload_find(char *path, size_t path_bytes,
     return true;
 }
 
-/* The memory has no name but that of its descriptor. */
+/* The memory has no name; it is found by its descriptor. */
 static int
 find_memory(void)
 {
@@ -124,7 +124,7 @@ expect_frees(enum cli_verdict verdict, const char *text)
 
 /* ---- who frees ---- */
 
-/* Numbers of processes wrap: a child's may be smaller than its parent's. */
+/* Process ids wrap around: a child's may be smaller than its parent's. */
 TEST_WITH(forget_events, NULL, a_child_may_free_what_it_inherited)
 {
     static const uint64_t children[] = {7, 99};
@@ -153,7 +153,7 @@ TEST_WITH(forget_events, NULL, the_command_inherits_nothing)
     }
 }
 
-/* The same address is another block in each process. */
+/* In each process the same address is another block. */
 TEST_WITH(forget_events, NULL, blocks_of_two_processes_are_apart)
 {
     event(ALLOC, 42, 0x1000);

@@ -14,7 +14,7 @@
 #include "rng.h"
 #include "unit_test.h"
 
-/* One of everything. */
+/* Write a spool with one record of each kind. */
 static void
 fill_spool(void)
 {
@@ -31,17 +31,17 @@ fill_spool(void)
     spool_append_alloc(2, 0xb000, 20, other);
     spool_append_free(EMBED_FREE, 3, 0xa000);
     spool_append_free(EMBED_CANCELLED, 4, 0xb000);
-    spool_append_free(EMBED_FREE, 5, 0xdead); /* not ours */
-    spool_append_alloc(6, 0xa000, 30, stack); /* the address again */
-    spool_append_alloc(7, 0xb000, 40, stack); /* its free went unseen */
-    wait[3] = spool_append_stack(0x5010, 3);  /* written twice: one stack */
+    spool_append_free(EMBED_FREE, 5, 0xdead); /* the block is not known */
+    spool_append_alloc(6, 0xa000, 30, stack); /* the address is used again */
+    spool_append_alloc(7, 0xb000, 40, stack); /* its free is missing */
+    wait[3] = spool_append_stack(0x5010, 3);  /* written twice, but one stack */
     spool_append(EMBED_WAIT, 0x80 | EMBED_LOCK_WRITE, 0, wait, 4);
     release[2] = other;
     spool_append(EMBED_RELEASE, EMBED_LOCK_READ, 0, release, 3);
     atomic_store(&spool_header()->dropped[EMBED_DROP_INSIDE], 9);
 }
 
-/* Two are under way at a time, one of them has no end, one no beginning. */
+/* Resizes overlap, two at a time. One has no end, and one no beginning. */
 TEST(a_resize_keeps_its_object)
 {
     static const struct {
@@ -73,12 +73,12 @@ TEST(a_resize_keeps_its_object)
     begun[0] = spool_append_free(EMBED_RESIZE, 4, 0xa000);
     begun[1] = spool_append_free(EMBED_RESIZE, 5, 0xb000);
     spool_append_alloc(6, 0xb000, 5,
-                       stack); /* the old address, given out again */
+                       stack); /* the old address is given out again */
     spool_append_resized(7, 0xb100, 21, begun[1], stack);
     spool_append_resized(8, 0xa000, 11, begun[0], stack);
     spool_append_free(EMBED_FREE, 9, 0xa000);
     spool_append_free(EMBED_FREE, 9, 0xb100);
-    spool_append_free(EMBED_RESIZE, 10, 0xc000); /* the process ended in it */
+    spool_append_free(EMBED_RESIZE, 10, 0xc000); /* cut off by the end */
     spool_append_resized(11, 0xd000, 6, 0, stack);
     if (!spool_convert(&what, error, sizeof error))
         fail_msg("%s", error);
@@ -100,7 +100,7 @@ TEST(a_resize_keeps_its_object)
 
 /* ---- a log that grows ---- */
 
-static uint64_t grows_to; /* when the tables are written; 0: it does not */
+static uint64_t grows_to; /* when tables are written; 0: never */
 
 void __real_cli_recfile_thread(struct cli_recfile *file, uint64_t number,
                                const char *name);
@@ -137,7 +137,8 @@ expect_events(uint64_t events)
     assert_int_equal(what.events, events);
 }
 
-/* A process that still runs logs on; the recording is of one moment. */
+/* A process that still runs goes on logging; the recording has the events up to
+ * one moment. */
 TEST(what_is_logged_meanwhile_is_left_out)
 {
     uint64_t before;
@@ -155,7 +156,7 @@ TEST(what_is_logged_meanwhile_is_left_out)
     expect_events(2);
 }
 
-/* Words as they are: a short record has no other head. */
+/* Append words as they are, since a short record has no separate head. */
 static void
 append_words(uint64_t first, uint64_t second, uint32_t words_count)
 {
@@ -166,7 +167,7 @@ append_words(uint64_t first, uint64_t second, uint32_t words_count)
     atomic_store(&spool_header()->used_bytes, offset + 8 * words_count);
 }
 
-/* Each field at its largest, but for the thread. */
+/* Each field has its largest value, except for the thread. */
 TEST(a_short_record_counts_on_from_the_one_before)
 {
     enum { LAST_THREAD = 129, ALLOC = 64, FREE = 65 };
@@ -218,7 +219,7 @@ TEST(an_event_of_no_known_thread_is_refused)
     char error[200];
 
     spool_begin();
-    spool_append(EMBED_FREE, 0, 1, words, 2); /* there is thread 0 */
+    spool_append(EMBED_FREE, 0, 1, words, 2); /* thread 0 exists */
     assert_false(spool_convert(&what, error, sizeof error));
     assert_non_null(strstr(error, "an event of no known thread"));
 }
@@ -271,7 +272,8 @@ TEST(addresses_become_numbers_and_losses_are_counted)
 }
 
 /* Times and sizes on both sides of 32 bits. */
-/* The last name counts; a thread that was never named has none. */
+/* If a thread is named again, the last name counts; one that was never named
+ * has none. */
 TEST(each_thread_has_its_own_name)
 {
     static const char names[3][16] = {"first", "second, longer", "later"};
@@ -348,7 +350,8 @@ expect_first_frame(const struct sim_recording *recording, uint32_t stack,
                         function);
 }
 
-/* Five at one place, one after the other; then the second one again. */
+/* Five modules at one address, one after the other; then the second one
+ * again. */
 TEST(each_module_at_a_place_has_its_own_names)
 {
     static const char *const files[] = {"/no/a", "/no/b", "/no/c",
@@ -393,7 +396,7 @@ TEST(a_pc_without_a_symbol_is_named_by_its_place)
     fill_spool();
     assert_true(spool_convert(&what, error, sizeof error));
     recording = spool_open_result();
-    /* Mapped from offset 0x200 at 0x5000. */
+    /* The module is mapped at 0x5000 from file offset 0x200. */
     assert_true(sim_recording_find(recording, 0x5010, &frame));
     assert_string_equal(frame.function, "file+0x210");
     assert_string_equal(frame.module, "/no/file");
@@ -403,7 +406,7 @@ TEST(a_pc_without_a_symbol_is_named_by_its_place)
     sim_recording_close(recording);
 }
 
-/* It has the name of a pipe that nobody writes to. */
+/* The module's path is a pipe to which nobody writes. */
 TEST(a_module_that_is_no_file_has_no_names)
 {
     struct sim_recording *recording;

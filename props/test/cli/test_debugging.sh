@@ -25,8 +25,8 @@ debug() { # EVENT FILE; gdb's commands come from standard input
         --break "$1" "$2" >"$work/out" 2>&1
 }
 
-# Two allocations of cycle 2 wait in slot (2 + 2) % 3; base has been published
-# by the flush of cycle 2, from slot 2.
+# Two allocations of cycle 2 wait in slot (2 + 2) % 3. `base` was published by
+# the flush of cycle 2, from slot 2.
 debug 11 fixtures/scenarios/visible-phases.sim <<'END'
 set confirm off
 set pagination off

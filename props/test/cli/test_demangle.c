@@ -57,12 +57,12 @@ TEST(a_name_that_would_fill_the_memory_is_left_as_it_is)
             expect(symbol, "f(A, T<A, A>, T<T<A, A>, T<A, A> >)");
     }
     expect(symbol, NULL);
-    /* Longer than any compiler writes. */
+    /* A symbol longer than compilers write. */
     memset(symbol, 'x', sizeof symbol - 1);
     memcpy(symbol, "_Z8180", 6);
     symbol[sizeof symbol - 1] = '\0';
     free(cli_demangle(symbol));
-    /* Nested deeper than any stack. */
+    /* A symbol nested more deeply than a stack allows. */
     memset(symbol, 'P', sizeof symbol - 1);
     memcpy(symbol, "_Z1f", 4);
     symbol[sizeof symbol - 2] = 'i';

@@ -7,7 +7,7 @@
 
 TEST(the_worst_of_two_does_not_depend_on_their_order)
 {
-    /* From best to worst. */
+    /* Exit codes from best to worst. */
     static const enum cli_exit codes[] = {
         CLI_OK,       CLI_INCOMPLETE,     CLI_BROKEN, CLI_CRASH,
         CLI_LIVENESS, CLI_NONDETERMINISM, CLI_USAGE};
@@ -51,7 +51,8 @@ TEST(an_exit_code_and_its_verdict_lead_to_each_other)
     assert_int_equal(cli_verdict_of(CLI_LIVENESS), CLI_VERDICT_NO_END);
     assert_int_equal(cli_verdict_of(CLI_NONDETERMINISM),
                      CLI_VERDICT_NONDETERMINISTIC);
-    /* What is not passed fails the command, or is skipped. */
+    /* A verdict that is not "passed" makes the command fail, or counts as
+     * skipped. */
     for (int i = 0; i < CLI_VERDICT_COUNT; i++) {
         const enum cli_verdict verdict = (enum cli_verdict)i;
         const enum cli_verdict_kind kind = cli_verdict_kind(verdict);
@@ -61,7 +62,8 @@ TEST(an_exit_code_and_its_verdict_lead_to_each_other)
     }
 }
 
-/* A crash is an error of JUnit's, an endless run a failure; both replay. */
+/* In JUnit a crash is an error, an endless run a failure; both have a replay
+ * command. */
 TEST(a_crash_is_no_skipped_test)
 {
     char *argv[] = {"replay", "a.sim", NULL};

@@ -28,8 +28,8 @@ enum { FILES_MAX = 32, FILE_BYTES_MAX = 1 << 16, PLACES_MAX = 6 };
 #define OLD "old"
 
 static char self[] = "/proc/self/exe";
-static char *profsim; /* path of the command, NULL: only the library */
-static char out[64];  /* in it */
+static char *profsim; /* NULL: only the library is tested */
+static char out[64];  /* a file in the folder */
 static char trace[64];
 static char view[80];
 
@@ -42,7 +42,8 @@ struct file {
 static struct file wanted[FILES_MAX];
 static struct file got[FILES_MAX];
 
-/* Every fault, and whether prof's own writers go on as if nothing were. */
+/* Every fault, and whether prof's own writers carry on as if there were
+ * none. */
 static const struct {
     enum sim_fault site;
     enum props_call call;
@@ -116,7 +117,7 @@ empty_folder(void)
     closedir(dir);
 }
 
-/* Give each file that will be made a forerunner. */
+/* Write "old" to each file that will be written. */
 static void
 put_old(uint32_t count)
 {
@@ -134,7 +135,8 @@ put_old(uint32_t count)
 
 /* ---- the tests ---- */
 
-/* returns: how many files are new; each is that or old, and whole */
+/* Check that each file is whole, and either old or new. returns: how many are
+ * new */
 static uint32_t
 check_whole(uint32_t count, const char *what, uint32_t nth)
 {
@@ -160,7 +162,8 @@ check_whole(uint32_t count, const char *what, uint32_t nth)
     return fresh;
 }
 
-/* One run under one fault. in: continues, the writers are prof's own */
+/* Run the command once with one fault. in: continues, whether the writers are
+ * prof's and carry on */
 static void
 try_fault(char *const *argv, uint32_t count, size_t row, uint32_t nth,
           bool continues)
@@ -176,7 +179,8 @@ try_fault(char *const *argv, uint32_t count, size_t row, uint32_t nth,
     assert_true(WIFEXITED(result.status));
     fresh = check_whole(count, sim_fault_name(rows[row].site), nth);
     if (!result.struck)
-        assert_int_equal(rows[row].error, PROPS_CALL_SHORT); /* of one byte */
+        assert_int_equal(rows[row].error,
+                         PROPS_CALL_SHORT); /* it had one byte */
     if ((WEXITSTATUS(result.status) == 0) != (fresh == count))
         fail_msg("%s, call %u: exit %d with %u of %u files written",
                  sim_fault_name(rows[row].site), nth,
@@ -227,7 +231,7 @@ TEST(each_fault_of_files_is_tried)
     assert_int_equal(named, sizeof rows / sizeof *rows);
 }
 
-/* The library's own files, written by this program itself. */
+/* The library's own files are written by this program itself. */
 TEST(files_of_the_library_are_whole)
 {
     char word[] = "write";
@@ -317,7 +321,7 @@ write_profile(const struct prof_output *output)
     return prof_pprof_heap(output, &record, 1, 512, PROF_VIEW_INUSE);
 }
 
-/* Write one file. returns: whether all is well */
+/* Write one file. returns: did it succeed? */
 static bool
 write_one(const char *into, const char *name,
           enum prof_status (*write)(const struct prof_output *output))
@@ -338,7 +342,7 @@ write_one(const char *into, const char *name,
 int
 main(int argc, char **argv)
 {
-    if (argc == 3) /* the command that is supervised */
+    if (argc == 3) /* runs as the command under the injector */
         return write_one(argv[2], "heap.pb", write_profile) &&
                        write_one(argv[2], "heap.txt", write_text)
                    ? 0

@@ -10,7 +10,8 @@
 #include "small_recording.h"
 #include "unit_test.h"
 
-/* Frames: main, a name of all syntaxes, one inlined into main, malloc. */
+/* Functions: main, one whose name has all characters of syntax, one inlined
+ * into main, malloc. */
 static const char *const names[] = {"main", "a;b<c>&\"d'\\e\n\x1b]f", "inner",
                                     "malloc"};
 
@@ -29,7 +30,8 @@ write_tables(struct cli_recfile *file)
                                                    .depth_max = 8,
                                                    .arguments_count = 1,
                                                    .arguments = arguments};
-    /* Frame 3 is 'inner', inlined into main at the same pc: frame 4. */
+    /* Frame 3 is 'inner', which is inlined into main at the same pc, frame
+     * 4. */
     static const struct cli_recfile_frame frames[] = {
         {.pc = 0x1000, .function = 1, .function_offset = 4},
         {.pc = 0x2000, .function = 2, .function_offset = 4, .line = 7},
@@ -50,7 +52,8 @@ write_tables(struct cli_recfile *file)
     cli_recfile_thread(file, 1, "");
 }
 
-/* sizes: of an object from each of the three stacks; the second is freed */
+/* Write a recording with an object from each of the three stacks; the second is
+ * freed. in: sizes */
 static void
 make(struct made *made, const uint64_t *sizes)
 {
@@ -86,7 +89,7 @@ release(struct made *made)
     sim_recording_close(made->recording);
 }
 
-/* What one of the writers prints; to be freed. */
+/* Return what one of the writers prints; the caller frees it. */
 static char *
 print(const struct made *made, char form)
 {
@@ -194,7 +197,8 @@ expect_name(const char *name, const char *want)
     assert_string_equal(text, want);
 }
 
-/* A name has 64 bytes; a longer one ends in dots, behind a whole letter. */
+/* A name may have 64 bytes. A longer one is cut after a whole character, and
+ * ends in dots. */
 TEST(a_long_name_is_cut_between_letters)
 {
 #define TEN   "0123456789"

@@ -38,7 +38,8 @@ write_file(const char *path, const void *bytes, size_t bytes_count)
     assert_int_equal(fclose(file), 0);
 }
 
-/* Run it on a file; what it prints is text whatever the file holds. */
+/* Run a command on the file; whatever the file holds, only printable text may
+ * be printed. */
 static void
 run_on(enum cli_exit (*command)(int, char **), const char *name,
        const char *path)
@@ -54,14 +55,15 @@ run_on(enum cli_exit (*command)(int, char **), const char *name,
             ((uint8_t)captured.text[i] >= ' ' && captured.text[i] != 0x7f));
 }
 
-/* The last command on the file took no more memory than the file allows. */
+/* Check that the last command took no more memory than a file of this size
+ * justifies. */
 static void
 assert_below_ceiling(const char *path)
 {
     struct stat status;
 
     assert_int_equal(stat(path, &status), 0);
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__clang__) /* it has shadows */
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__clang__) /* shadow memory */
     assert_true(captured.peak_bytes <
                 ((size_t)64 << 20) + 64 * (size_t)status.st_size);
 #endif
@@ -69,7 +71,8 @@ assert_below_ceiling(const char *path)
 
 /* ---- recordings ---- */
 
-/* One allocation in a function of this name, in a module of that. */
+/* Write a recording with one allocation, in a function and a module of these
+ * names. */
 static void
 write_recording(const char *path, const char *function, const char *module)
 {
@@ -157,7 +160,7 @@ TEST(a_name_cannot_end_a_line_of_a_profile)
     assert_int_equal(captured.exit_code, CLI_OK);
     assert_non_null(strstr(slurp("out/heap.symbolized"),
                            " f\\n---\\n0x1 g\\n\n---\nheap profile: "));
-    assert_null(strchr(slurp("out/heap.txt"), 'g')); /* it has no names */
+    assert_null(strchr(slurp("out/heap.txt"), 'g')); /* no name is in it */
     assert_non_null(strstr(slurp("out/peak.folded"), "f\\n---\\n0x1 g\\n"));
 }
 
@@ -168,7 +171,7 @@ static const char table[] = "name,kind,verdict,by,runs\n"
                             "\"b.c g: 1 -> 2\",constant,equivalent,,\n"
                             "\"b.c h: 1 -> 2\",constant,survives,,5\n";
 
-/* The checksum is that of cksum(1), which shares nothing with ours. */
+/* Compute the checksum as cksum(1) does, by code of its own. */
 static size_t
 make_table(char *text, const char *rows, unsigned rows_count)
 {
@@ -271,7 +274,7 @@ TEST(a_directive_takes_no_memory_beyond_its_file)
     assert_below_ceiling("x.sim");
 }
 
-/* A trace that is none after its header: what follows is not read. */
+/* The bytes behind a header are not a trace: they are not read to the end. */
 TEST(a_trace_is_read_up_to_what_is_none)
 {
     static const char bytes[] = "go 1.5 trace\0\0\0\0\0";
@@ -305,7 +308,7 @@ TEST(recordings_of_one_kind_of_record_stay_below_the_ceiling)
         cli_recfile_frame(&file, &(struct cli_recfile_frame){.pc = 1});
         cli_recfile_frame(&file, &(struct cli_recfile_frame){.pc = 2});
         while (kind == 1 && file.bytes_count < BYTES) {
-            stack[0] = !stack[0]; /* the other frames are shared */
+            stack[0] = !stack[0]; /* all other frames are shared */
             cli_recfile_stack(&file, stack, 128);
         }
         if (kind != 1)
@@ -325,7 +328,7 @@ TEST(recordings_of_one_kind_of_record_stay_below_the_ceiling)
 
 /* ---- names and pipes ---- */
 
-/* Run it with `bytes` on a pipe as its standard input. */
+/* Run a command whose standard input is a pipe with `bytes`. */
 static void
 run_on_pipe(enum cli_exit (*command)(int, char **), const char *name,
             const void *bytes, size_t bytes_count)

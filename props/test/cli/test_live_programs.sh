@@ -15,11 +15,11 @@ servers=
 trap 'for server in $servers; do kill "$server" 2>/dev/null; done; rm -rf "$dir"' EXIT
 cd "$dir" || exit 1
 export LC_ALL=C HOME="$dir" PYTHONDONTWRITEBYTECODE=1
-export PATH=/usr/bin:/bin:/usr/sbin:/sbin # programs, not wrappers of them
+export PATH=/usr/bin:/bin:/usr/sbin:/sbin # real programs, not wrappers
 passed=0
 failed=0
 
-# compare NAME: the recording x.rec with the counts of its process
+# compare NAME: compare the recording x.rec with the counts of its process
 compare() {
     "$profsim" run --top 1 x.rec >shown 2>err || {
         failed=$((failed + 1))
@@ -27,7 +27,8 @@ compare() {
         return
     }
     process=$(sed -n 's/^process \([0-9]*\),.*/\1/p' shown)
-    # allocs, their bytes, frees, live, its bytes, peak, its bytes
+    # $2...: allocs, their bytes, frees, live objects, their bytes, peak
+    # objects, their bytes
     set -- "$1" $(od -An -v -t u8 -w8 -N 64 "counts/$process")
     counted="peak $8 bytes $7; exit $6 bytes $5; allocated $3 bytes $2; freed $4"
     got=$(awk '
@@ -50,7 +51,7 @@ compare() {
     fi
 }
 
-# under COMMAND...: records the command, counted, as x.rec. The shell that adds
+# under COMMAND...: record the command as x.rec, and count. The shell that adds
 # the counter is an image of its own, and may be the larger one.
 under() {
     rm -rf counts x.rec x.rec.*
@@ -62,7 +63,7 @@ under() {
     fi
 }
 
-# program NAME COMMAND...: one program from start to end
+# program NAME COMMAND...: compare one program, from start to end
 program() {
     name=$1
     shift
@@ -164,7 +165,7 @@ program gdb gdb -nx -batch -ex 'info functions compare' -ex 'info line main' \
 program node node -e 'const m = new Map();
 for (let i = 0; i < 1e5; i++) m.set("k" + i, [i]); console.log(m.size)'
 
-# A server at work, until it is told to end.
+# A server that answers requests until it is told to end.
 port=$((20000 + $$ % 20000))
 under redis-server --port $port --bind 127.0.0.1 --save '' --appendonly no \
     >out 2>err </dev/null &

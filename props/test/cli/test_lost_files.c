@@ -38,7 +38,7 @@ is_there(const char *name)
     return access(path_of(name), F_OK) == 0;
 }
 
-/* returns: the lines of the file */
+/* returns: the number of lines in the file */
 static int
 lines_of(const char *name)
 {

@@ -25,8 +25,8 @@ write_rows(const char *rows)
     assert_int_equal(fclose(file), 0);
 }
 
-/* in: rows, with the names; count, as the last line says it; less: of its sum
- */
+/* Write a table. in: rows, with the line of names; count, the number of rows
+ * that the last line claims; less, what its checksum is short of */
 static void
 write_table(const char *rows, unsigned count, unsigned less, const char *end)
 {
@@ -168,7 +168,8 @@ TEST(a_row_that_is_none_is_refused_with_its_line)
     }
 }
 
-/* in: files, of a mutant each; bytes, of the name of the first */
+/* Write a table with one mutant in each of many files. in: files, how many;
+ * bytes, the length of the first name */
 static void
 write_many(unsigned files, int bytes)
 {

@@ -17,7 +17,7 @@
 
 enum { STACKS = 6, TYPES = 2, NONE = 0 };
 
-/* By type; of one stack two samples, which are added up. */
+/* Sums by type. One stack has two samples, which are added up. */
 static const int64_t sums[STACKS][TYPES] = {
     {0, 5}, {7, 0}, {0, 0}, {-3, 1}, {INT64_C(1) << 33, 0}, {0, 9},
 };
@@ -32,7 +32,7 @@ put_type(struct cli_proto *profile, uint64_t type, uint64_t unit)
     cli_proto_message(profile, 1, &one);
 }
 
-/* Stack i has one to three calls, of the locations from 1 + i on. */
+/* Stack i has one to three calls, from location 1 + i on. */
 static uint64_t
 location_of(uint64_t stack, uint64_t call)
 {
@@ -55,7 +55,7 @@ put_sample(struct cli_proto *profile, uint64_t stack, const int64_t *values,
     cli_proto_message(profile, 2, &sample);
 }
 
-/* Location 1 + i has the address 4096 + i. */
+/* Location 1 + i has address 4096 + i. */
 static void
 make_profile(struct cli_proto *profile)
 {
@@ -87,7 +87,8 @@ struct message {
     const uint8_t *end;
 };
 
-/* out: *inner, of a message; *value, of a number. returns: the field, 0: end */
+/* Read the next field. out: *inner, its contents if it is a message; *value, if
+ * it is a number. returns: the field's number, 0 at the end */
 static uint64_t
 take_field(struct message *from, struct message *inner, uint64_t *value)
 {
@@ -109,7 +110,7 @@ take_field(struct message *from, struct message *inner, uint64_t *value)
     return tag / 8;
 }
 
-/* returns: the n-th message of a field, from 0; empty if there is none */
+/* returns: the n-th message (from 0) of a field; empty if there is none */
 static struct message
 find(struct message from, uint64_t field, int n)
 {
@@ -138,7 +139,7 @@ number_of(struct message from, uint64_t field)
 
 /* ---- the test ---- */
 
-/* returns: the number of the stack that a sample is of */
+/* returns: the index of the stack that a sample refers to */
 static uint64_t
 stack_of(struct message dictionary, struct message sample)
 {

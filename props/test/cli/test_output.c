@@ -22,7 +22,7 @@ enum { CHILD_SECONDS = 20 };
 static char path[sizeof folder + 8];
 static const struct props_output output = {.path = path};
 
-/* returns: how many names the folder has */
+/* returns: how many files the folder has */
 static int
 names(void)
 {
@@ -58,7 +58,7 @@ put(struct prof_file *file, const char *text)
     return sink.write(sink.context, text, strlen(text)) == PROF_OK;
 }
 
-/* Run in a process of its own. returns: its status, as of waitpid() */
+/* Run `body` in a child. returns: the status from waitpid() */
 static int
 in_child(void (*run)(int number), int number)
 {
@@ -146,7 +146,7 @@ a_signal_that_is_ignored_or_handled_ends_nothing(void **state)
     assert_null(props_output_write(&output, "old", 3));
     status = in_child(goes_on, SIGHUP);
     assert_true(WIFSIGNALED(status));
-    assert_int_equal(WTERMSIG(status), SIGHUP); /* as before, after the end */
+    assert_int_equal(WTERMSIG(status), SIGHUP); /* the default action is back */
     assert_int_equal(names(), 1);
     assert_holds("all");
 }

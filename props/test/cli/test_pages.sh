@@ -17,7 +17,7 @@ check() { # WHAT COMMAND...
     count "$what" $?
 }
 
-# says FILE EXPRESSION: is a Python expression about the data, d, true?
+# says FILE EXPRESSION: is a Python expression about the data `d` true?
 says() {
     python3 - "$1" "$2" <<'END'
 import json, sys
@@ -52,7 +52,8 @@ check "the allocation waits in the previous stage" says "$work/h2.json" \
 # ---- the ring, whose numbers follow from the rules alone ----
 "$profsim" explain fixtures/scenarios/visible-phases.sim \
     --data "$work/ring.json" >"$work/said"
-# Allocated in cycle 2, so in slot (2 + 2) % 3: published by the flush of 4.
+# It was allocated in cycle 2, so it is in slot (2 + 2) % 3, and published by
+# the flush of cycle 4.
 check "an allocation waits in its slot" says "$work/ring.json" \
     "[2, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0] in d['events'][9]['rows']"
 check "published with its free by the post-sweep" says "$work/ring.json" \
@@ -74,7 +75,7 @@ check "what runs on each processor" says "$work/tasks.json" \
     "d['events'][25]['procs'] == ['t1', 't4', 't2'] and d['events'][25]['tracing']"
 
 # ---- long ones ----
-long() { # N: a heap published N times, and read; it expects what is not so
+long() { # N: prints a scenario
     awk -v n="$1" 'BEGIN {
         print "profsim scenario 2\nbuckets 4096"
         for (s = 0; s < 1000; s++) printf "stack s%d = 0x%x\n", s, 4194304 + s
@@ -101,7 +102,8 @@ check "it ends where the run does, not the file" says "$work/long.json" \
     --data "$work/trace.json" >"$work/said"
 check "each session was read as it must be" says "$work/trace.json" \
     "[[e[:5] + e[7:] for e in s['expected']] for s in d['traces']] == [[f[:5] + f[7:] for f in s['found']] for s in d['traces']] and [s['verdict'] for s in d['traces']] == ['ok', 'ok']"
-# Back at tick 2500 of a clock of which 64 are one tick of the file, from 1.
+# The thread came back at tick 2500 of the clock; 64 of these are one tick of
+# the file, counted from 1.
 check "a return is of the event at which the thread came back" says \
     "$work/trace.json" \
     "[e for e in d['traces'][1]['expected'] if e[0] == 'GoSysExit'][-1] == ['GoSysExit', 1, 2, 2, 2500 // 64 + 1, 2500 // 64 + 1, 19, '']"

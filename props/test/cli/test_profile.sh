@@ -25,7 +25,7 @@ chmod 755 "$dir"
 shown="out err want got"
 cd "$dir" || exit 1
 export LC_ALL=C PYTHONDONTWRITEBYTECODE=1
-export PATH=/usr/bin:/bin:/usr/sbin:/sbin # python3 for every user
+export PATH=/usr/bin:/bin:/usr/sbin:/sbin # so that any user finds python3
 
 profile() { # [OPTION...] -- COMMAND: into a new folder f; its exit code
     rm -rf f
@@ -36,7 +36,8 @@ kind() { # KIND [PID]: the one file of that kind
     ls f/${2:-*}."$1".pb.gz
 }
 
-# sites FILE: a line for each function that allocates, as the program prints it
+# sites FILE: prints a line for each function that allocates, in the form in
+# which the program prints it
 sites() {
     python3 -I -S "$reader" "$1" | awk '
         $5 ~ /^site_/ { for (i = 1; i < 5; i++) sum[$5, i] += $i; names[$5] }
@@ -57,7 +58,7 @@ for mode in "heap" "heap free" "threads"; do
     count "$mode: the same in the profile of allocations" $?
 done
 
-# Of 64 frames site_malloc is the first.
+# Of the 64 frames that are kept the first is site_malloc's.
 for frames in 40 100; do
     profile --heap 1 --mutex 0 -- "$program" deep $frames
     python3 -I -S "$reader" "$(kind heap)" | grep 'site_malloc' >got
@@ -70,14 +71,15 @@ profile --heap 1 -- "$program" heap
 grep -q '^inuse_space: [0-9]* bytes, exact$' err
 count "a total that is exact is called so" $?
 
-# A rate that the program sets counts from its next allocation on.
+# A rate that the program sets holds from its next allocation on.
 profile --heap 1 -- "$program" rates
 grep ^site_malloc out >want
 sites "$(kind heap)" >got
 [ -s want ] && diff want got >diff
 count "rates: what was allocated while all was sampled, and nothing else" $?
 
-# OpenTelemetry's format has the same numbers, by a schema of our own.
+# FILE.otlp: decodes an OpenTelemetry profile, by a schema of our own; it must
+# have the same numbers
 decode() { # FILE.otlp
     protoc -I"$otlp_schema" --decode=ProfilesData profiles.proto <"$1" >decoded &&
         python3 "$otlp_reader" <decoded
@@ -163,8 +165,9 @@ awk -v n=$((blocks * runs)) -v rate=$rate -v size=$size '
     }' all >got
 count "estimates: within 6.1 deviations of the truth at each size" $?
 
-# Each child draws for itself: one whose only block is sampled writes files. Were
-# they to go on with what their parent drew, all would, or none.
+# Each child draws its own random numbers, and writes files if its only block is
+# sampled. If children continued with their parent's numbers, either all or none
+# would write.
 children_count=100
 profile --heap $rate --mutex 0 -- "$program" children $children_count $rate
 ls f/*.heap.pb.gz | wc -l |
@@ -190,8 +193,8 @@ for waiters in 1 2 8; do
     count "mutex, $waiters waiters: the holder is charged $least to $most ns" $?
 done
 
-# The first thread locks without us until there is a second: it is then seen to
-# wait. A wait that began before it was noticed is shorter than half.
+# Before there is a second thread the first one locks without us; then its wait
+# must be seen. A wait that was noticed late would be shorter than half.
 for second in pthread c11 timer fork; do
     profile --heap 0 -- "$alone" $second
     count "alone, then a $second: it runs" $?
@@ -303,7 +306,7 @@ start() {
     await "the program begins" grep -q '^process' said
     process=$(awk '/^process/ { print $2 }' said)
 }
-await() { # NAME COMMAND...: until it succeeds, 20 s at most
+await() { # NAME COMMAND...: retry it for at most 20 s
     name=$1
     shift
     for _ in $(seq 200); do
@@ -320,7 +323,7 @@ stop() { # the program ends by itself
     children=
     return $status
 }
-asked() { # KIND...: ask and compare with 8 blocks of 1000..1007 bytes
+asked() { # KIND...: ask, and expect 8 blocks of 1000..1007 bytes
     "$profsim" dump -o now "$process" >out 2>err || return
     sites now.heap.pb.gz >got
     echo "site_malloc 8 8028 8 8028" | cmp -s - got
@@ -395,7 +398,7 @@ sites f/"$process".heap.pb.gz >got
 diff want got >diff
 count "busy: exact at the end, after all these dumps" $?
 
-# Each is waited for a second, and the program's exit ten at most.
+# Each request is waited for a second, and the program's exit at most ten.
 start --heap 1 -- "$program" wait
 await "the agent listens" "$profsim" top "$process" >out 2>err
 python3 -c '
@@ -415,7 +418,7 @@ kill $silent
 
 # ------------------------------------------------------------------- other users
 
-# A name that somebody else has taken: the one who answers is not who was asked.
+# Another process has taken the agent's name: a reply from it is not trusted.
 python3 -c '
 import os, socket, sys
 of = int(sys.argv[1])

@@ -14,11 +14,12 @@
 enum { TYPES = 3, VALUES_MAX = 8 };
 
 struct sample {
-    uint64_t locations[6]; /* leaf first; 0 ends them */
+    uint64_t locations[6]; /* from the leaf; 0 ends them */
     int64_t values[TYPES]; /* objects, bytes, delay */
 };
 
-/* 1 and 2 have a function and a line, 3 a function alone, 4 and 5 nothing. */
+/* Locations 1 and 2 have a function and a line, 3 only a function, 4 and 5
+ * neither. */
 static const struct sample samples[] = {
     {{1, 2, 0}, {4, 4096, 5}}, {{2, 0}, {2, 100, 5}},
     {{1, 2, 0}, {1, 3000, 0}}, {{3, 4, 0}, {1, 100, -1}},
@@ -134,7 +135,8 @@ TEST(samples_of_a_stack_are_one_line_and_the_largest_comes_first)
                "inuse_objects: 11 count, exact\n"
                "             5  45.5 %  f (f.c:17) < g\\n (g.c:4)\n"
                "             3  27.3 %  0x1005 < 0x1004 < h < g\\n (g.c:4)\n");
-    /* Times have no rate of bytes; what is not above 0 is not shown. */
+    /* Times have no rate in bytes, so no error is shown. Values that are not
+     * above 0 are left out. */
     expect_top(ALL, 1000, "delay", 9,
                "delay: 10 nanoseconds\n"
                "             5  50.0 %  f (f.c:17) < g\\n (g.c:4)\n"
@@ -145,8 +147,9 @@ TEST(samples_of_a_stack_are_one_line_and_the_largest_comes_first)
     expect_top(0, 1, "inuse_space", 9, "inuse_space: 0 bytes, exact\n");
 }
 
-/* Each object of S bytes is sampled with p = 1 - exp(-S/R), and counts 1/p
- * objects then: the variance of n such is n (1 - p) / p. */
+/* An object of S bytes is sampled with the probability p = 1 - exp(-S/R), and
+ * then counts as 1/p objects. So the variance of n objects' sum is n (1 - p) /
+ * p. */
 static void
 expect_error(size_t samples_count, uint64_t period, bool in_bytes)
 {
@@ -190,7 +193,7 @@ TEST(the_error_of_a_total_is_that_of_its_samples)
             expect_error(count, periods[i], false);
         }
     }
-    /* exp(-B / 1000) is 5 % at 2,996 bytes. */
+    /* exp(-B / 1000) is 5 % at B = 2,996 bytes. */
     expect_top(0, 1000, "inuse_space", 9,
                "inuse_space: 0 bytes, no sample; at most 2996 bytes (95 %) at "
                "a sample per 1000 bytes\n");

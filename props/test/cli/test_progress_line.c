@@ -13,8 +13,8 @@
 #include "progress_line.h"
 
 static int said;         /* the old standard error */
-static int read_from;    /* what is written to the new one */
-static char text[65536]; /* so far */
+static int read_from;    /* reads what is written to the new one */
+static char text[65536]; /* read so far */
 
 static void
 put_aside(int to)
@@ -24,7 +24,8 @@ put_aside(int to)
     assert_true(dup2(to, STDERR_FILENO) == STDERR_FILENO);
 }
 
-/* What was written must be `want`: a terminal hands it on in pieces. */
+/* Check that `want` was written. A terminal passes text on in pieces, so read
+ * until all has come. */
 static void
 expect_text(const char *want)
 {

@@ -11,7 +11,7 @@ trap 'rm -rf "$dir"' EXIT
 . props/test/lib/count.sh
 shown="out err"
 
-# reports NAME CODE COMMAND WORD...: the exit code, and both files
+# reports NAME CODE COMMAND WORD...: checks the exit code and both files
 reports() {
     name=$1 code=$2 command=$3
     shift 3
@@ -24,7 +24,8 @@ reports() {
     count "$name: exit $code, and a report" $?
 }
 
-# says NAME EXPRESSION: of the report `r`; `v(name)` is the verdict of a result
+# says NAME EXPRESSION: checks an expression about the report `r`; `v(name)` is
+# the verdict of a result
 says() {
     python3 -c '
 import json, sys
@@ -39,7 +40,7 @@ sys.exit(0 if eval("(" + sys.argv[2] + ")") else "%s\n%s" % (sys.argv[2], r))' \
     count "  $1" $?
 }
 
-# replays CODE: the first replay command of the report ends with CODE
+# replays CODE: the report's first replay command must exit with CODE
 replays() {
     python3 -c '
 import json, sys
@@ -149,7 +150,7 @@ reports "a heap is shown and judged" 0 run --verdicts \
     fixtures/recordings/waits.rec
 says "by every property" 'r["counts"]["holds"] > 10'
 
-# Names that would end a line, a string or an element.
+# File names with characters that would end a line, a string or an element.
 odd=$(printf '%s/a\n\033[31m\377"<&>\\ '"'"'.sim' "$dir")
 cp "$late" "$odd"
 reports "a file with an odd name" 2 replay "$odd"

@@ -260,7 +260,7 @@ TEST(no_report_takes_the_place_of_an_input)
     assert_int_equal(remove(paths[0]), 0);
 }
 
-/* A report that lacks something is not written; the others are. */
+/* A report that is incomplete is not written; the other one is. */
 TEST(one_file_that_fails_is_told_and_the_other_is_written)
 {
     struct cli_report report;

@@ -33,7 +33,7 @@ refused() { # what, command...
     [ "$(wc -l <"$folder/errors")" = 1 ] || fail "$what: not one line"
 }
 
-# One scenario: into the folder itself. Several: into one each.
+# One scenario writes into the folder itself, several into a folder each.
 scenario=fixtures/scenarios/birth-during-mark.sim
 "$profsim" run --out "$folder/one" "$scenario" >"$folder/words"
 [ "$(files_of "$folder/one")" = "$(echo $want) " ] ||
@@ -57,7 +57,7 @@ done
 cmp "$folder/one/heap.pb.gz" "$folder/each/birth-during-mark.sim/heap.pb.gz" ||
     fail "the same run gives other bytes"
 
-# All of it on one run, and its lines of allocations.
+# One run writes everything, with its debug lines of allocations.
 each=$folder/each/one-world.sim
 [ "$(cd "$each" && echo *)" = "allocs.pb.gz allocs.txt block.pb.gz block.txt \
 goroutine-stacks.txt goroutine.pb.gz goroutine.txt heap.pb.gz heap.symbolized \
@@ -71,8 +71,8 @@ grep -q '^5000000 1 @' "$each/block.txt" || fail "the wait of 5 ms"
     fail "not three allocations, one free, one collection"
 grep -q '^runtime.t3(...)$' "$folder/words" || fail "the task of the runtime"
 
-# Where no processor takes tasks a return address is nobody's first function, and
-# elsewhere only the one behind its entry is.
+# In worlds without a scheduler no return address is taken for a task's first
+# function; in others only the address one behind the function's entry is.
 {
     echo 'profsim scenario 2'
     echo 'stack s1 = 0x400011>0x400012'
@@ -97,12 +97,14 @@ if grep -q 'main.t' "$folder/words"; then
 fi
 refused "no such lines" "$profsim" run --debug gc "$scenario"
 
-# Again over the old files: the same, and nothing temporary is left.
+# Run again over the old files: they stay the same, and no temporary file is
+# left.
 "$profsim" run --out "$folder/one" fixtures/scenarios/birth-during-mark.sim \
     >"$folder/words"
 [ "$(files_of "$folder/one")" = "$(echo $want) " ] || fail "files are left over"
 
-# Unscaled records of a mutex fraction of 1/10: what a reader multiplies by.
+# At a mutex fraction of 1/10 the records are not scaled; a reader multiplies by
+# the period.
 {
     echo 'profsim scenario 2'
     echo 'rules go1.10'

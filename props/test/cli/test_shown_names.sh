@@ -12,7 +12,7 @@ cd "$folder"
 passed=0
 failed=0
 
-# shows NAME LINE: the first site of the summary is LINE
+# shows NAME LINE: the first site of the summary must be LINE
 shows() {
     "$profsim" record -o x.rec -- ./program 2>words
     "$profsim" run --top 1 x.rec >shown
@@ -74,7 +74,7 @@ shows "no debug information: the symbol" " outer < main < "
 gcc -O2 -s -o program program.c
 shows "no symbols: the module, and where in it" " program+0x"
 
-# What is missing is reported, and what to do about it.
+# Information that is missing is reported, with what to do about it.
 "$profsim" record --limit 64k -o x.rec -- python3 -c pass 2>words
 "$profsim" run x.rec >shown
 if grep -q '^not recorded  *[1-9][0-9]* events after the log was full: .* larger --limit' shown; then

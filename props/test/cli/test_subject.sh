@@ -47,7 +47,7 @@ count "it is replayed" $?
 run 2 "$profsim" explain --subject "$from/example.c" "$saved" &&
     grep -q ': subject example, ' out &&
     has '   1 \* alloc o1 s1 16' && has '   2 \* realloc-fails o1 s1 1' &&
-    ! grep -q published out # which is what the library does
+    ! grep -q published out # only our library publishes
 count "it is explained: both events are needed" $?
 { sed 's/^realloc/snapshot\nfree o2\n&/; s/^alloc/alloc o2 s1 16\n&/' "$saved"; } \
     >longer.sim

@@ -14,7 +14,7 @@
 static const uint8_t first_id[] = {1, 2, 3};
 static const uint8_t second_id[] = {1, 2, 4};
 
-/* A name that says what it is of. */
+/* Make a name from the file and the address. */
 static void
 keep(struct cli_symbol_cache *cache, uint32_t file, uint64_t offset)
 {
@@ -26,7 +26,7 @@ keep(struct cli_symbol_cache *cache, uint32_t file, uint64_t offset)
     snprintf(function, sizeof function, "%u/%llx", file,
              (unsigned long long)offset);
     cli_symbol_cache_put(cache, file, offset, found, 2);
-    memset(function, 'x', sizeof function - 1); /* it was copied */
+    memset(function, 'x', sizeof function - 1); /* the cache has copied it */
 }
 
 static void
@@ -69,7 +69,7 @@ TEST(a_name_is_that_of_its_file_and_address)
     cli_symbol_cache_close(cache);
 }
 
-/* A file without a build id may be another one by now. */
+/* A file without a build id may have been replaced since. */
 TEST(what_cannot_be_told_apart_is_not_kept)
 {
     struct cli_symbol_cache *const cache = cli_symbol_cache_open();
@@ -89,11 +89,11 @@ TEST(what_cannot_be_told_apart_is_not_kept)
 
 /* ---- no memory ---- */
 
-/* One request fails; behind it there is memory again. */
+/* Let one request for memory fail, and those after it succeed. */
 static void
 keep_without(uint32_t request)
 {
-    enum { NAMES = 1100 }; /* more than the list has room for at first */
+    enum { NAMES = 1100 }; /* the list must grow for these */
     struct cli_symbol found[CLI_SYMBOLS_MAX];
     struct cli_symbol_cache *const cache = cli_symbol_cache_open();
     uint32_t missing = 0;
@@ -116,7 +116,8 @@ keep_without(uint32_t request)
     cli_symbol_cache_close(cache);
 }
 
-/* About one request a name, and a few when lists grow. */
+/* Each name takes about one request for memory, and a list that grows a few
+ * more. */
 TEST(a_name_that_found_no_memory_is_none)
 {
     for (uint32_t i = 1; i < 12; i++)
@@ -127,8 +128,8 @@ TEST(a_name_that_found_no_memory_is_none)
 
 /* ---- the map below ---- */
 
-/* Keys that come and go, as the addresses of a program do: a map of a few live
- * keys is made anew once in many calls, and never loses one. */
+/* Keys come and go like the addresses of a program. A map with few live keys is
+ * rebuilt only once in many calls, and never loses a key. */
 TEST(a_map_of_keys_that_come_and_go_stays_small)
 {
     enum { KEYS = 20000, LIVE = 12 };
@@ -145,7 +146,7 @@ TEST(a_map_of_keys_that_come_and_go_stays_small)
             assert_int_equal(cli_map_get(&map, key - LIVE), CLI_MAP_NONE);
     }
     assert_true(map.room <= 128);
-    /* Each time it has room for 16 more at least, in two arrays. */
+    /* Each rebuilding gets room for at least 16 more keys, in two arrays. */
     assert_true(refused_memory_callocs <= 2 * KEYS / 16);
     cli_map_release(&map);
 }

@@ -33,7 +33,7 @@ static char out_path[64];  /* in folder */
 static char said[1 << 16]; /* what the command printed */
 static char complained[4096];
 
-/* Point a stream at a temporary file. returns: the descriptor it had */
+/* Redirect a stream to a temporary file. returns: its old descriptor */
 static int
 divert(FILE *stream, FILE *to)
 {
@@ -56,7 +56,7 @@ restore(FILE *stream, int saved, FILE *from, char *text, size_t room)
     (void)fclose(from);
 }
 
-/* Run the command on words up to NULL. returns: its exit code */
+/* Run the command; its words end in NULL. returns: its exit code */
 static int
 run(const char *first, ...)
 {
@@ -196,7 +196,7 @@ TEST(stat_accounts_for_every_tick_of_every_goroutine)
         struct model_trace trace;
         struct model_trace_stat stat;
         uint64_t events = 0;
-        uint64_t done = 0; /* by goroutines */
+        uint64_t done = 0; /* created by goroutines */
         model_trace_init(&trace);
         (void)model_trace_read(&trace, bytes, count);
         assert_true(model_trace_stat_make(&stat, &trace));
@@ -224,7 +224,7 @@ TEST(stat_accounts_for_every_tick_of_every_goroutine)
     }
 }
 
-/* The list of goroutines grows while one that is in it creates another. */
+/* The list of goroutines grows while a goroutine in it creates another. */
 TEST(who_creates_many_goroutines_has_done_all_of_it)
 {
     enum { CREATED = 300 };
@@ -251,7 +251,7 @@ TEST(who_creates_many_goroutines_has_done_all_of_it)
     model_trace_release(&trace);
 }
 
-/* Items of a viewer: begins, ends, instants, counters. */
+/* Counts of a viewer's items: begins, ends, instants, counters. */
 struct items {
     uint64_t begins;
     uint64_t ends;
@@ -259,7 +259,7 @@ struct items {
     uint64_t counters;
 };
 
-/* What the events of a trace must turn into. */
+/* The items that the events of a trace must become. */
 static struct items
 items_wanted(const char *path)
 {
@@ -276,7 +276,7 @@ items_wanted(const char *path)
     items.begins = by[MODEL_TRACE_GO_START] + by[MODEL_TRACE_PROC_START] +
                    by[MODEL_TRACE_GC_START] + by[MODEL_TRACE_SCAN_START] +
                    by[MODEL_TRACE_SWEEP_START];
-    items.ends = items.begins; /* all slices are closed */
+    items.ends = items.begins; /* every slice is closed */
     items.counters = by[MODEL_TRACE_HEAP_ALLOC] + by[MODEL_TRACE_NEXT_GC] +
                      by[MODEL_TRACE_GOMAXPROCS];
     items.instants = by[MODEL_TRACE_GO_CREATE] + by[MODEL_TRACE_GO_UNBLOCK] +
@@ -299,7 +299,8 @@ struct watch {
     uint64_t items;
 };
 
-/* One item: its track is known, its slice fits, time does not run back. */
+/* Check one item: its track is known, its slice fits, and time does not go
+ * back. */
 static bool
 watch_item(void *to, const struct model_trace_item *item)
 {
@@ -381,7 +382,7 @@ TEST(converted_json_is_valid_and_holds_every_event)
     }
 }
 
-/* Whether a line is a field without a name, "  17: 5" or "  17 {". */
+/* Is a line a field without a name, "  17: 5" or "  17 {"? */
 static bool
 is_unknown_field(const char *line)
 {
@@ -433,7 +434,7 @@ TEST(a_conversion_appears_whole_or_not_at_all)
     assert_int_not_equal(stat(out_path, &status), 0);
     assert_int_equal(
         run("convert", "--to", "chrome", GOOD, "-o", "/nowhere/x", NULL), 1);
-    /* A pipe gets the bytes; no file takes its place. */
+    /* A pipe is written to, and not replaced by a file. */
     assert_int_equal(mkfifo(out_path, 0600), 0);
     reader = open(out_path, O_RDWR | O_CLOEXEC);
     assert_true(fcntl(reader, F_SETPIPE_SZ, 1 << 20) >= 1 << 20);
@@ -445,7 +446,7 @@ TEST(a_conversion_appears_whole_or_not_at_all)
     assert_true(S_ISFIFO(status.st_mode));
     assert_int_equal(close(reader), 0);
     assert_int_equal(unlink(out_path), 0);
-    /* Nothing but finished files is left behind. */
+    /* Only finished files are left. */
     assert_int_equal(rmdir(folder), 0);
     assert_int_equal(mkdir(folder, 0700), 0);
 }

@@ -11,7 +11,8 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 passed=0
 
-# is STATUS PATTERN COMMAND...: the exit status and a line of the output
+# is STATUS PATTERN COMMAND...: checks the exit status, and that a line of the
+# output matches
 is() {
     want=$1
     pattern=$2

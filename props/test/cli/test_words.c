@@ -28,11 +28,11 @@ enum { WORDS_MAX = 8 };
 
 struct line {
     const char *words[WORDS_MAX];
-    const char *taken; /* what comes of them, in order, and how it ends */
+    const char *taken; /* what is parsed, in order, and how it ends */
 };
 
-/* "1=x" an option with its value, "2" a flag, "Wx" a word; "." the end, "!1" an
- * early one with this exit code. */
+/* Parse the words into a text: "1=x" is an option with its value, "2" a flag,
+ * "Wx" a word; "." is the end, "!1" an early end with this exit code. */
 static void
 take_all(struct cli_options *options, char *text, size_t room)
 {
@@ -205,7 +205,7 @@ struct number {
     const char *text;
     uint64_t least;
     uint64_t most;
-    uint64_t value; /* UINT64_C(0xbad): refused */
+    uint64_t value; /* UINT64_C(0xbad): the text is refused */
 };
 
 #define REFUSED UINT64_C(0xbad)
@@ -332,7 +332,7 @@ TEST(a_shell_makes_the_same_word_of_it)
     expect_quoted(cli_quote_path, "x", "x");
 }
 
-/* in: context, a string that has '1' where a shard is missing */
+/* in: context, a string with a '1' for each shard that is missing */
 static bool
 is_missing(const void *context, uint32_t shard)
 {

@@ -26,11 +26,13 @@ says() { # FILE TEXT
     }
 }
 
-# Two at a time: most of it is compiling. The first lines of a program say
-#   expect: VERDICT.    what is expected, and after `graphs N` how many there are
+# Two programs at a time, as most of the time is spent compiling. The first
+# lines of a program say
+#
+#   expect: VERDICT.    what is expected; `graphs N`: their number
 #   BROKEN: VERDICT.    the same with -DBROKEN
 #   refused: NAME.      what it must not use
-#   with: WORDS         how it is explored
+#   with: WORDS         the options with which it is explored
 one='file=$1
 word() { sed -n "1,4s,^.*$1: \([^.*]*\)\..*,\1,p" "$file"; }
 name=$(sed -n "1s,^.*refused: \(.*\)\..*,\1,p" "$file")
@@ -68,15 +70,16 @@ while read -r line; do
     check "$line" [ "$line" = ok ]
 done <"$work/verdicts"
 
-# Reports to the byte: NAME.txt has what a hand wrote for the failure of NAME.c,
-# whose path a reader sees from where it was compiled.
+# Reports are compared byte by byte: NAME.txt is what a person wrote for the
+# failure of NAME.c. The path of NAME.c is as seen from where it was compiled.
 for want in fixtures/explore/user/*.txt; do
     "$profsim" explore "$PWD/${want%.txt}.c" |
         sed -n -f props/test/lib/report_head.sed >"$work/report"
     check "the report of ${want%.txt}.c" diff "$want" "$work/report"
 done
 
-# Shards find the graphs of the whole, each once; where threads sleep, one does all.
+# Shards together find all graphs, each once; if threads sleep, one shard does
+# all.
 graphs_of() { # FILE WORD...
     "$profsim" explore "fixtures/explore/user/$@" |
         sed -n 's,.* runs *\([0-9]*\) graphs.*,\1,p'
@@ -91,7 +94,7 @@ done
 check "a thread that sleeps is one shard's" [ \
     "$(graphs_of condvar.c --shard 2/3)" = 0 ]
 
-# A search goes on in new processes, 20 runs each, and finds the same graphs.
+# A search continues in new processes, 20 runs each, and finds the same graphs.
 runs=0
 while runs=$((runs + 20)) && [ $runs -lt 400 ]; do
     "$profsim" explore fixtures/explore/user/ticket.c --runs $runs \
@@ -102,7 +105,8 @@ check "it is more than one process" [ $runs -gt 20 ]
 check "a program goes on from its file" says "$work/out" \
     " $(graphs_of ticket.c) graphs"
 
-# The command that a failure prints shows the same failure, with flags, too.
+# The command that a failure prints shows the same failure, also with compiler
+# flags.
 cat >"$work/flag.c" <<'END'
 #include <pthread.h>
 #include <stdatomic.h>
@@ -176,7 +180,7 @@ check "a deadlock shows its locks" says "$work/out" "lock one"
 check "and where each thread is" says "$work/out" \
     "thread 2 (second) is at fixtures/explore/user/deadlock.c:22"
 
-# A list that is none, or of another program, is no run that passes.
+# A malformed list of choices, or one of another program, must not pass.
 for list in '' 0,,1 0,1, 1x -1 0,99 0,1,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,1; do
     "$profsim" explore fixtures/explore/user/bank.c --replay "$list" \
         >"$work/out" 2>&1
@@ -223,7 +227,8 @@ check "its place is named" says "$work/out" "assembly.c:8: inline assembly"
 check "the harmless is let through" [ "$(wc -l <"$work/out")" = 1 ]
 check "nothing is left behind" [ -z "$(ls "$work/tmp")" ]
 
-# As a library: the program keeps its main. What callback changes is as before.
+# A program that uses the explorer as a library keeps its main(). What the
+# callback changes is restored after each run.
 cat >"$work/simulate.c" <<'END'
 #include <assert.h>
 #include <pthread.h>
@@ -269,7 +274,7 @@ check "the replay of a simulation shows the same" says "$work/again" \
 simulate 'while (!__atomic_load_n((int *)p, __ATOMIC_SEQ_CST));'
 check "__tsan_simulate returns 0 if it holds" [ $? = 0 ]
 
-# Who ends the command ends its search, and nothing stays behind.
+# If the command is ended so is its search, and nothing stays behind.
 cat >"$work/long.c" <<'END'
 #include <pthread.h>
 #include <stdatomic.h>
@@ -302,15 +307,15 @@ wait $explorer
 check "a search that is ended is a failure" [ $? != 0 ]
 check "and leaves no folder" [ -z "$(ls "$work/folder")" ]
 
-# A run that meets an unknown wait loop is run again, and then repeats.
+# A run that meets an unknown wait loop is started again, so it must repeat.
 "$profsim" explore heap-busy --strategy random --runs 50 --seed 1000000000 >"$work/out"
 check "random runs learn a wait loop" says "$work/out" "no failure"
 
-# Another compiler, the same verdict.
+# With another compiler the verdict is the same.
 CC=clang "$profsim" explore fixtures/explore/user/mcs_broken.c >"$work/out"
 check "clang's code" says "$work/out" "data race"
 
-# Each command that it runs begins with the signals that profsim has.
+# Each command that profsim runs begins with profsim's own signal settings.
 cat >"$work/cc" <<'END'
 #!/bin/sh
 grep '^SigIgn' /proc/$$/status >>"$work/signals"
@@ -322,7 +327,8 @@ check "a compiler by its path" says "$work/out" "data race"
 check "is run more than once" [ "$(wc -l <"$work/signals")" -gt 1 ]
 check "with the same signals" [ "$(sort -u "$work/signals" | wc -l)" -eq 1 ]
 
-# A debugger that is not installed is missed before anything is compiled.
+# If the debugger is not installed, that is reported before anything is
+# compiled.
 mkdir "$work/none"
 PATH=$work/none "$profsim" explore fixtures/explore/user/mcs_broken.c --gdb 0 \
     --replay 0 >"$work/out" 2>&1

@@ -18,7 +18,8 @@ debug() { # WORD...; gdb's commands come from standard input
     TMPDIR=$dir timeout 120 "$profsim" explore "$@" >"$dir/out" 2>&1
 }
 
-# Two threads hold a lock each: one waits, the other is about to take its first.
+# Two threads hold a lock each: one waits, the other is about to take the lock
+# that the first one holds.
 debug fixtures/explore/user/deadlock.c --replay 0,0,1 --gdb 3 <<'END'
 profsim-thread 1
 up 4
@@ -34,7 +35,7 @@ check "main, which joins" "fixtures/explore/user/deadlock.c:35"
 check "looking around" "thread_body + "
 check "it goes on where it was" "every unfinished thread waits (deadlock)"
 
-# Local variables of a thread that does not run.
+# The local variables of a thread that is not running are shown.
 cat >"$dir/locals.c" <<'END'
 #include <pthread.h>
 #include <stdatomic.h>

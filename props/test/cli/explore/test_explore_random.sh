@@ -1,9 +1,9 @@
 #!/bin/sh
 # Random programs with threads, locks, condition variables and so on: exploring
-# them graph by graph and by schedules finds the same graphs. If a program fails,
-# both ways must find that. Random programs of locks have the results, and the
-# failures, that an enumeration of all orders without the explorer finds.
-# usage: test_explore_random.sh PROFSIM COUNT
+# them graph by graph and by schedules finds the same graphs. If a program
+# fails, both ways must find the failure. Random programs of locks have the
+# results, and the failures, that an enumeration of all orders without the
+# explorer finds. usage: test_explore_random.sh PROFSIM COUNT
 set -u
 library=$(dirname "$(realpath "$1")")
 programs=$2
@@ -17,7 +17,7 @@ gcc -g -O1 -fsanitize=thread -c fixtures/explore/random_program.c \
     gcc -o "$work/random" "$work/random.o" \
         -L"$library" -lprofsim-explore -l:libdw.so.1
 count "the programs are built" $?
-graphs_of() { # WORD...: a line a program
+graphs_of() { # WORD...: prints a line for each program
     PROFSIM_EXPLORE="--exhaustive $*" timeout 600 "$work/random" 1 "$programs" |
         awk '$4 == "runs" { print $1, /  holds/ ? $5 " graphs" : "fails" }'
 }

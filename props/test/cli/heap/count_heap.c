@@ -40,9 +40,9 @@ struct counts {
     uint64_t frees;
     uint64_t live;
     uint64_t live_bytes;
-    uint64_t peak; /* objects when most bytes were in use, first time */
+    uint64_t peak; /* objects at the first time when most bytes were in use */
     uint64_t peak_bytes;
-    uint64_t unknown; /* frees of what was not seen */
+    uint64_t unknown; /* frees of blocks that were not counted */
 };
 
 struct entry {
@@ -74,7 +74,7 @@ static struct {
 } next;
 
 static _Thread_local bool inside __attribute__((tls_model("initial-exec")));
-static _Alignas(16) uint8_t arena[1 << 16]; /* for dlsym, never given back */
+static _Alignas(16) uint8_t arena[1 << 16]; /* for dlsym(); never freed */
 static _Atomic size_t arena_used;
 
 static void *
@@ -123,7 +123,8 @@ grow(void)
     munmap(old, old_room * sizeof *old);
 }
 
-/* Close the gap: what could not be at home because of it moves up. */
+/* Close the gap: move up entries that are not in their home slot because of
+ * it. */
 static void
 erase(struct entry *entry)
 {
@@ -173,7 +174,7 @@ count_alloc(void *address, size_t bytes)
         grow();
     entry = find((uintptr_t)address);
     if (entry->address != 0)
-        abort(); /* handed out twice: a free went past us */
+        abort(); /* given out twice: a free was missed */
     *entry = (struct entry){(uintptr_t)address, bytes};
     state->used++;
     counts->allocs++;
@@ -210,7 +211,7 @@ resolve_all(void)
     resolve(&next.malloc, "malloc");
 }
 
-/* returns: false if there is no environment yet, or nobody wants the counts */
+/* returns: false if there is no environment yet, or no counts are wanted */
 static bool
 open_counts(void)
 {
@@ -244,7 +245,7 @@ open_counts(void)
     return true;
 }
 
-/* returns: false if the call is to be passed on, without a count */
+/* returns: false if the call must be passed on without being counted */
 static bool
 enter(void)
 {
@@ -307,7 +308,7 @@ is_of_arena(const void *address)
            (uintptr_t)address < (uintptr_t)arena + sizeof arena;
 }
 
-/* Make `call`, and count what it returned. */
+/* Make `call`, and count the block that it returned. */
 #define COUNTED(bytes, call)            \
     do {                                \
         void *made;                     \

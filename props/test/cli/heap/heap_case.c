@@ -15,7 +15,7 @@ write_tables(struct cli_recfile *file)
                                                    .depth_max = 8,
                                                    .arguments_count = 2,
                                                    .arguments = arguments};
-    /* From 1; 0 is none. */
+    /* Indices begin at 1; 0 means none. */
     static const char *const strings[] = {
         "main", "work", "malloc", "src/a.c", "/bin/prog", "/lib/libc.so.6"};
     static const struct cli_recfile_module modules[] = {

@@ -15,12 +15,12 @@
 /*
  * Write the recording.
  *
- * in:      more, whether work() also allocates 500,000 bytes that stay in use
+ * in:      more, whether work() also allocates 500,000 bytes that stay live
  */
 void heap_case_write(const char *path, bool more);
 
-/* Write a recording of one object of so many bytes for each of the functions
- * f0, f1, ...; UINT64_MAX: none. */
+/* Write a recording with one object for each of the functions f0, f1, ...;
+ * sizes_bytes has their sizes, UINT64_MAX for no object. */
 void heap_case_write_sites(const char *path, const uint64_t *sizes_bytes,
                            uint32_t count);
 

@@ -14,7 +14,7 @@
 
 enum { WORDS_MAX = 10, TEXT_BYTES = 1 << 14 };
 
-/* The command's output. in: the last of `words` is NULL */
+/* Run the command; its words end in NULL. out: the output */
 static void
 expect_output(enum cli_exit (*command)(int argc, char **argv),
               const char *const *words, int exit_code, const char *want)
@@ -100,7 +100,8 @@ expect_file(const char *path, const char *want)
     "      2048-      4095           3000           3000           3000      " \
     "    1\n"
 
-/* The 2,000 ms in 32 spans of 63, from the events of heap_case.c. */
+/* The 2,000 ms in 32 spans of 63 ms, computed from the events of
+ * heap_case.c. */
 static void
 add_time(char *text, size_t room)
 {
@@ -189,7 +190,7 @@ TEST(what_is_written_has_the_same_numbers)
                 "--- symbol\nbinary=/bin/prog\n"
                 "0x0000000000001104 work\n0x0000000000001204 main\n"
                 "0x0000000000003010 malloc\n---\n" IN_USE);
-    /* The holder kept the waiter for 30 of its 50 ms. */
+    /* The wait lasted 50 ms; for 30 of them this holder had the lock. */
     expect_file("out/block.txt",
                 "--- contention:\ncycles/second=1000\n50 1 @ 0x3010 0x1204\n"
                 "#\t0x300f\tmalloc+0xf\t:0\n#\t0x1203\tmain+0x3\tsrc/a.c:12"
@@ -217,7 +218,7 @@ TEST(what_is_written_has_the_same_numbers)
         "[0,1]],\n\"weights\":[3024,502000]}]}\n");
 }
 
-/* Bytes are rounded to the largest unit that there is of them. */
+/* Bytes are shown in the largest unit of which there is at least one. */
 TEST(large_sums_have_a_unit)
 {
     static const struct {
@@ -285,7 +286,7 @@ TEST(two_heaps_differ_by_what_one_has_more)
                   "profsim: c.rec: No such file or directory\n");
 }
 
-/* Rows of diff: of each function its number and its growth. */
+/* The rows of a diff: for each function its number and its growth. */
 static void
 expect_rows(const char *top, const char *rows)
 {
@@ -328,13 +329,14 @@ TEST(what_grew_most_comes_first_and_what_shrank_most_last)
 
     heap_case_write_sites("o.rec", old, 10);
     heap_case_write_sites("n.rec", new, 10);
-    /* Of equal growth, what the old run has comes first. */
+    /* If functions grew by equally much, those that the old run has come
+     * first. */
 #define GROWN  "f5+40/+0 f9+30/+0 f2+30/+1 "
 #define SHRUNK "f4-1/+0 f7-3/+0 f3-10/+0 f6-80/+0 "
     expect_rows("20", GROWN "f0+0/-1 f1+0/+1 " SHRUNK);
     expect_rows("9", GROWN "f0+0/-1 f1+0/+1 " SHRUNK);
-    /* A quarter of the rows is for what did not grow, and more if fewer grew.
-     */
+    /* A quarter of the rows is for functions that did not grow, and more if few
+     * grew. */
     expect_rows("8", GROWN "...1 f1+0/+1 " SHRUNK);
     expect_rows("4", GROWN "...5 f6-80/+0 ");
     expect_rows("3", GROWN "...6 ");

@@ -13,7 +13,7 @@ other=fixtures/recordings/waits.rec
 passed=0
 failed=0
 
-# same NAME GOT WANT
+# same NAME GOT WANT: one check
 same() {
     if [ -n "$2" ] && [ "$2" = "$3" ]; then
         passed=$((passed + 1))
@@ -24,7 +24,7 @@ same() {
     fi
 }
 
-# sum NAME: bytes of a line of the summary
+# sum NAME: prints the bytes in that line of the summary
 sum() {
     sed -n "s/^$1 *\([0-9]*\) bytes.*/\1/p" "$folder/summary"
 }
@@ -42,7 +42,8 @@ import json, re, sys, xml.etree.ElementTree as tree
 folder, measure = sys.argv[1:]
 with open(folder + "/heap.speedscope.json", encoding="utf-8") as file:
     scope = json.load(file)
-# What https://www.speedscope.app/file-format-schema.json requires.
+# The properties that https://www.speedscope.app/file-format-schema.json
+# requires.
 assert scope["$schema"].startswith("https://www.speedscope.app/")
 frames = scope["shared"]["frames"]
 assert all(isinstance(frame["name"], str) for frame in frames)
@@ -54,7 +55,7 @@ assert len(profile["samples"]) == len(profile["weights"])
 assert all(sample and all(0 <= frame < len(frames) for frame in sample)
            for sample in profile["samples"])
 assert profile["endValue"] == sum(profile["weights"])
-# Boxes of a row lie side by side, inside of those above.
+# The boxes of a row lie side by side, within the box above them.
 svg = tree.parse(folder + "/" + measure + ".svg").getroot()
 rows, space = {}, "{http://www.w3.org/2000/svg}"
 for group in svg.iter(space + "g"):
@@ -76,7 +77,7 @@ END
 )" "$want"
 done
 
-# An old run, a new one: the rows add up to their difference.
+# The rows of a diff of two runs add up to the difference of the runs.
 for by in peak exit allocs; do
     "$profsim" diff --by $by --top 100000 "$other" "$recording" >"$folder/diff"
     same "rows of diff, $by" \
@@ -95,7 +96,8 @@ same "a run does not differ from itself" \
     "$("$profsim" diff "$recording" "$recording" | tail -n 1)" \
     "no site changed"
 
-# Written by the rules of docs/recording.md: three sites, every kind of loss.
+# FILE ALLOCATION... (SITE:SIZE): write a recording as docs/recording.md
+# describes, with three sites and every kind of loss
 write() { # FILE ALLOCATION... (SITE:SIZE)
     python3 - "$@" <<'END'
 import sys, zlib

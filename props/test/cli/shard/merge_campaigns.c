@@ -11,11 +11,12 @@
 
 enum { SEEDS = 40, PARTS = 2 };
 
-/* What shard i has done of a part; the failure is by the seed behind it. */
+/* What shard i has done of a part. If it failed, it failed at the seed after
+ * those. */
 struct part {
     uint64_t runs;
     bool failed;
-    bool lies; /* of what these seeds did */
+    bool lies; /* its results for these seeds are false */
 };
 
 static uint64_t
@@ -64,10 +65,10 @@ write_campaign(uint32_t shard, uint32_t shards, const struct part *parts)
     merge_end_file(file);
 }
 
-/* The most that a file of each shard has done. */
+/* The most that any file of each shard has done. */
 struct done {
     uint64_t most[PARTS][MERGE_SHARDS_MAX];
-    bool is_missing[MERGE_SHARDS_MAX]; /* no file has done all */
+    bool is_missing[MERGE_SHARDS_MAX]; /* no file has done the whole shard */
 };
 
 static void
@@ -115,7 +116,8 @@ expect_sums(const struct done *done, uint32_t shards,
     merge_expect(said, false, "did different things");
 }
 
-/* Of files of one shard, the one with most runs counts, for each part. */
+/* If a shard has several files, the one with most runs counts, for each
+ * part. */
 void
 merge_campaigns(void)
 {
@@ -143,7 +145,7 @@ merge_campaigns(void)
     }
 }
 
-/* Did the same seeds do different things? */
+/* Do two files have different results for the same seeds? */
 static bool
 differ(const struct part *a, const struct part *b)
 {
@@ -152,8 +154,9 @@ differ(const struct part *a, const struct part *b)
     return (a->failed && a->runs < b->runs) || (b->failed && b->runs < a->runs);
 }
 
-/* Two files of a shard: of one part, each has done more than the other or as
- * much, has failed or not, and says the same or not. */
+/* Write two files of one shard. For one part, one of them has done at least as
+ * much as the other, has failed or not, and says the same as the other or
+ * not. */
 void
 merge_two_of_a_shard(void)
 {
@@ -179,7 +182,7 @@ merge_two_of_a_shard(void)
     }
 }
 
-/* The failure that counts is that of the first seed, with its file. */
+/* The failure that counts is the one with the first seed, with its file. */
 void
 merge_first_failure(void)
 {

@@ -47,7 +47,7 @@ merge_below(uint32_t count)
     return (uint32_t)(numbers >> 33) % count;
 }
 
-static char *text; /* of the file that is being written */
+static char *text; /* the file being written */
 static size_t text_bytes;
 static int files;
 

@@ -13,16 +13,17 @@
 
 enum { MERGE_SHARDS_MAX = 4, MERGE_CASES = 30 };
 
-/* A group's setup and teardown: a folder for the files. */
+/* The set-up and teardown of a group: a folder for the files. */
 int merge_make_folder(void **state);
 int merge_remove_folder(void **state);
 const char *merge_folder(void);
 
-/* Random numbers, the same for each seed. */
+/* Begin the random numbers of a seed. */
 void merge_seed(uint64_t seed);
 uint32_t merge_below(uint32_t count);
 
-/* Begin a file up to its shard, which counts from 0; close it below its sum. */
+/* Begin a shard's file (shards count from 0), up to the line with its shard.
+ * Close it below its checksum. */
 FILE *merge_begin_file(const char *first, const char *asked, uint32_t shard,
                        uint32_t count);
 void merge_end_file(FILE *file);
@@ -35,18 +36,20 @@ const char *merge_path(int number);
 
 void merge_remove_files(void);
 
-/* Merge the files, and remove them. The report, as JSON, follows what is
- * printed. */
+/* Merge the files, and remove them. The text is what was printed, then the
+ * report as JSON. */
 struct captured merge_files(void);
 
 void merge_expect_exit(const struct captured *said, int exit_code);
 
-/* in: format, of a line or a part of it that is printed, or is not */
+/* Check that a line, or a part of one, was printed or was not. in: format, of
+ * the text */
 void merge_expect(const struct captured *said, bool is_there,
                   const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* in: after, how the command begins that runs them */
+/* Check which shards are reported as missing. in: after, how the command begins
+ * that would run them */
 void merge_expect_missing(const struct captured *said, const bool *is_missing,
                           uint32_t count, const char *after);
 

@@ -38,7 +38,7 @@ says "the first one takes what is new" "0 sent, 1 taken, 0 ignored" corpus s a
 count "... and not what it has under another name" $?
 says "again nothing moves" "0 sent, 0 taken, 0 ignored" corpus s b
 
-# ---- What anybody may have put there ----
+# ---- files that anybody may have put there ----
 
 wrong=0123456789abcdef0123456789abcde
 echo forged >s/${wrong}0
@@ -68,7 +68,7 @@ mkfifo b/pipe
 says "a link and a pipe of one's own are not sent" \
     "0 sent, 0 taken, 7 ignored" corpus s b
 
-# Killed at any moment, it has written whole files only.
+# A process that is killed at any moment has written only whole files.
 mkdir many
 for i in $(seq 200); do seq "$i" 400 >many/$i; done
 for i in 1 2 3 4 5; do

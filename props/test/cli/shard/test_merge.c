@@ -20,8 +20,8 @@
 
 enum { FILES_MAX = 8 };
 
-/* The order of badness, as exit.h says it: bad input, then the larger failure,
- * then what is incomplete. */
+/* The order of verdicts in exit.h: bad input is worst, then the larger failure,
+ * then an incomplete result. */
 static int
 badness(int exit_code)
 {
@@ -43,7 +43,7 @@ enum { ITEMS_MAX = 9 };
 
 struct row {
     int exit_code;
-    char text[32]; /* "": there is none */
+    char text[32]; /* "": no text */
 };
 
 static const struct command {
@@ -65,7 +65,8 @@ draw_row(struct row *row, uint32_t item)
              ends[merge_below(4)]);
 }
 
-/* Of two rows the worse counts, then the one that comes first by its text. */
+/* Of two rows the worse one counts; of equally bad ones, the one whose text
+ * sorts first. */
 static void
 take_row(struct row *kept, const struct row *row)
 {
@@ -196,7 +197,8 @@ expect_added(struct cli_rows *rows, uint32_t item, size_t bytes, size_t newline)
     length = strlen(kept);
     assert_in_range(length, 1, most);
     assert_string_equal(kept, &given[bytes - length]);
-    /* Whole, if it fits; else whole lines, if there is a line that fits. */
+    /* The text is kept whole if it fits; otherwise as many whole lines as fit,
+     * if any does. */
     if (fits)
         assert_int_equal(length, bytes);
     else if (newline + 1 < bytes && bytes - newline - 1 <= most - 2)
@@ -242,7 +244,7 @@ TEST(a_result_holds_so_many_bytes_of_rows)
     cli_rows_free(&rows);
 }
 
-/* A shard that goes on has the rows and the time of the one before. */
+/* A shard that continues keeps the rows and the time of its earlier run. */
 TEST(a_shard_goes_on_behind_its_rows)
 {
     const struct cli_shard second = {2, 3};
@@ -354,8 +356,8 @@ expect_explored(const struct explored *sum, const bool *is_missing,
                  "replay: profsim explore mine --replay %s\n", sum->choices);
 }
 
-/* A shard's file may be there twice; the worst failure, and of equal ones the
- * first, is told with its own choices. */
+/* A shard may have two files. The worst failure, or the first of equally bad
+ * ones, is shown with its choices. */
 TEST(orderings_are_added_up)
 {
     for (uint64_t seed = 1; seed <= MERGE_CASES; seed++) {
@@ -419,7 +421,7 @@ write_learned(const char *asked, uint32_t shards, uint64_t depth, uint64_t loop)
     merge_end_file(file);
 }
 
-/* Of the same search of the same build, and of no other. */
+/* A shard continues only from a result of the same search by the same build. */
 TEST(a_shard_learns_from_its_own_search_alone)
 {
     static const struct {
@@ -462,7 +464,8 @@ TEST(a_shard_learns_from_its_own_search_alone)
 
 /* ---- Campaigns ---- */
 
-/* Of files of one shard, the one with most runs counts, for each part. */
+/* If a shard has several files, the one with most runs counts, for each
+ * part. */
 TEST(campaigns_are_added_up)
 {
     merge_campaigns();

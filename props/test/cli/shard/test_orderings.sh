@@ -13,7 +13,8 @@ shown="log err"
 cd "$dir" || exit 1
 : >log
 
-# Numbers below $1, the same each time: after how many runs, at which moment.
+# Print a number below $1, the same in each run of the test: after how many
+# runs, or when, a shard is stopped.
 state=20
 random() {
     state=$(((state * 1103515245 + 12345) % 2147483648))
@@ -24,8 +25,8 @@ explore() { timeout 300 "$profsim" explore "$@"; }
 merge() { timeout 60 "$profsim" merge "$@"; }
 value() { sed -n "s/^$1 //p" "$2"; }
 
-# lost KERNEL I/N: a shard that leaves a checkpoint after some of its runs, and is
-# killed when it goes on from there; no moment may matter.
+# lost KERNEL I/N: make a shard that writes a checkpoint after some of its runs,
+# continues, and is killed, at any moment
 lost() {
     random $((runs / ${2#*/} + 2))
     explore "$1" --shard "$2" --runs $((number + 1)) --result r/ >>log 2>&1
@@ -35,7 +36,7 @@ lost() {
         --result r/ >>log 2>&1
 }
 
-# The shards that `merge` names are run again: they knew less than others.
+# Run again the shards that `merge` names: they knew less than the others.
 again() {
     for _ in 1 2 3; do
         merge r >merged 2>>log

@@ -16,7 +16,8 @@ cd "$dir" || exit 1
 : >log
 rules=exact,go1.5,go1.10,jemalloc,tcmalloc,seastar,otel
 
-# Numbers below $1, the same each time: the moment at which a shard is killed.
+# Print a number below $1, the same in each run of the test: when a shard is
+# killed.
 state=20
 random() {
     state=$(((state * 1103515245 + 12345) % 2147483648))
@@ -24,7 +25,8 @@ random() {
 }
 merge() { timeout 60 "$profsim" merge "$@"; }
 
-# shards N COMMAND...: into r/, from the last to the first, every third one killed
+# shards N COMMAND...: run the shards into r/, from the last to the first, and
+# kill every third one
 shards() {
     n=$1
     shift
@@ -38,8 +40,8 @@ shards() {
     done
 }
 
-# same STATUS NAME COMMAND...: for each N; without its last line the merged output
-# is what the command prints by itself, without shards
+# same STATUS NAME COMMAND...: for each N, the merged output without its last
+# line must be what the command prints without shards
 same() {
     want=$1
     name=$2
@@ -70,7 +72,7 @@ count "... and so are those of a kernel" $?
 
 # ---- A list of commands ----
 
-# list I/N COMMAND...: of the items a to g
+# list I/N COMMAND...: run the command on the shard's part of the items a to g
 list() {
     shard=$1
     shift
@@ -125,7 +127,8 @@ merge l >merged 2>>log
 [ $? -eq 0 ] && grep -qx 5000 merged && [ "$(wc -c <merged)" -lt 16000 ]
 count "of a long output the end is kept" $?
 
-# Of two files that differ in a row the worse one counts, whichever is read first.
+# If two files differ in a row, the worse row counts, in whichever order they
+# are read.
 rm -r l
 printf 'a\n' >one
 for pair in "a b" "b a"; do
@@ -142,7 +145,7 @@ done
 
 # ---- What a result may not say ----
 
-# refused NAME COMPLAINT: all files of r/ together
+# refused NAME COMPLAINT: merging all files of r/ must fail with this message
 refused() {
     merge r >>log 2>err
     [ $? -eq 1 ] && grep -q -- "$2" err && [ "$(wc -l <err)" -eq 1 ]

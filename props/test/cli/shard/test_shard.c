@@ -22,7 +22,8 @@ static const char *const variables[] = {
     "SLURM_ARRAY_TASK_STEP", "JOB_COMPLETION_INDEX",   "PARALLEL_SEQ",
     "CI_NODE_INDEX",         "CI_NODE_TOTAL"};
 
-/* in: set, pairs of a name and a value, NULL at the end */
+/* Set the environment, and check which shard it means. in: set, names and
+ * values in turn, NULL at the end */
 static void
 expect_shard(const char *text, const char *const *set, uint32_t index,
              uint32_t count)
@@ -57,7 +58,7 @@ TEST(a_shard_is_written_or_what_a_scheduler_says)
                      "SLURM_ARRAY_TASK_MIN", "10", "SLURM_ARRAY_TASK_STEP",
                      "2"),
                  3, 3);
-    /* A part of an array is run again: its numbers are the shards'. */
+    /* A part of an array is run again: its tasks keep their numbers. */
     expect_shard("auto/7",
                  SET("SLURM_ARRAY_TASK_ID", "5", "SLURM_ARRAY_TASK_COUNT", "2",
                      "SLURM_ARRAY_TASK_MIN", "3"),
@@ -66,7 +67,7 @@ TEST(a_shard_is_written_or_what_a_scheduler_says)
     expect_shard("auto/7", SET("JOB_COMPLETION_INDEX", "6"), 7, 7);
     expect_shard("auto/7", SET("PARALLEL_SEQ", "7"), 7, 7);
     expect_shard("auto", SET("CI_NODE_INDEX", "2", "CI_NODE_TOTAL", "4"), 2, 4);
-    /* As large as may be. */
+    /* The largest array that is allowed. */
     expect_shard("auto",
                  SET("CI_NODE_INDEX", "65536", "CI_NODE_TOTAL", "65536"), 65536,
                  65536);
@@ -92,7 +93,7 @@ TEST(what_is_no_shard_is_refused)
 
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         expect_shard(words[i], NULL, 0, 0);
-    /* Of a scheduler: more than there may be, and 2^32 + 2. */
+    /* Task counts of a scheduler that are too large, also 2^32 + 2. */
     expect_shard("auto", SET("CI_NODE_INDEX", "1", "CI_NODE_TOTAL", "65537"), 0,
                  0);
     expect_shard(
@@ -107,7 +108,8 @@ TEST(what_is_no_shard_is_refused)
     expect_shard("auto/7", SET("SLURM_ARRAY_TASK_ID", "0"), 0, 0);
     expect_shard("auto", SET("CI_NODE_INDEX", "two", "CI_NODE_TOTAL", "4"), 0,
                  0);
-    /* With gaps, the number of a task says nothing of its place. */
+    /* If numbers are missing, a task's number does not say which shard it
+     * is. */
     expect_shard("auto",
                  SET("SLURM_ARRAY_TASK_ID", "9", "SLURM_ARRAY_TASK_COUNT", "3",
                      "SLURM_ARRAY_TASK_MIN", "1"),
@@ -200,7 +202,7 @@ TEST(a_result_comes_back_as_it_was)
     cli_shard_result_free(&back);
 }
 
-/* Write a text, and below it its sum, as a forger would. */
+/* Write a text and, below it, its right checksum, as a forger would. */
 static void
 write_forged(const char *text)
 {
@@ -341,7 +343,7 @@ TEST(a_forged_row_is_refused_with_its_place)
     }
 }
 
-/* Any byte may be another one, and the file may end anywhere. */
+/* Change any byte, or end the file anywhere. */
 TEST(a_damaged_result_is_refused)
 {
     static struct cli_shard_result r;

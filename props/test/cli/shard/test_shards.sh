@@ -14,7 +14,8 @@ shown="log err"
 . props/test/lib/count.sh
 cd "$dir" || exit 1
 
-# Numbers below $1, the same each time: a shard, a moment.
+# Print a number below $1, the same in each run of the test: a shard, or a
+# moment.
 state=20
 random() {
     state=$(((state * 1103515245 + 12345) % 2147483648))
@@ -24,8 +25,8 @@ random() {
 check() { timeout 300 "$profsim" check "$@"; }
 merge() { timeout 60 "$profsim" merge "$@"; }
 
-# kill_one FOLDER I/N: run a shard until it has written something, and a little
-# longer; no moment may matter.
+# kill_one FOLDER I/N: run a shard until it has written a result, and a little
+# longer; then kill it, at any moment
 kill_one() {
     "$profsim" check --seeds "1..$seeds" --shard "$2" --every 0 \
         --result "$1/" --jobs 1 >>log 2>&1 &
@@ -58,7 +59,7 @@ for n in "$@"; do
     count "$n shards, every third one killed: the same verdict and log hash" $?
 done
 
-# The last of these has at least two shards.
+# The last number in the list is at least two shards.
 cp -R r copy
 for file in r/*; do cp "$file" "r/again-${file#r/}"; done
 merge r >merged 2>>log
@@ -79,7 +80,8 @@ merge r >merged 2>>log
 cmp whole merged >>log
 count "the command that is printed runs just that" $?
 
-# One that was stopped early beside one that is whole, in either order.
+# One file was written early and one is complete; they are merged in either
+# order.
 mkdir early
 "$profsim" check --seeds "1..$seeds" --shard "1/$n" --every 0 \
     --result early/part --jobs 1 >>log 2>&1 &
@@ -115,7 +117,7 @@ merge empty >>log 2>err
 [ $? -eq 1 ] && grep -q 'ends in .result' err
 count "a folder without results is reported" $?
 
-# A signal that asks to end is obeyed between two slices.
+# A signal that asks the command to end takes effect between two slices.
 "$profsim" check --seeds 1..100000000 --shard 1/2 --result stop.result >out 2>>log &
 running=$!
 for _ in $(seq 500); do
@@ -129,7 +131,7 @@ running=
 [ $status -eq 6 ] && grep -q 'stopped by signal 15' out
 count "a shard that is asked to end leaves its result" $?
 
-# What fails, fails as the whole.
+# If the campaign fails, the merged result fails in the same way.
 check --rules go1.6-late --seeds 1..300 --save whole.d >whole.out 2>>log
 want=$?
 mkdir f
@@ -144,7 +146,7 @@ timeout 60 "$profsim" replay merged.d/*.sim >>log 2>&1
 [ $? -eq 2 ]
 count "... and it replays" $?
 
-# Nobody's word for a failure is taken: it is made again.
+# A failure in a result is not believed: it is run again.
 forge() { # FILE SED-WORDS...: with a sum that fits
     file=$1
     shift
@@ -157,7 +159,7 @@ sum64.restype = ctypes.c_uint64
 sum64.argtypes = ctypes.c_char_p, ctypes.c_size_t
 open(sys.argv[1], "ab").write(b"end %016x\n" % sum64(text, len(text)))' "$file"
 }
-# believed NAME COMPLAINT: or rather not
+# disbelieved NAME COMPLAINT: merging must fail with this message
 disbelieved() {
     merge forged >merged 2>err
     [ $? -eq 1 ] && grep -q -- "$2" err && ! grep -q 'holds$' merged
@@ -195,7 +197,8 @@ merge forged >merged 2>>log
 [ $? -eq 2 ] && grep -q 'it was not run again' merged
 count "... and that of a program which is not here is not run again" $?
 
-# Two files of one shard that cannot both be true, whichever is read first.
+# Two files of one shard contradict each other, in whichever order they are
+# read.
 differs() { # NAME SED-WORDS...: what one of them has in its part of heaps
     what=$1
     shift
@@ -218,7 +221,8 @@ differs "the smaller failed" -e '/^part traces/,$!s/^seeds .*/seeds 1..4 step 1/
     -e '/^part traces/,$!s/^runs .*/runs 4/' \
     -e 's/^part traces/failure H2 seed 5 exit 2 scenario 0\n&/'
 
-# A shard that goes on from a result with a failure tells it, whichever part failed.
+# A shard that continues from a result with a failure reports it, whichever part
+# failed.
 for part in heaps traces; do
     cp whole.result forged.result && echo end >>forged.result
     forge forged.result -e "/^part $part/,/^runs/s/^seeds .*/seeds 1..8 step 1/" \

@@ -44,7 +44,8 @@ set_flags() { # VALUE...: of each flag
     done 2>/dev/null
 }
 
-# One such test at a time: the next would take these for the old values.
+# Only one such test may run at a time: a second one would take the changed
+# settings for the original ones.
 exec 8<"$(flag symlinks)"
 flock 8
 old=$(for flag in $flags; do cat "$(flag "$flag")"; done)
@@ -86,7 +87,7 @@ TMPDIR=$dir/in "$dir/in/profsim" record sh -c 'kill -9 $PPID' >/dev/null 2>&1
 mv "$dir"/in/profsim-?????? "$dir/in/spools" || exit 1
 chmod -R a+rX "$dir/in"
 
-# Its name in the shared folder; then what makes it there.
+# Each output: its name in the shared folder, and the command that writes it.
 files="record all convert chrome perfetto scenario recording text traces failure"
 folders="inside each failures profiles"
 name_of() { # OUTPUT
@@ -124,8 +125,8 @@ command_of() { # OUTPUT
 }
 
 # ------------------------------------------------------------ what is planted
-# What becomes of it: `refused`; `written`, a file of the victim's own is there;
-# `by-root`, what root may replace.
+# The outcomes: `refused`; `written`: the victim has a file of its own there;
+# `by-root`: only root may replace what is there.
 plants="link dangling second second-link pipe folder file guessed"
 outcome_of() { # PLANT
     case $1 in
@@ -157,13 +158,14 @@ plant() { # PLANT PATH
     esac
 }
 
-# All that could be changed elsewhere.
+# Print the state of all that could be changed elsewhere.
 look() {
     find "$home" -printf '%p %y %m %s %U %i %T@\n' | sort
     cat "$home/precious" "$home/open"
 }
 
-# Run as the victim; the temporary names of before, PATH.PID.part, are links.
+# VICTIM PLANT COMMAND...: run the command as the victim; links are planted
+# under the temporary names PATH.PID.part that were used before
 run() { # VICTIM PLANT COMMAND...
     runs_as=$1
     links=$2
@@ -186,7 +188,7 @@ run() { # VICTIM PLANT COMMAND...
     esac
 }
 
-# Everything anew.
+# VICTIM: begin with new folders
 begin() { # VICTIM
     rm -rf "$shared" "$home" "$dir/spools"
     cp -R "$dir/in/spools" "$dir/spools" # what is saved is removed
@@ -248,7 +250,8 @@ try_all() { # VICTIM PLANT...
     done
     for output in $folders; do
         for plant in folder-link folder-of-links file; do
-            # Names of processes are not known before.
+            # A process's number is not known before it runs, so its file's name
+            # cannot be planted.
             [ $output-$plant != profiles-folder-of-links ] || continue
             try "$victim" "$output" "$plant" refused
             count "$output in $plant, user $victim, $setting" $?
@@ -262,7 +265,7 @@ for setting in off on as-it-is; do
     on) set_flags 1 1 2 2 || continue ;;
     as-it-is) [ $((passed + failed)) -eq 0 ] || continue ;;
     esac
-    # Each output meets each plant where nothing protects it.
+    # Without the kernel's protections each output is tried with each plant.
     case $setting in
     off | as-it-is) try_all 54321 $plants ;;
     on) try_all 54321 link second pipe file ;;

@@ -1,7 +1,7 @@
 /*
  * test_trace_views.c -- `profsim trace` on traces with large numbers and with
- * everything that a trace can have: what a viewer shows of a converted one, the
- * sums that are printed; and what happens when memory or the disk ends.
+ * everything that a trace can have: what a viewer shows of a converted trace,
+ * the sums that are printed, and what happens when memory or the disk is full.
  */
 #include <inttypes.h>
 #include <signal.h>
@@ -30,10 +30,10 @@ static char out_path[sizeof folder + 16];
 
 /* ---- The command, in a process of its own ---- */
 
-static size_t most_bytes;   /* of a file; 0: any */
-static const char *says_to; /* instead of here; NULL: here */
+static size_t most_bytes;   /* of a file; 0: no limit */
+static const char *says_to; /* where the output goes; NULL: into memory */
 
-static uint32_t asked_to_fail; /* this request for memory; 0: none */
+static uint32_t asked_to_fail; /* the request for memory that fails; 0: none */
 
 static enum cli_exit
 trace_with_limits(int argc, char **argv)
@@ -49,7 +49,7 @@ trace_with_limits(int argc, char **argv)
     return cli_trace(argc, argv);
 }
 
-/* Words up to NULL. */
+/* Run the command; its words end in NULL. */
 static struct captured
 run(const char *first, ...)
 {
@@ -88,8 +88,8 @@ converted(const char *format, size_t *bytes)
 
 /* ---- Traces ---- */
 
-/* All that can be shown, in pairs and more; numbers that need 64 bits; slices
- * that stay open; two processors, and none. */
+/* All kinds of items, at least two of each; numbers that need 64 bits; slices
+ * that stay open; two processors, and events outside all processors. */
 static const char *const scripts[] = {
     "p0 create:1 start:1 end",
     "p-1 create:5 p3 start:5+2 heap:64 raw:0xc3 raw:4 raw:7 raw:2 raw:0x11 "
@@ -200,7 +200,7 @@ expect(const char *text, const char *format, ...)
 
 #define LARGE UINT64_C(0x123456789a)
 
-/* A task of which each number is another one. */
+/* Make a task whose numbers all differ. */
 static struct model_trace_task
 task_of(uint64_t number)
 {
@@ -227,7 +227,7 @@ TEST(sums_of_more_than_32_bits_are_printed_whole)
     FILE *to = open_memstream(&text, &bytes);
 
     assert_non_null(to);
-    trace.wire.bytes_count = 12345678905; /* 2^33 and more */
+    trace.wire.bytes_count = 12345678905; /* more than 2^33 */
     stat.span_ticks = LARGE + 4;
     stat.gc = (struct model_trace_phase){LARGE + 5, LARGE + 6};
     stat.scan = (struct model_trace_phase){LARGE + 7, LARGE + 8};
@@ -256,7 +256,7 @@ TEST(sums_of_more_than_32_bits_are_printed_whole)
     free(text);
 }
 
-/* A line of the dump, written from the event. */
+/* Print the line that a dump must have for an event. */
 static void
 print_event(FILE *to, const struct model_trace *trace,
             const struct model_trace_event *event)
@@ -340,7 +340,7 @@ TEST(each_file_has_its_own_verdict)
                             "directory\n"
                           : "%s: error: offset 0x27: ",
                    paths[where]);
-            /* The two others are all there. */
+            /* The other two files are complete. */
             second = strstr(said.text, i == 0 ? ": ok 3 events\n" : "GoEnd");
             assert_non_null(second);
             assert_non_null(
@@ -366,7 +366,7 @@ run_one(size_t i)
     return run(all[i][0], all[i][1], all[i][2], all[i][3], all[i][4], NULL);
 }
 
-/* Removes the file. returns: its size; -1: there was none */
+/* Remove the file. returns: its size; -1: it did not exist */
 static off_t
 written(void)
 {
@@ -377,8 +377,8 @@ written(void)
     return is_there ? status.st_size : -1;
 }
 
-/* Each request for memory in turn is refused: this is said, and no file is
- * written; or it was not needed, and nothing is missing. */
+/* Let each request for memory fail in turn. Either that is reported and no file
+ * is written; or the memory was not needed, and nothing is missing. */
 TEST(without_memory_a_verb_fails_and_says_why)
 {
     write_script(scripts[2]);
@@ -429,7 +429,7 @@ TEST(what_cannot_be_written_is_no_success)
             struct captured said = run_one(i);
 
             assert_int_equal(said.exit_code, 1);
-            if (most_bytes > 300) /* so much may be said, too */
+            if (most_bytes > 300) /* the messages themselves fit */
                 expect(said.text, "File too large");
             assert_int_not_equal(access(out_path, F_OK), 0);
             captured_free(&said);

@@ -14,11 +14,11 @@ enum { TRACKS_MAX = 256, NAME_MAX_BYTES = 64 };
 
 /* ---- What is wanted ---- */
 
-/* By the name of the event: where it is shown, and how. */
+/* For each event, by name: on which track it is shown, and how. */
 static const struct look {
     const char *type;
     char kind;
-    const char *track; /* " ...": of the processor */
+    const char *track; /* " ...": on the processor's track */
 } looks[] = {
     {"GoStart", 'B', " "},
     {"GoEnd", 'E', " "},
@@ -47,7 +47,7 @@ static const struct look {
     {"Gomaxprocs", 'C', "Gomaxprocs"},
 };
 
-/* Slices that are open, by track: all of them end with the trace. */
+/* Slices that are open, by track. All of them end with the trace. */
 struct open {
     bool gc;
     bool of_proc[TRACKS_MAX][4];
@@ -191,7 +191,7 @@ struct item {
     uint64_t g, arg, offset, value;
     int64_t seq;
     char pc[NAME_MAX_BYTES];
-    char *stack; /* NULL: none; to be freed */
+    char *stack; /* NULL: none; freed by the caller */
 };
 
 static char track_names[TRACKS_MAX][NAME_MAX_BYTES];
@@ -226,7 +226,7 @@ number_of(const char *line, const char *key)
     return at != NULL ? strtoull(at + strlen(key), NULL, 10) : 0;
 }
 
-/* out: text, of the value in quotes behind the key; "" if there is none */
+/* out: text, the quoted value behind the key, "" if the key is missing */
 static void
 text_of(const char *line, const char *key, char *text, size_t room)
 {
@@ -322,8 +322,8 @@ struct bytes {
 
 struct field {
     uint64_t number;
-    uint64_t value;     /* of a varint */
-    struct bytes inner; /* of a message or text */
+    uint64_t value;     /* if it is a varint */
+    struct bytes inner; /* if it is a message or text */
 };
 
 static bool
@@ -453,7 +453,7 @@ trace_shown_perfetto(const uint8_t *bytes, size_t bytes_count)
                 take_descriptor(field.inner);
             cleared += field.number == 13;
         }
-        assert_int_equal(cleared, 1); /* the state, by the first packet */
+        assert_int_equal(cleared, 1); /* the first packet clears the state */
         if (item.kind != '?')
             put_read(to, &item);
         free(item.stack);

@@ -11,10 +11,11 @@
 #include "trace_reader.h"
 
 /*
- * One line an item: its kind, track, time in nanoseconds, name; then of a
- * counter its value, of another item that is an event, the event:
+ * Return the items that a viewer should show, one a line: kind, track, time in
+ * nanoseconds, name; a counter's value, or the event that the item is made
+ * from:
  *
- *      B P 0|20|g 5|GoStart g=5 arg=5 seq=3 offset=40 stack=0x1 0x2
+ *     B P 0|20|g 5|GoStart g=5 arg=5 seq=3 offset=40 stack=0x1 0x2
  *
  * returns: the lines, to be freed
  */
