@@ -56,7 +56,7 @@ prof_trace_take_empty(struct prof_trace *trace)
 bool
 prof_trace_is_filling(struct prof_trace *trace)
 {
-    const uint32_t half = trace->buffers_count / 2;
+    const uint32_t half = (trace->buffers_count + 1) / 2; /* rounded up */
     uint32_t empty = 0;
 
     prof_port_lock_take(&trace->lock);

@@ -178,16 +178,20 @@ TEST_WITH(case_folder_begin, case_folder_end,
     assert_int_equal(prof_cpu_file_stop(&cpu_file.file), PROF_OK);
 }
 
-/* A running profile is written to the file for which it was started, even if
- * another start is refused. */
+/* A profile that runs ends as it was started: in its file, with its memory and
+ * its timer. */
 TEST_WITH(case_folder_begin, case_folder_end,
-          a_start_that_is_refused_changes_no_path)
+          a_start_that_is_refused_changes_nothing)
 {
+    struct itimerval left;
+
     struct prof_cpu_file_config config = case_config();
     char other[sizeof cpu_file.folder + 8];
 
     snprintf(other, sizeof other, "%s/other", cpu_file.folder);
     config.path = other;
+    config.threads_have_timers = true;
+    config.output.scratch_bytes = 64; /* too little */
     assert_int_equal(case_start(), PROF_OK);
     assert_int_equal(prof_cpu_file_start(&cpu_file.file, &config),
                      PROF_ERR_ACTIVE);
@@ -197,6 +201,30 @@ TEST_WITH(case_folder_begin, case_folder_end,
     assert_int_equal(prof_cpu_file_stop(&cpu_file.file), PROF_OK);
     assert_int_equal(access(other, F_OK), -1);
     assert_int_equal(access(cpu_file.path, F_OK), 0);
+    assert_int_equal(getitimer(ITIMER_PROF, &left), 0);
+    assert_int_equal(left.it_value.tv_sec, 0);
+    assert_int_equal(left.it_value.tv_usec, 0);
+}
+
+/* Whether the profile is taken or refused. */
+TEST_WITH(case_folder_begin, case_folder_end, a_timer_that_was_set_is_set_again)
+{
+    const struct itimerval set = {.it_interval = {2000, 7},
+                                  .it_value = {1000, 9}};
+    const struct itimerval none = {0};
+    struct itimerval left;
+
+    assert_int_equal(setitimer(ITIMER_PROF, &set, NULL), 0);
+    for (int i = 0; i < 3; i++) {
+        atomic_store(&refuses_thread, i == 1);
+        assert_int_equal(case_start(), i == 1 ? PROF_ERR_UNSUPPORTED : PROF_OK);
+        assert_int_equal(prof_cpu_file_stop(&cpu_file.file), PROF_OK);
+        assert_int_equal(getitimer(ITIMER_PROF, &left), 0);
+        assert_int_equal(left.it_interval.tv_sec, 2000);
+        assert_int_equal(left.it_interval.tv_usec, 7);
+        assert_in_range(left.it_value.tv_sec, 900, 1000);
+    }
+    assert_int_equal(setitimer(ITIMER_PROF, &none, NULL), 0);
 }
 
 /* returns: is a signal blocked that was not blocked before? */
@@ -265,6 +293,38 @@ TEST_WITH(case_folder_begin, case_folder_end,
     case_end(&cpu_file.run);
     assert_int_equal(case_start(), PROF_OK);
     assert_int_equal(prof_cpu_file_stop(&cpu_file.file), PROF_OK);
+}
+
+/* Whatever the length of the path: behind the profile is other memory. */
+TEST_WITH(case_folder_begin, case_folder_end,
+          a_path_that_is_too_long_is_copied_nowhere)
+{
+    static struct {
+        struct prof_cpu_file file;
+        char behind[PROF_PATH_MAX];
+    } one;
+    static char far[2 * PROF_PATH_MAX];
+    struct prof_cpu_file_config config = case_config();
+
+    memset(far, 'x', sizeof far - 1);
+    config.path = far;
+    assert_int_equal(prof_cpu_file_start(&one.file, &config), PROF_ERR_SINK);
+    assert_int_equal(one.file.stopping, 0);
+    for (size_t i = 0; i < sizeof one.behind; i++)
+        assert_int_equal(one.behind[i], 0);
+}
+
+TEST_WITH(case_folder_begin, case_folder_end, a_profile_may_last_for_days)
+{
+    const int64_t days_ns = INT64_C(10) * 24 * 3600 * 1000000000;
+
+    assert_int_equal(case_start(), PROF_OK);
+    cpu_file.file.began_monotonic_ns -= days_ns; /* as if it were so long ago */
+    assert_int_equal(prof_cpu_file_stop(&cpu_file.file), PROF_OK);
+    (void)case_ticks();
+    assert_in_range(cpu_file.run.profile.duration_ns, days_ns,
+                    days_ns + INT64_C(3600) * 1000000000);
+    case_end(&cpu_file.run);
 }
 
 /* ---- threads and processes ---- */

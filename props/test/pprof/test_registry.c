@@ -576,9 +576,28 @@ TEST_WITH(a_registry, no_registry,
     text = case_text(&run, prof_profile_write(own, &run.output, 1));
     assert_non_null(strstr(text, "1 @ 0x4001\n"));
     case_begin(&run);
+    run.output.lost = 0;
+    case_read(&run,
+              prof_profile_write(prof_registry_find(registry, "threadcreate"),
+                                 &run.output, 0));
+    assert_string_equal(case_function(&run, 1), "main.lost");
+    case_end(&run);
+    case_begin(&run);
     run.output.rules = &prof_rules_go1_5;
     case_read(&run, prof_profile_write(prof_registry_find(registry, "heap"),
                                        &run.output, 0));
+    case_end(&run);
+}
+
+TEST_WITH(a_registry, no_registry, a_rate_beyond_32_bits_is_shown_whole)
+{
+    struct prof_profile *const heap = prof_registry_find(registry, "heap");
+
+    prof_heap_rate_set(prof, INT64_C(1) << 40);
+    assert_non_null(strstr(text_of(heap, 1), "@ heap/2199023255552\n"));
+    case_begin(&run);
+    case_read(&run, prof_profile_write(heap, &run.output, 0));
+    assert_int_equal(run.profile.period, INT64_C(1) << 40);
     case_end(&run);
 }
 

@@ -98,6 +98,7 @@ TEST_WITH(begin, end, a_link_is_followed_and_stays)
 
 TEST_WITH(begin, end, links_that_lead_nowhere_are_refused)
 {
+    enum { BARE, BY_FOLDER, WHOLE, KINDS };
     char name[16];
     char next[16];
 
@@ -105,12 +106,16 @@ TEST_WITH(begin, end, links_that_lead_nowhere_are_refused)
     assert_refused(in_folder("loop"), ELOOP, "Too many levels");
     assert_int_equal(unlink(in_folder("loop")), 0);
     assert_int_equal(mkdir(in_folder("d"), 0777), 0);
-    for (int by_folder = 0; by_folder < 2; by_folder++) {
+    for (int kind = BARE; kind < KINDS; kind++) {
         for (int i = 0; i <= 40; i++) {
+            char whole[PROF_PATH_MAX];
+
             snprintf(name, sizeof name, "l%d", i);
-            snprintf(next, sizeof next, "%sl%d", by_folder ? "d/../" : "",
-                     i + 1);
-            assert_int_equal(symlink(next, in_folder(name)), 0);
+            snprintf(next, sizeof next, "%sl%d",
+                     kind == BY_FOLDER ? "d/../" : "", i + 1);
+            snprintf(whole, sizeof whole, "%s", in_folder(next));
+            assert_int_equal(
+                symlink(kind == WHOLE ? whole : next, in_folder(name)), 0);
         }
         assert_refused(in_folder("l0"), ELOOP, "Too many levels");
         assert_writes(in_folder("l1"), in_folder("l41"));

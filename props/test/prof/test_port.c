@@ -113,8 +113,8 @@ TEST_WITH(NULL, syscall_stubs_end, a_running_world_without_barriers_is_refused)
     const struct prof_config config = {.buckets_max = 4,
                                        .world = PROF_WORLD_RUNNING};
     const size_t bytes = prof_bytes_needed(&config);
-    void *block = props_block(bytes, 0);
-    struct prof *prof;
+    unsigned char *const block = props_block(bytes, 0);
+    struct prof *prof = NULL;
 
     /* If the system does not know the barrier, no process can be registered. */
     syscall_stubs_set(CALL_SYSCALL, ENOSYS, 1);
@@ -124,6 +124,9 @@ TEST_WITH(NULL, syscall_stubs_end, a_running_world_without_barriers_is_refused)
     assert_int_equal(prof_init(&prof, &config, block, bytes),
                      PROF_ERR_UNSUPPORTED);
     syscall_stubs_set(NO_CALL, 0, 0);
+    assert_null(prof); /* neither it nor the block was touched */
+    for (size_t i = 0; i < bytes; i++)
+        assert_int_equal(block[i], 0);
     assert_int_equal(prof_init(&prof, &config, block, bytes), PROF_OK);
     /* The process is registered: registering again succeeds, with one call. */
     memset(block, 0, bytes);

@@ -4,6 +4,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "aligned_block.h"
 #include "trace_buffer.h"
@@ -304,6 +305,59 @@ TEST(a_session_that_was_read_has_given_back_all_buffers)
         assert_true(prof_trace_drops(trace).no_buffer > 0);
         free(trace);
     }
+}
+
+static void
+emit_full(struct prof_trace *trace)
+{
+    const uint64_t number = 0;
+
+    prof_trace_emit(trace, 0, PROF_EV_HEAP_ALLOC, &number, NULL, 0);
+    prof_trace_proc_free(trace, 0);
+}
+
+TEST(a_tracer_fills_when_less_than_half_of_its_buffers_are_empty)
+{
+    struct prof_trace_config config = small;
+
+    for (config.procs_max = 1; config.procs_max <= 8; config.procs_max++) {
+        struct prof_trace *trace;
+
+        config.buffers_max = 10 + config.procs_max % 2;
+        trace = a_tracer(&config);
+        start(trace);
+        while (count_empty(trace) > 0) {
+            assert_int_equal(prof_trace_is_filling(trace),
+                             2 * count_empty(trace) < config.buffers_max);
+            emit_full(trace);
+        }
+        assert_true(prof_trace_is_filling(trace));
+        free(trace);
+    }
+}
+
+/* Five buffers of 2^30 bytes each, of which only the heads are written. */
+TEST(buffers_of_more_than_4_gb_do_not_overlap)
+{
+    const struct prof_trace_config config = {.procs_max = 1,
+                                             .buffers_max = 5,
+                                             .buffer_bytes = 1 << 30,
+                                             .stacks_max = 1,
+                                             .frames_max = 1};
+    const size_t bytes = prof_trace_bytes_needed(&config);
+    void *block = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    struct prof_trace *trace;
+
+    assert_true(bytes > UINT32_MAX);
+    assert_true(block != MAP_FAILED);
+    assert_int_equal(prof_trace_init(&trace, &config, block, bytes), PROF_OK);
+    assert_int_equal(count_empty(trace), 5);
+    for (const struct trace_buffer *at = trace->empty; at->next != NULL;
+         at = at->next) /* they lie in this order */
+        assert_true((const unsigned char *)at->next >=
+                    at->bytes + at->limit_bytes);
+    munmap(block, bytes);
 }
 
 /* A row of the table whose thread lost the race for its stack has no stack
