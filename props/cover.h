@@ -14,8 +14,8 @@ enum props_cover {
     COVER_COUNT
 };
 
-/* Worlds of heaps reach the goals below COVER_OF_HEAPS; traced worlds reach
- * those from there to below COVER_OF_LIBRARY; worlds of subjects the rest. */
+/* Worlds with a heap reach the goals below COVER_OF_HEAPS, traced worlds those
+ * from there to below COVER_OF_LIBRARY, worlds of subjects the rest. */
 #define COVER_OF_HEAPS   COVER_TRACE_SESSION
 #define COVER_OF_LIBRARY COVER_SUBJECT_READ
 
@@ -33,7 +33,7 @@ props_cover_hit(struct props_coverage *cover, enum props_cover goal)
 const char *props_cover_id(enum props_cover goal);
 const char *props_cover_text(enum props_cover goal);
 
-/* returns: whether runs under these rules can reach the goal */
+/* returns: can runs under these rules reach the goal? */
 bool props_cover_can(enum props_cover goal, const struct prof_rules *rules);
 
 /* Add the counts of one campaign to those of another. */

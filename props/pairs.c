@@ -1,4 +1,4 @@
-/* pairs.c -- see pairs.h; pairs.def has those that no run has met. */
+/* pairs.c -- see pairs.h; pairs.def lists the pairs that no run has met. */
 #include "pairs.h"
 
 void

@@ -14,7 +14,8 @@
 
 enum { PROPS_PAIR_WORDS = (COVER_OF_LIBRARY + 63) / 64 };
 
-/* Bit b of row a is set if one run reached goals a and b. Symmetric. */
+/* Bit b of row a is set if one run reached goals a and b; so is bit a of row
+ * b. */
 struct props_pairs {
     uint64_t met[COVER_OF_LIBRARY][PROPS_PAIR_WORDS];
 };
@@ -25,13 +26,13 @@ struct props_pairs_unmet {
     enum props_cover first;
     enum props_cover last;
     bool possible;      /* NOT_YET: no run reached it so far, but one might */
-    const char *reason; /* why not */
+    const char *reason; /* why no run reached it */
 };
 
 extern const struct props_pairs_unmet props_pairs_unmet[];
 extern const size_t props_pairs_unmet_count;
 
-/* Note the pairs of a run. It reached the goals whose count has risen. */
+/* Note the pairs of a run: of the goals whose counts have risen. */
 void props_pairs_note(struct props_pairs *pairs,
                       const struct props_coverage *before,
                       const struct props_coverage *after);
@@ -53,7 +54,7 @@ struct props_pairs_sums {
     uint32_t possible;
 };
 
-/* returns: these three counts, by pairs.def */
+/* returns: these three counts, according to pairs.def */
 struct props_pairs_sums props_pairs_known(void);
 
 #endif

@@ -40,9 +40,8 @@ _Static_assert(PROPS_COUNT < 64, "a set has no bit for the last property");
      PROPS_BIT(PROPS_T12) | PROPS_BIT(PROPS_T13) | PROPS_BIT(PROPS_T14) | \
      PROPS_BIT(PROPS_L2))
 
-/* returns: whether the property applies to the subject; it does not if the
- *          subject lacks a function that the property needs
- */
+/* returns: does the property apply to the subject? Not if the subject lacks a
+ * function that the property needs. */
 struct subject;
 bool props_applies(enum props_property property, const struct subject *subject);
 
@@ -52,7 +51,7 @@ const char *props_property_id(enum props_property property);
 /* returns: the sentence of property.def */
 const char *props_property_sentence(enum props_property property);
 
-/* returns: the goal that shows the property was put to the test */
+/* returns: the goal that shows that the property was tested */
 enum props_cover props_property_cover(enum props_property property);
 
 /* returns: the property with that id, PROPS_NONE if there is none */

@@ -81,7 +81,8 @@ take_sites(struct cross *cross, enum prof_contention kind,
         };
 }
 
-/* Leave what came since `begin`. Stacks of one instance stay where they are. */
+/* Leave only what was added after `begin`. Stacks of one instance keep their
+ * addresses. */
 static void
 subtract(struct cross_sites *end, const struct cross_sites *begin)
 {
@@ -113,7 +114,7 @@ begin_session(struct cross *cross)
 {
     struct cross_session *session;
 
-    cross->sessions_count++; /* the world has no more than there is room for */
+    cross->sessions_count++; /* a world has at most as many sessions as fit */
     cross->tracing = true;
     cross->gomaxprocs = 1;
     cross->gc_done = 0;
@@ -152,7 +153,7 @@ end_session(struct cross *cross)
 
 /* ---- events ---- */
 
-/* What an event says about all of a run. */
+/* Follow what an event says about the whole run. */
 static void
 watch(struct cross *cross, const struct sim_event *event)
 {
@@ -181,7 +182,7 @@ watch(struct cross *cross, const struct sim_event *event)
     }
 }
 
-/* What it says about the session at hand. */
+/* Follow what an event says about the current session. */
 static void
 watch_session(struct cross *cross, const struct sim_event *event)
 {
@@ -208,7 +209,7 @@ watch_session(struct cross *cross, const struct sim_event *event)
         if (cross_carries(cross, SIM_INSTRUMENT_BIT(SIM_HEAP_PROFILE)))
             cross_keep_snapshot(cross);
         break;
-    case SIM_EV_BLOCK: /* a wait of nobody's */
+    case SIM_EV_BLOCK: /* a wait of no task */
     case SIM_EV_BLOCK_RATE:
         session->begin[PROF_BLOCK].usable = false;
         break;
@@ -225,7 +226,7 @@ watch_session(struct cross *cross, const struct sim_event *event)
     }
 }
 
-/* A start that is refused, since a profile is being taken, begins none. */
+/* A start that is refused, because a profile is running, begins none. */
 static void
 start_cpu(struct cross *cross)
 {

@@ -24,26 +24,26 @@
 #include "pprof.h"
 
 struct counts {
-    uint64_t said;  /* by the profile */
-    uint64_t least; /* by the trace */
+    uint64_t said;  /* in the profile */
+    uint64_t least; /* according to the trace */
     uint64_t most;
 };
 
 struct cpus {
     struct cross *cross;
     int64_t divisor;
-    int64_t late_ticks;  /* a time of the trace may be later by so many */
-    int64_t begin_error; /* same, the beginning of the profile */
+    int64_t late_ticks;  /* by how much a time in the trace may be too late */
+    int64_t begin_error; /* the same for the beginning of the profile */
     int64_t period_ticks;
-    int64_t begin_ticks; /* of the profile, by the clock of all processors */
+    int64_t begin_ticks; /* of the profile, by the one clock */
     int64_t end_ticks;
     struct counts tasks[CROSS_TASKS_MAX];
 };
 
-/* Clocks beyond this are not compared: faults take them past 2^63. */
+/* Clocks beyond this are not compared, since faults take them past 2^63. */
 #define CLOCK_MAX (INT64_C(1) << 60)
 
-/* Are all clocks one, so that times of all processors can be compared? */
+/* Do all processors share one clock, so that their times can be compared? */
 static bool
 has_one_clock(const struct cross *cross)
 {
@@ -57,14 +57,16 @@ has_one_clock(const struct cross *cross)
     return !cross->unsteady && config->clocks[0].offset_ticks < CLOCK_MAX;
 }
 
-/* How often the timer has ticked, so long after the profile began. */
+/* returns: how often the timer has ticked so many ticks after the profile
+ * began */
 static uint64_t
 ticks_until(const struct cpus *cpus, int64_t ticks)
 {
     return ticks < 0 ? 0 : (uint64_t)(ticks / cpus->period_ticks);
 }
 
-/* A task has run. in: ticks of the trace */
+/* Count the ticks of a time in which a task ran. in: times in ticks of the
+ * trace */
 static void
 add_span(struct cpus *cpus, uint64_t g, int64_t from, int64_t to)
 {
@@ -88,7 +90,7 @@ add_span(struct cpus *cpus, uint64_t g, int64_t from, int64_t to)
             surely_until - ticks_until(cpus, from + cpus->late_ticks);
 }
 
-/* returns: false if clocks go too far */
+/* returns: false if clocks go beyond CLOCK_MAX */
 static bool
 add_trace(struct cpus *cpus, const struct model_trace *trace)
 {
@@ -116,7 +118,7 @@ add_trace(struct cpus *cpus, const struct model_trace *trace)
     return true;
 }
 
-/* The number of the task that a sample is charged to; 0: none is named. */
+/* returns: the task to which a sample is charged; 0: no task is named */
 static uint64_t
 task_of(const struct model_pprof_sample *sample)
 {
@@ -127,7 +129,7 @@ task_of(const struct model_pprof_sample *sample)
     return 0;
 }
 
-/* returns: false if the profile cannot be read, and a breach */
+/* returns: false, with a breach noted, if the profile cannot be read */
 static bool
 add_profile(struct cpus *cpus, const struct cross_session *session)
 {

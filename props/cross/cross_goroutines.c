@@ -14,7 +14,8 @@
 #include "cross.h"
 #include "prof/trace.h"
 
-/* How Go calls it when a task waits at an event; NULL: any other way. */
+/* returns: Go's name of the state of a task that waits at an event; NULL if it
+ * has no name of its own */
 static const char *
 wait_of(uint8_t by)
 {
@@ -50,12 +51,12 @@ struct comparing {
     struct cross *cross;
     const struct model_trace *trace;
     const struct cross_reading *reading;
-    const struct cross_reading *before; /* in this session; NULL: none */
-    uint32_t before_at;                 /* events of the trace before that */
-    const struct model_trace_event *at; /* the Gomaxprocs behind it */
+    const struct cross_reading *before; /* the last one; NULL: none */
+    uint32_t before_at;                 /* events of the trace before it */
+    const struct model_trace_event *at; /* its Gomaxprocs event */
 };
 
-/* Does the trace, further on, have the task come out of its system call? */
+/* Does the task return from its system call later in the trace? */
 static bool
 comes_out(const struct comparing *c, uint64_t g)
 {
@@ -71,7 +72,8 @@ comes_out(const struct comparing *c, uint64_t g)
     return false;
 }
 
-/* Can the profile call the task that, if the trace says this of it? */
+/* May the profile give the task state `that`, if the trace has it in this
+ * one? */
 static bool
 same_state(const struct comparing *c, uint64_t id,
            const struct cross_task *task, const char *state)
@@ -81,13 +83,13 @@ same_state(const struct comparing *c, uint64_t id,
     switch (task->state) {
     case CROSS_ABSENT:
         return false;
-    case CROSS_RUNNABLE: /* out of a system call it is told late */
+    case CROSS_RUNNABLE: /* returned from a system call, recorded late */
         return is(state, "runnable") ||
                (task->made_by == MODEL_TRACE_GO_SYS_EXIT &&
                 is(state, "syscall"));
     case CROSS_RUNNING:
         return is(state, "running");
-    case CROSS_IN_SYSCALL: /* it may be out, and not told before the end */
+    case CROSS_IN_SYSCALL: /* it may have returned, which was never recorded */
         return is(state, "syscall") ||
                (is(state, "runnable") &&
                 (task->by == MODEL_TRACE_GO_IN_SYSCALL || !comes_out(c, id)));
@@ -123,9 +125,9 @@ same_place(const struct comparing *c, const struct cross_listed *listed,
         return listed->stack == NULL && listed->depth == 1 &&
                listed->start == task->start_pc + 1;
     if (!task->has_stand)
-        return true; /* the trace does not say; see compare_before() */
+        return true; /* not shown: see compare_before() */
     if (listed->stack == NULL && listed->depth > 0)
-        return false; /* where it began */
+        return false; /* at the function where it began */
     return cross_same_stack(c->cross, c->trace, task->stack, listed->stack,
                             listed->depth);
 }
@@ -167,7 +169,7 @@ find(const struct cross_reading *reading, uint64_t id)
 static bool
 same_listing(const struct cross_listed *a, const struct cross_listed *b)
 {
-    /* In a system call, or out of one, it moves on without an event. */
+    /* Into and out of a system call a task moves without an event. */
     const bool moves = is(a->state, "syscall") || is(a->state, "runnable");
 
     if (a->depth != b->depth || a->start != b->start ||
@@ -178,7 +180,8 @@ same_listing(const struct cross_listed *a, const struct cross_listed *b)
             memcmp(a->stack, b->stack, a->depth * sizeof *a->stack) == 0);
 }
 
-/* To whom nothing has happened since the profile before, as it was then. */
+/* If nothing has happened to a task since the last profile, it must be listed
+ * as there. */
 static void
 compare_before(const struct comparing *c, const struct cross_listed *listed)
 {

@@ -8,11 +8,11 @@
  * Each line of an allocation, a free or the begin of a collection belongs to
  * one event of the trace, in the same order. HeapAlloc must be the sum of the
  * lines before it, and NextGC twice the bytes that are left at a GCDone (X2).
- * By the trace, the task in a line must be running at that moment on that
- * processor (X4). Nothing may be swept between GCStart and GCDone; objects are
- * swept between GCSweepStart and GCSweepDone of their processor, or right after
- * a GCDone if the world is stopped for sweeping. A flush or a post-sweep must
- * lie in the phase, marking or sweeping, in which it was called (X2).
+ * The task in a line must be the one that runs at that moment on that processor
+ * in the trace (X4). Nothing may be swept between GCStart and GCDone; objects
+ * are swept between GCSweepStart and GCSweepDone of their processor, or right
+ * after a GCDone if the world is stopped for sweeping. A flush or a post-sweep
+ * must lie in the phase, marking or sweeping, in which it was called (X2).
  *
  * cross_snapshot.c compares snapshots of the heap profile.
  */
@@ -28,15 +28,15 @@ struct heaps {
     const struct cross_session *session;
     uint32_t session_index;
     uint32_t line;    /* the next one */
-    uint32_t control; /* same, of flushes and post-sweeps */
-    uint64_t bytes;   /* by the lines so far */
+    uint32_t control; /* the same for flushes and post-sweeps */
+    uint64_t bytes;   /* according to the lines so far */
     uint64_t allocs;  /* lines of allocations so far */
     bool is_first_gc;
-    bool is_marking; /* by the trace, as are the next two */
+    bool is_marking; /* in the trace, as are the next two */
     bool owes_goal;
-    uint64_t sweeping; /* processors, a bit each */
+    uint64_t sweeping; /* a bit for each processor */
     uint32_t gc_done;
-    uint64_t allocs_before[3]; /* the last GCDone, and the two before it */
+    uint64_t allocs_before[3]; /* of the last three GCDone */
 };
 
 static bool
@@ -65,8 +65,11 @@ take_line(struct heaps *heaps)
     }
 }
 
-/* returns: the line that an event of the trace stands for, NULL and a breach
- *          if there is none of that kind */
+/* The next debug line, which must belong to the trace's current event: to a
+ * GCStart if `gc`, else to a HeapAlloc.
+ *
+ * returns: the line; NULL, and a breach is noted, if there is none left or it
+ * is of the other kind */
 static const struct cross_line *
 line_of(struct heaps *heaps, bool gc)
 {
@@ -84,7 +87,7 @@ line_of(struct heaps *heaps, bool gc)
     return NULL;
 }
 
-/* Where and by whom it was done, and when. */
+/* Check where, by which task and when the line's event was done. */
 static void
 judge_origin(struct heaps *heaps, const struct cross_line *line,
              const struct cross_origin *origin,
@@ -138,7 +141,7 @@ judge_heap_alloc(struct heaps *heaps, const struct model_trace_event *event)
     props_cover_hit(heaps->cross->cover, COVER_CROSS_HEAP_ALLOC);
 }
 
-/* A collection comes when the heap is twice what the last one left. */
+/* A collection begins when the heap is twice what the last one left. */
 static void
 judge_next_gc(struct heaps *heaps, const struct model_trace_event *event)
 {
@@ -174,12 +177,12 @@ judge_gc_start(struct heaps *heaps)
     expect_goal(heaps);
     heaps->is_marking = true;
     if (is_announced)
-        return; /* it is told of, and began before */
+        return; /* announced at the start, but begun before */
     if (line_of(heaps, true) != NULL)
         take_line(heaps);
 }
 
-/* Are snapshots those of the ring, of every allocation, and flushed? */
+/* Are snapshots made by the ring, of every allocation, and flushed? */
 static bool
 snapshots_count(const struct heaps *heaps)
 {
@@ -205,7 +208,7 @@ judge_gc_done(struct heaps *heaps)
         cross_breach(heaps->cross, PROPS_X2,
                      "the trace has a GCDone while it is not marking");
     heaps->is_marking = false;
-    heaps->owes_goal = heaps->allocs > 0; /* else there is no heap yet */
+    heaps->owes_goal = heaps->allocs > 0; /* otherwise there is no heap yet */
     heaps->allocs_before[2] = heaps->allocs_before[1];
     heaps->allocs_before[1] = heaps->allocs_before[0];
     heaps->allocs_before[0] = heaps->allocs;
@@ -238,7 +241,7 @@ control_next(const struct heaps *heaps)
                : NULL;
 }
 
-/* Those that belong between the event before and the one that comes. */
+/* Judge the flushes and post-sweeps between the last event and the next one. */
 static void
 judge_controls(struct heaps *heaps)
 {

@@ -54,8 +54,8 @@ moment_now(const struct cross *cross)
     };
 }
 
-/* returns: items with room for one more; NULL, and it is noted, if there is
- *          not enough memory */
+/* returns: items, with room for one more; NULL if there is not enough memory,
+ * which is noted */
 static void *
 grow(struct cross *cross, void *items, uint32_t count, uint32_t *room,
      size_t item_bytes)
@@ -79,7 +79,7 @@ keep_record(struct cross *cross, const struct prof_heap_record *record)
     records[cross->records_count++] = *record;
 }
 
-/* Stacks of records stay where they are as long as the instance lives. */
+/* Stacks of records keep their addresses as long as the instance lives. */
 void
 cross_keep_snapshot(struct cross *cross)
 {
@@ -118,7 +118,7 @@ cross_keep_control(struct cross *cross, enum sim_event_kind kind)
         (struct cross_control){.at = moment_now(cross), .kind = kind};
 }
 
-/* The task that did the event waits now. */
+/* Note that the event's task begins to wait. */
 static void
 keep_wait(struct cross *cross, const struct sim_event *event, uint32_t id)
 {
@@ -147,7 +147,7 @@ keep_wait(struct cross *cross, const struct sim_event *event, uint32_t id)
     cross->last[id] = ++cross->waits_count;
 }
 
-/* Who waits now, and which mutex was handed over. */
+/* Follow which tasks wait, and which mutex was handed over. */
 void
 cross_keep_waits(struct cross *cross, const struct sim_event *event)
 {
@@ -170,7 +170,7 @@ cross_keep_waits(struct cross *cross, const struct sim_event *event)
         cross->on[p] = sim_world_proc(world, p)->task;
 }
 
-/* Note what the lines came from that the event has brought. */
+/* Note the origin of the debug lines that the event has made. */
 void
 cross_keep_origins(struct cross *cross, const struct sim_event *event)
 {
@@ -211,7 +211,7 @@ append(void *context, const void *bytes, size_t bytes_count)
     return PROF_OK;
 }
 
-/* The first CPU profile of a session that lies inside it. */
+/* Keep the first CPU profile that lies wholly inside a session. */
 void
 cross_keep_cpu(struct cross *cross)
 {

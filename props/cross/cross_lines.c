@@ -6,7 +6,7 @@
 
 #include "trace_map.h"
 
-/* What is left of the text. */
+/* The rest of the text. */
 struct rest {
     const char *at;
     const char *end;
@@ -75,7 +75,7 @@ add_frame(struct cross_lines *lines, uint64_t pc)
     return true;
 }
 
-/* `?(...)`, and below it a distance from 0; address 0 has none. */
+/* Read `?(...)` and, below it, a distance from 0; address 0 has none. */
 static bool
 take_frame(struct rest *rest, uint64_t *pc)
 {
@@ -85,7 +85,7 @@ take_frame(struct rest *rest, uint64_t *pc)
            take_word(rest, "\n");
 }
 
-/* The task below the line, up to the empty line. */
+/* Read the task below the line, up to the empty line. */
 static bool
 take_task(struct cross_lines *lines, struct cross_line *line, struct rest *rest)
 {
@@ -101,7 +101,7 @@ take_task(struct cross_lines *lines, struct cross_line *line, struct rest *rest)
         line->depth++;
     }
     while (rest->at < rest->end && *rest->at != '\n')
-        take_line(rest); /* who created it */
+        take_line(rest); /* the task that created it */
     return take_word(rest, "\n");
 }
 

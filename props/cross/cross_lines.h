@@ -19,8 +19,8 @@ struct cross_line {
     enum cross_line_kind kind;
     uint64_t address;
     uint64_t size_bytes;
-    uint64_t g;         /* who did it; of a collection, nobody */
-    uint32_t frames_at; /* of an allocation, in cross_lines.frames */
+    uint64_t g;         /* the task that did it; 0 for a collection */
+    uint32_t frames_at; /* an allocation's frames in cross_lines.frames */
     uint32_t depth;
 };
 
@@ -36,8 +36,8 @@ struct cross_lines {
 /*
  * Read a text in which no address has a name.
  *
- * out:     *lines; needs a release later
- * returns: false if it is not such a text, or memory is short
+ * out:     *lines, to be released even on failure
+ * returns: false if it is not such a text, or memory ran out
  */
 bool cross_lines_read(struct cross_lines *lines, const char *text,
                       size_t bytes_count);

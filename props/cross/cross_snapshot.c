@@ -7,7 +7,7 @@
  *      snapshot                                    shows the first 3, or 5
  *
  * A snapshot shows the allocations before one of the last two GCDone of the
- * trace; the total of the snapshot tells before which one. Then each record
+ * trace; the total of the snapshot shows before which one. Then each record
  * must have as many objects as there are lines with its stack and size before
  * that GCDone, and each of these lines must have a record.
  */
@@ -17,7 +17,8 @@
 #include "cross.h"
 #include "prof/text.h"
 
-/* A line has no more than PROF_TASK_FRAMES_MAX frames; a record may. */
+/* Does a line have the stack of a record? A line has at most
+ * PROF_TASK_FRAMES_MAX frames; a record may have more. */
 static bool
 is_at(const struct cross *cross, const struct cross_line *line,
       const struct prof_heap_record *record)
@@ -36,7 +37,7 @@ is_at(const struct cross *cross, const struct cross_line *line,
     return true;
 }
 
-/* Lines of allocations among the first `limit` that are of the record. */
+/* Count the allocations of the record among the first `limit` lines. */
 static uint64_t
 told_of(const struct cross *cross, const struct prof_heap_record *record,
         uint64_t limit)
@@ -55,7 +56,7 @@ told_of(const struct cross *cross, const struct prof_heap_record *record,
     return told;
 }
 
-/* Do two records differ, if at all, in frames that no line has? */
+/* Are two records equal in all frames that a line can have? */
 static bool
 are_alike(const struct prof_heap_record *a, const struct prof_heap_record *b)
 {
@@ -77,7 +78,7 @@ are_distinct(const struct prof_heap_record *records, uint32_t count)
     return true;
 }
 
-/* The snapshot shows the first `allocs` objects. */
+/* Check that the snapshot shows the first `allocs` allocations. */
 static void
 compare_records(struct cross *cross, const struct cross_snapshot *snapshot)
 {
@@ -137,7 +138,8 @@ cross_snapshot(struct cross *cross, const struct cross_snapshot *snapshot,
 {
     const uint64_t *before = allocs_before;
 
-    /* Where nothing had been published, the first snapshot showed all. */
+    /* If nothing had been published before, the first snapshot showed
+     * everything. */
     const bool is_exact = snapshot->at.gc_done > 2 && before[2] > 0;
 
     if (!is_exact)

@@ -28,7 +28,7 @@ cross_tasks_peek(const struct cross_tasks *tasks)
     return &tasks->trace->events[tasks->order[tasks->at]];
 }
 
-/* What an event makes of the task that did it; KEEPS where it does nothing. */
+/* The state of a task after an event that it does; KEEPS: unchanged. */
 enum { KEEPS = -1 };
 
 static int
@@ -72,8 +72,8 @@ set_state(struct cross_task *task, enum cross_state state,
     task->since_ticks = event->ticks;
 }
 
-/* Where the task stands, if the event says. A start, the loss of a processor
- * and the return from a system call leave it where it was. */
+/* Follow at which event and stack the task stands. A start, the loss of a
+ * processor and the return from a system call do not change that. */
 static void
 set_stand(struct cross_task *task, const struct model_trace_event *event)
 {
@@ -109,7 +109,7 @@ follow_actor(struct cross_tasks *tasks, const struct model_trace_event *event)
     task->proc = model_trace_proc_id(tasks->trace, event->proc);
 }
 
-/* A task that the event does something to. */
+/* Follow the task to which an event happens. */
 static void
 follow_other(struct cross_tasks *tasks, const struct model_trace_event *event)
 {

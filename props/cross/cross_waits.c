@@ -24,7 +24,7 @@
 #include "cross.h"
 #include "prof/trace.h"
 
-/* Clocks beyond this are not compared: faults take them past 2^63. */
+/* Clocks beyond this are not compared, since faults take them past 2^63. */
 #define TICKS_MAX (INT64_C(1) << 60)
 
 /* What the trace shows of one stack. */
@@ -45,17 +45,17 @@ struct waits {
     struct cross *cross;
     const struct model_trace *trace;
     int64_t divisor;
-    int64_t slack_ticks;             /* by which a wait may differ */
-    bool is_beyond;                  /* there is more than can be compared */
-    uint32_t next;                   /* wait that was noted, by any task */
-    uint32_t of[CROSS_TASKS_MAX];    /* the last of each task + 1; 0: none */
+    int64_t slack_ticks;             /* by how much a wait may differ */
+    bool is_beyond;                  /* more stacks than fit */
+    uint32_t next;                   /* the next noted wait */
+    uint32_t of[CROSS_TASKS_MAX];    /* each task's last, plus 1 */
     bool is_inside[CROSS_TASKS_MAX]; /* it began in this session */
     struct cross_release released[SIM_LOCKS_MAX];
     struct all_shown block;
     struct all_shown mutex;
 };
 
-/* The place of a stack, of which an instrument has no more than it keeps. */
+/* Find the place of a stack, as far as an instrument keeps it. */
 static struct shown *
 site_at(struct waits *waits, struct all_shown *all, const uint64_t *pcs,
         uint32_t depth)
@@ -92,7 +92,7 @@ site_of(struct waits *waits, struct all_shown *all, uint64_t stack)
     return site_at(waits, all, pcs, depth);
 }
 
-/* Where a wait stands that began before the trace. */
+/* Find the place of a wait that began before the trace. */
 static struct shown *
 site_noted(struct waits *waits, const struct cross_wait *wait)
 {
@@ -106,7 +106,7 @@ site_noted(struct waits *waits, const struct cross_wait *wait)
     return site_at(waits, &waits->block, pcs, depth);
 }
 
-/* An event of a profile. in: least, what an event counts at least */
+/* Add an event of a profile. in: least, what any event counts at least */
 static void
 charge(const struct waits *waits, struct shown *site, int64_t ticks,
        int64_t least)
@@ -121,7 +121,7 @@ charge(const struct waits *waits, struct shown *site, int64_t ticks,
     site->most_ticks += (uint64_t)(high < least ? least : high);
 }
 
-/* A clock of the world by a trace, whose ticks count from 1. */
+/* Convert a clock of the world to ticks of a trace, which count from 1. */
 static int64_t
 clock_of(struct waits *waits, int64_t ticks)
 {
@@ -150,7 +150,7 @@ begins_wait(uint8_t type)
     }
 }
 
-/* The next wait that was noted is this one: both are in order. */
+/* Take the next noted wait, which must be this one: both lists are in order. */
 static void
 begin_wait(struct waits *waits, const struct model_trace_event *event)
 {
@@ -169,7 +169,7 @@ begin_wait(struct waits *waits, const struct model_trace_event *event)
     waits->is_inside[event->g] = true;
 }
 
-/* A wait ends. in: task, as it was until now */
+/* A wait ends. in: task, its state before */
 static void
 end_wait(struct waits *waits, const struct cross_task *task,
          const struct cross_wait *wait, const struct model_trace_event *event)
@@ -240,7 +240,7 @@ said_at(const struct cross_sites *said, const struct shown *shown)
     return NULL;
 }
 
-/* One stack of a profile against the same of the trace. */
+/* Compare one stack of a profile with the same stack of the trace. */
 static void
 compare(struct waits *waits, const char *name, const struct cross_sites *said,
         const struct shown *shown)
@@ -266,7 +266,7 @@ compare(struct waits *waits, const char *name, const struct cross_sites *said,
                      shown->depth > 0 ? shown->pcs[0] : 0, name, site->cycles);
 }
 
-/* Every stack that a profile has must be one that the trace shows. */
+/* Every stack of a profile must also be in the trace. */
 static uint64_t
 unseen(const struct cross_sites *said, const struct all_shown *all)
 {
@@ -318,7 +318,7 @@ cross_waits(struct cross *cross, const struct cross_session *session,
 
     if (!cross_carries(cross, SIM_INSTRUMENT_BIT(SIM_CONTENTION)))
         return;
-    waits.block.count = 0; /* sites are cleared as they are taken */
+    waits.block.count = 0; /* sites are cleared when they are taken */
     waits.mutex.count = 0;
     waits.is_beyond = false;
     memset(waits.of, 0, sizeof waits.of);

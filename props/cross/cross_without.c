@@ -15,7 +15,8 @@
 #include "instrument_threads.h"
 #include "instrument_trace.h"
 
-/* The quiet end: a turn for each processor and task, and a few to read. */
+/* The quiet end has at most this many events: one for each processor and task,
+ * and a few to read. */
 enum { FILE_BYTES = 1 << 18, RECORDS = 4096, QUIET_EVENTS_MAX = 64 };
 
 void
@@ -109,7 +110,7 @@ same_contention(const struct prof_contention_record *a,
            same_stack(a->stack, a->depth, b->stack, b->depth);
 }
 
-/* The instrument that a reading event reads. */
+/* returns: the instrument that an event reads */
 static enum sim_instrument_id
 read_by(enum sim_event_kind kind)
 {
@@ -118,7 +119,8 @@ read_by(enum sim_event_kind kind)
                : SIM_HEAP_PROFILE;
 }
 
-/* The heap and the contention profile share buckets and random numbers. */
+/* Do the two share buckets and random numbers? The heap and the contention
+ * profiles do. */
 static bool
 is_independent(const struct cross_without *without, enum sim_instrument_id id)
 {
@@ -175,7 +177,7 @@ compare_tasks(struct cross_without *without, const struct sim_world *judged)
         differ(without, "the goroutine profile reads otherwise");
 }
 
-/* returns: do both worlds carry it? */
+/* returns: do both worlds have the instrument? */
 static bool
 both(const struct cross_without *without, const struct sim_world *judged,
      enum sim_instrument_id id)
@@ -183,7 +185,7 @@ both(const struct cross_without *without, const struct sim_world *judged,
     return id != without->left_out && sim_world_carries(judged, id);
 }
 
-/* Let the event happen to the world that is not whole, and compare. */
+/* Apply the event to the changed world, too, and compare. */
 static void
 follow(struct cross_without *without, const struct sim_event *event)
 {
@@ -195,7 +197,8 @@ follow(struct cross_without *without, const struct sim_event *event)
                why);
         return;
     }
-    /* Where no tracer listens nobody reads; its world goes on all the same. */
+    /* Without a tracer there is nothing to read; the world goes on all the
+     * same. */
     if (without->left_out == SIM_TRACER &&
         sim_world_is_unread(without->other) && !sim_world_is_unread(judged))
         sim_world_was_read(without->other, event->proc);
@@ -229,7 +232,8 @@ apply(struct cross_without *without, const struct sim_event *event)
     follow(without, event);
 }
 
-/* A tracer stops and starts where no trace is on, and none is unread. */
+/* A tracer is stopped or started only while no trace is on, and none is
+ * unread. */
 static bool
 may_switch(const struct cross_without *without)
 {
@@ -238,7 +242,7 @@ may_switch(const struct cross_without *without)
             !sim_world_is_unread(without->whole));
 }
 
-/* Stop the instrument after a third of the run, start it after two. */
+/* Stop the instrument after a third of the run, start it after two thirds. */
 static void
 stop_and_start(struct cross_without *without, uint32_t event, uint32_t count)
 {
@@ -271,7 +275,8 @@ compare_traces(struct cross_without *without, const struct sim_world *judged)
         differ(without, "the trace has other bytes");
 }
 
-/* returns: its bytes; 0 if there is none, SIZE_MAX if it cannot be written */
+/* returns: the number of bytes; 0 if there is no such profile, SIZE_MAX if it
+ * cannot be written */
 static size_t
 write_cpu(struct sim_world *world, unsigned char *bytes)
 {
@@ -330,7 +335,7 @@ compare_threads(struct cross_without *without, struct sim_world *judged)
         differ(without, "the threads were created elsewhere");
 }
 
-/* What still stands goes on, tracing stops, and the reader reads. */
+/* Let stalled processors go on, stop tracing, and read to the end. */
 static void
 end_quietly(struct cross_without *without)
 {

@@ -13,28 +13,30 @@
 #include "world.h"
 
 struct cross_without {
-    struct sim_limits limits; /* of all worlds; the caller's */
-    struct sim_world *whole;  /* made when they are needed */
+    struct sim_limits limits; /* of all worlds; set by the caller */
+    struct sim_world *whole;  /* made when needed */
     struct sim_world *less;
     struct sim_world *stopped;
-    struct sim_world *other; /* of these two, the one being compared */
+    struct sim_world *other; /* the one of the two that is being compared */
     enum sim_instrument_id left_out;
     bool is_stopped;
-    uint32_t switches;    /* of the instrument: 2 if it was started again */
-    bool is_sampled;      /* not everything was recorded: what was, is told by
-                             buckets and random numbers, which profiles share */
-    char difference[256]; /* the first; "": there is none */
+    uint32_t switches;    /* how often the instrument was stopped or started: 2
+                           * if started again */
+    bool is_sampled;      /* not everything is recorded: buckets and random
+                           * numbers, which the profiles share, decide what
+                           * is */
+    char difference[256]; /* the first difference; "": none */
 };
 
-/* in: without, which may be all zero but for its limits */
+/* in: without, all zero except for its limits, or in use */
 void cross_without_release(struct cross_without *without);
 
 /*
- * Repeat a run whose events are all possible, up to a quiet end, at which all
- * traces have been read.
+ * Repeat a run whose events are all possible, followed by a quiet end at which
+ * all traces have been read.
  *
  * in:      left_out, an instrument that the run has
- * returns: false if the result of another one differs; see `difference`
+ * returns: false if the result of another instrument differs; see `difference`
  */
 bool cross_without_try(struct cross_without *without,
                        const struct sim_config *config,

@@ -9,8 +9,8 @@
 #include "fault.h"
 #include "cover.h"
 
-/* returns: the goal that a fault of a world reaches; COVER_COUNT if the fault
- * is not one of a world */
+/* returns: the goal that a fault of a world reaches; COVER_COUNT for any other
+ * fault */
 enum props_cover props_fault_cover(enum sim_fault fault);
 
 /*

@@ -17,7 +17,8 @@
 #include "judge_internal.h"
 #include "rng.h"
 
-/* As semantics.md derives it, 3 * 2^25; not the library's constant. */
+/* Derived as in docs/semantics.md, 3 * 2^25; the library's constant is not
+ * used. */
 
 static struct model_limits
 model_limits_of(const struct sim_config *config)
@@ -64,7 +65,7 @@ props_judge_begin(struct props_judge *judge)
         judge->last_ticks[i] = INT64_MIN;
 }
 
-/* The cycle word: H6 its number, H5 its flag. */
+/* Check the cycle word: its number (H6) and its flag (H5). */
 static void
 judge_phase(struct props_judge *judge)
 {
@@ -93,7 +94,7 @@ judge_account(struct props_judge *judge, const char *what, uint64_t got,
 }
 
 /*
- * A wrong count stays wrong. So it is enough to add up the totals once a cycle,
+ * A wrong count stays wrong. So it is enough to check the totals once a cycle,
  * after each reading of the heap profile, and at the end.
  */
 static bool
@@ -110,7 +111,7 @@ reads_heap(enum sim_event_kind kind)
            kind == SIM_EV_ITERATE;
 }
 
-/* What the library had to leave out, by cause. */
+/* Check the counts of dropped events, by cause. */
 static void
 judge_drops(struct props_judge *judge)
 {
@@ -127,7 +128,7 @@ judge_drops(struct props_judge *judge)
                   lost.no_mutex);
 }
 
-/* Conservation, by sum over all buckets. */
+/* Conservation: the sums over all buckets must equal the model's. */
 static void
 judge_totals(struct props_judge *judge)
 {
@@ -152,7 +153,7 @@ judge_totals(struct props_judge *judge)
                      sum->frees);
 }
 
-/* Where each processor's random numbers stand. */
+/* Add the state of each processor's random numbers to the hash. */
 static void
 judge_draws(struct props_judge *judge)
 {
@@ -190,7 +191,8 @@ repeat_call(struct props_judge *judge, enum truth_kind last)
                      prof_status_text(status));
 }
 
-/* The last fact of the event that is not about tasks; TRUTH_KIND_COUNT. */
+/* returns: the kind of the event's last fact that is not about tasks, or
+ * TRUTH_KIND_COUNT */
 static enum truth_kind
 last_fact(const struct props_judge *judge)
 {
@@ -232,8 +234,8 @@ props_judge_event(struct props_judge *judge)
 
 /* ---- the end ---- */
 
-/* One step for each stalled processor, and one each for a thread, a system call
- * and a sweep. */
+/* At most one step for each stalled processor, and one each for a thread, a
+ * system call and a sweep. */
 enum { PLACES_MAX = SIM_PROCS_MAX + 3 };
 
 static bool
@@ -262,7 +264,7 @@ step(struct props_judge *judge, enum sim_event_kind kind, uint32_t object)
     return why == NULL;
 }
 
-/* Flush and sweep whatever a collection left to do. */
+/* Flush and sweep what a collection has left. */
 static bool
 finish_collection(struct props_judge *judge)
 {
@@ -293,7 +295,7 @@ collect_three_times(struct props_judge *judge)
 }
 
 /*
- * Read everything once more. Whatever the run did, after three collections
+ * Read every profile once more. Whatever the run did, after three collections
  * without faults both oracles know the heap.
  */
 static void

@@ -13,10 +13,10 @@
 #include "property.h"
 #include "world.h"
 
-/* What a run broke, and how that showed. */
+/* Which properties a run broke, and how that showed. */
 struct props_breach {
     props_set broken;             /* every property that the event broke */
-    enum props_property property; /* the one it is named by */
+    enum props_property property; /* names the breach */
     uint32_t event;               /* index of that event */
     char text[512];               /* expected and got, one difference */
 };
@@ -25,21 +25,23 @@ struct props_judge {
     struct sim_world *world;
     struct model_heap *model;
     struct props_coverage *cover;
-    props_set asked; /* properties that count; the others are not judged */
+    props_set asked; /* the properties to judge */
     struct props_breach breach;
-    uint64_t hash; /* of every answer: equal for equal runs */
+    uint64_t hash; /* of every answer: equal runs have equal hashes */
     uint32_t events;
     uint32_t truths_seen;
-    uint32_t buckets_marked; /* buckets there were at the last look at them */
+    uint32_t buckets_marked; /* how many buckets there were when they were last
+                              * checked for coverage */
     int64_t last_ticks[SIM_PROCS_MAX];
     bool sampled;                  /* a heap rate was set */
-    bool is_ending;                /* the judge acts, not an event of the run */
+    bool is_ending;                /* the judge makes the events, not the run */
     const struct truth_log *truth; /* of the world */
     struct prof_proc *procs[SIM_PROCS_MAX];
     uint32_t procs_count;
 };
 
-/* Begin to judge a world that was reset. in: judge, its first four fields */
+/* Begin to judge a world that was reset. in: judge, whose first four fields are
+ * set */
 void props_judge_begin(struct props_judge *judge);
 
 /*
@@ -50,8 +52,8 @@ void props_judge_begin(struct props_judge *judge);
 bool props_judge_event(struct props_judge *judge);
 
 /*
- * Judge the end: let the collector finish without faults, three times over,
- * and see that nothing is left pending (L1).
+ * Judge the end: let the collector finish without faults, three times, and
+ * check that nothing is pending (L1).
  *
  * returns: as props_judge_event()
  */

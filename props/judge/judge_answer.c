@@ -12,12 +12,12 @@
 #include "guard.h"
 #include "judge_internal.h"
 
-/* One record of an answer, whatever profile it is from. */
+/* A record of an answer, of any profile. */
 struct seen {
     uint64_t a; /* allocs, or count */
     uint64_t b; /* frees, or cycles */
     uint64_t size_bytes;
-    uint64_t rate_bytes; /* heap: that it was sampled at */
+    uint64_t rate_bytes; /* of a heap record */
     const uintptr_t *stack;
     uint32_t depth;
 };
@@ -59,7 +59,7 @@ kind_read(enum sim_event_kind kind)
     return kind == SIM_EV_MUTEX_SNAPSHOT ? MODEL_MUTEX : MODEL_HEAP;
 }
 
-/* Does the answer list also heap buckets of which nothing is in use? */
+/* Does the answer include heap buckets of which nothing is in use? */
 static bool
 lists_all(const struct props_judge *judge, enum model_bucket_kind kind)
 {
@@ -74,11 +74,10 @@ must_list(const struct model_bucket *bucket, enum model_bucket_kind kind,
         (bucket->allocs - bucket->frees) * bucket->size_bytes != 0;
 
     return (bucket->kind == kind) &
-           (all | inuse); /* no branch, as in hit_if() */
+           (all | inuse); /* without a branch, as in hit_if() */
 }
 
-/* Text of a bucket for a message: its first frame, depth and, of a heap's,
- * size. */
+/* Describe a bucket: its first frame and depth, and a heap bucket's size. */
 static const char *
 name_of(char *text, size_t text_bytes, const uintptr_t *frames, uint32_t depth,
         uint64_t size_bytes)
@@ -141,7 +140,7 @@ judge_heap_numbers(struct props_judge *judge, const struct seen *seen,
                      name, seen->a, seen->b, bucket->allocs, bucket->frees);
 }
 
-/* Which promise a wrong number of a contention bucket breaks. */
+/* returns: the property that a wrong number of a contention bucket breaks */
 static enum props_property
 property_of_contention(const struct props_judge *judge,
                        const struct model_bucket *bucket)
@@ -176,7 +175,8 @@ judge_contention_numbers(struct props_judge *judge, const struct seen *seen,
 
 /* ---- identity ---- */
 
-/* Every record must be a bucket of the model, and none may come twice. */
+/* Every record must belong to a bucket of the model, and no bucket may come
+ * twice. */
 static void
 judge_identity(struct props_judge *judge, const struct seen *seen, size_t index,
                enum model_bucket_kind kind)
@@ -205,7 +205,7 @@ judge_identity(struct props_judge *judge, const struct seen *seen, size_t index,
     }
 }
 
-/* Where is the bucket in the answer? Looks at `hint` first. */
+/* Find the bucket in the answer; look at `hint` first. */
 static bool
 find_seen(const struct sim_answer *answer, const struct model_bucket *bucket,
           size_t hint, struct seen *seen, size_t *at)
@@ -219,7 +219,7 @@ find_seen(const struct sim_answer *answer, const struct model_bucket *bucket,
     return false;
 }
 
-/* Is the answer the list of buckets it should be, numbers aside? */
+/* Does the answer list the right buckets, apart from their numbers? */
 static bool
 is_in_order(const struct props_judge *judge, enum model_bucket_kind kind)
 {
@@ -245,7 +245,7 @@ is_in_order(const struct props_judge *judge, enum model_bucket_kind kind)
     return index == answer->count;
 }
 
-/* Bytes over the whole answer, against the objects' own sizes (H3). */
+/* Compare the bytes of the whole answer with the sizes of the objects (H3). */
 static void
 judge_bytes(struct props_judge *judge, bool oracle)
 {
@@ -269,8 +269,8 @@ judge_bytes(struct props_judge *judge, bool oracle)
 struct listing {
     enum model_bucket_kind kind;
     bool all;    /* buckets without events are listed, too */
-    bool search; /* not every bucket is in its place */
-    bool oracle; /* the heap at mark termination k tells the numbers */
+    bool search; /* not every bucket is at its index */
+    bool oracle; /* the heap at mark termination k gives the numbers */
     uint32_t k;
 };
 
@@ -313,7 +313,8 @@ match(struct props_judge *judge, const struct listing *listing,
     return true;
 }
 
-/* Walk the buckets newest first: numbers, presence, and order. */
+/* Go through the buckets from the newest, and check numbers, presence and
+ * order. */
 static void
 judge_listing(struct props_judge *judge, const struct listing *listing)
 {
@@ -363,7 +364,8 @@ judge_status(struct props_judge *judge)
     if (answer->count != expected.count && expected.fits)
         judge_breach(judge, PROPS_B1, "%zu buckets to list, expected %" PRIu32,
                      answer->count, expected.count);
-    /* With the wrong events published, the count follows from those. */
+    /* If the wrong events are published, the count is wrong as a
+     * consequence. */
     else if (answer->count != expected.count &&
              (judge->breach.broken & PROPS_BIT(PROPS_H5)) == 0)
         judge_breach(judge, PROPS_H8, "%zu buckets to list, expected %" PRIu32,

@@ -23,7 +23,7 @@ judge_breach(struct props_judge *judge, enum props_property property,
         return;
     breach->broken |= PROPS_BIT(property);
     if (property >= breach->property)
-        return; /* a stronger name is there already */
+        return; /* a property that comes first has been noted */
     breach->property = property;
     breach->event = judge->events;
     memcpy(breach->text, when, begin);

@@ -7,7 +7,7 @@
 static void
 hit_if(struct props_judge *judge, bool met, enum props_cover goal)
 {
-    judge->cover->hits[goal] += met; /* nobody could foretell a branch */
+    judge->cover->hits[goal] += met; /* without a branch */
 }
 
 static void
@@ -24,7 +24,7 @@ cover_stack(struct props_judge *judge, const struct truth_entry *entry)
            COVER_CONTENTION_CLAMPED);
 }
 
-/* An event under a rate that may leave it out. */
+/* An event at a rate at which it may be left out. */
 static void
 cover_rates(struct props_judge *judge, bool block)
 {
@@ -36,7 +36,8 @@ cover_rates(struct props_judge *judge, bool block)
         hit_if(judge, c->mutex_fraction > 1, COVER_MUTEX_SAMPLED);
 }
 
-/* Few have sizes from which on a product may not fit. */
+/* Is the product too large? Most sizes are so small that the first test
+ * decides. */
 static bool
 is_huge(const struct prof_heap_record *r)
 {
@@ -66,7 +67,8 @@ cover_snapshot(struct props_judge *judge, const struct truth_entry *entry)
            COVER_SNAPSHOT_NOT_EMPTY);
 }
 
-/* The waiter's processor and the one that lets it go read different times. */
+/* Does the waiter's processor read another time than the one that ends the
+ * wait? */
 static bool
 clocks_differ(const struct props_judge *judge, const struct truth_entry *entry)
 {
@@ -78,14 +80,15 @@ clocks_differ(const struct props_judge *judge, const struct truth_entry *entry)
                           now_ticks);
 }
 
-/* A collection went on. Does a processor stand still? */
+/* Called when a collection advances. Is a processor stalled? */
 static void
 cover_stall(struct props_judge *judge)
 {
     hit_if(judge, sim_world_stall_ticks(judge->world) > 0, COVER_FAULT_STALL);
 }
 
-/* Clocks as far apart as 2^62 ticks make any wait long; these do not. */
+/* Waits in ticks are meaningful only if no clocks are 2^60 ticks or more
+ * apart. */
 static bool
 clocks_are_near(const struct props_judge *judge)
 {
@@ -141,7 +144,7 @@ cover_alloc(struct props_judge *judge, const struct truth_entry *entry)
     cover_stack(judge, entry);
 }
 
-/* A wait whose stack and length are known at once. */
+/* A wait whose stack and length are known. */
 static void
 cover_block(struct props_judge *judge, const struct truth_entry *entry)
 {
@@ -279,7 +282,7 @@ static cover_entry *const covers[TRUTH_KIND_COUNT] = {
     [TRUTH_FLUSH] = cover_flush,
 };
 
-/* Go's 64-bit hash of a short stack, before its last mixing. */
+/* Go's 64-bit hash of a short stack, before its final mixing. */
 static uint64_t
 hash_of(const struct model_bucket *bucket)
 {
@@ -296,14 +299,14 @@ hash_of(const struct model_bucket *bucket)
 static bool
 collide(const struct model_bucket *a, const struct model_bucket *b)
 {
-    const uint32_t short_depth = 2; /* what is generated */
+    const uint32_t short_depth = 2; /* as deep as stacks are generated */
 
     return a->depth == short_depth && b->depth == short_depth &&
            a->frames != b->frames && a->frames[0] != b->frames[0] &&
            hash_of(a) == hash_of(b);
 }
 
-/* Buckets that only part of the key tells apart. */
+/* Look for buckets that differ in only a part of the key. */
 static void
 cover_buckets(struct props_judge *judge)
 {
@@ -337,7 +340,7 @@ judge_cover(struct props_judge *judge)
         const struct truth_entry *entry = &truth->entries[i];
 
         if (entry->proc == TRUTH_NO_PROC)
-            continue; /* nor is it about the heap */
+            continue; /* not about the heap, either */
         hit_if(judge, entry->at_ticks < judge->last_ticks[entry->proc],
                COVER_CLOCK_BACKWARDS);
         judge->last_ticks[entry->proc] = entry->at_ticks;

@@ -6,7 +6,7 @@
 
 #define CYCLES_BEFORE_WRAP (UINT64_C(3) << 25)
 
-/* Note a breach; the first property of property.def names it. */
+/* Note a breach. It is named after the first property in property.def. */
 void judge_breach(struct props_judge *judge, enum props_property property,
                   const char *format, ...)
     __attribute__((cold, format(printf, 3, 4)));
@@ -17,13 +17,14 @@ void judge_hash(struct props_judge *judge, uint64_t word);
 /* returns: the cycle number as a count that never wraps */
 uint64_t judge_cycle(const struct props_judge *judge);
 
-/* returns: whether events that are pending may lie across the wrap */
+/* returns: may events that are pending belong to cycles on both sides of the
+ * wrap? */
 bool judge_near_wrap(const struct props_judge *judge);
 
 /* Compare the answer of a reading event. */
 void judge_answer(struct props_judge *judge);
 
-/* L1: check that everything is published; else report what is pending. */
+/* L1: check that everything is published; otherwise report what is pending. */
 void judge_pending(struct props_judge *judge);
 
 /* Note the coverage goals that the event has reached. */

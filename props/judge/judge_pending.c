@@ -19,7 +19,7 @@ struct counts {
     uint64_t frees;
 };
 
-/* All that happened to heap buckets. */
+/* Sum up all events of heap buckets. */
 static struct counts
 happened(const struct model_bucket *buckets, uint32_t count)
 {
@@ -34,7 +34,7 @@ happened(const struct model_bucket *buckets, uint32_t count)
     return sum;
 }
 
-/* What a bucket shows now. */
+/* Sum up what a bucket shows now. */
 static struct counts
 shown(const struct sim_answer *answer, const struct model_bucket *bucket)
 {
@@ -51,7 +51,7 @@ shown(const struct sim_answer *answer, const struct model_bucket *bucket)
     return (struct counts){0, 0};
 }
 
-/* The first bucket that shows less than happened to it. */
+/* Report the first bucket that shows fewer events than it had. */
 static void
 name_bucket(struct props_judge *judge, const struct model_bucket *buckets,
             uint32_t count, char *text, size_t text_bytes)

@@ -11,9 +11,9 @@
 #include "recording.h"
 
 struct props_recorded {
-    struct props_breach breach; /* property PROPS_NONE: everything holds */
+    struct props_breach breach; /* PROPS_NONE: all hold */
     uint64_t recorded_events;   /* replayed */
-    uint64_t unpaired_releases; /* not replayed: nobody's wait was seen */
+    uint64_t unpaired_releases; /* their waits were not recorded */
     uint64_t events;            /* of the world */
     uint32_t collections;
     uint64_t snapshots;

@@ -10,7 +10,7 @@
 
 #include "run.h"
 
-/* A million events take less than one; then the run is taken to hang. */
+/* A million events take less than a second. A run of 60 s counts as endless. */
 #define HANG_SECONDS 60
 
 /* Apply all events; stop at a breach, a refusal or a failed expectation. */
@@ -61,7 +61,7 @@ check_outcome(struct props_replay *replay, const struct sim_scenario *scenario)
                  got == PROPS_NONE ? "nothing" : props_property_id(got));
 }
 
-/* A file that expects what no property says is wrong, whatever it breaks. */
+/* A file that expects what no property forbids is wrong, whatever it breaks. */
 static bool
 refuse_outcome(struct props_replay *replay, const struct sim_scenario *scenario)
 {
@@ -96,7 +96,7 @@ run_here(struct props_replay *replay, struct props_run *run,
     check_outcome(replay, scenario);
 }
 
-/* Let a child do it; what it finds is in memory shared with it. */
+/* Run it in a child, which writes its result to shared memory. */
 static bool
 run_there(struct props_replay *shared, struct props_run *run,
           const struct sim_scenario *scenario, props_set asked)
@@ -104,7 +104,7 @@ run_there(struct props_replay *shared, struct props_run *run,
     pid_t pid;
     int status;
 
-    fflush(NULL); /* nothing buffered may be written twice */
+    fflush(NULL); /* so that no buffered text is written twice */
     pid = fork();
     if (pid == 0) {
         alarm(HANG_SECONDS);
@@ -119,7 +119,7 @@ run_there(struct props_replay *shared, struct props_run *run,
     return true;
 }
 
-/* One judgement in a child. returns: as props_replay_run() */
+/* Judge once, in a child. returns: as props_replay_run() */
 static bool
 run_once(struct props_replay *replay, const struct sim_scenario *scenario,
          props_set asked)
@@ -175,7 +175,7 @@ props_replay_asked(const struct sim_scenario *scenario, props_set asked)
     if (scenario->outcome != SIM_OUTCOME_BROKEN ||
         !props_replay_run(&replay, scenario, asked) || !replay.as_expected)
         return asked;
-    /* Without L1, a run ends without the three collections of its end. */
+    /* When L1 is not judged, the run lacks the three collections at its end. */
     alone = PROPS_BIT(replay.breach.property);
     return run_once(&replay, scenario, alone) && replay.as_expected ? alone
                                                                     : asked;

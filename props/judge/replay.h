@@ -14,10 +14,13 @@
 struct props_replay {
     struct props_breach breach; /* property PROPS_NONE: nothing was broken */
     struct sim_error error;     /* text "" if every expectation held */
-    bool as_expected; /* expectations held, and the outcome is the one named */
-    bool refused;     /* the file asks for what there is not; see error */
+    bool as_expected; /* all expectations held, and so did the outcome that the
+                       * file names */
+    bool refused;     /* the file asks for something that does not exist; see
+                       * error */
     bool crashed;     /* the run ended its process */
-    int signal;       /* crashed: by what, 0 if by exit; SIGALRM: no end */
+    int signal;       /* of a crash: its signal, 0 for an exit, SIGALRM for an
+                       * endless run */
 };
 
 /*
@@ -31,19 +34,19 @@ bool props_replay_run(struct props_replay *replay,
                       const struct sim_scenario *scenario, props_set asked);
 
 /* returns: the property that the file expects to be broken, if it breaks when
- * it alone is judged; else `asked` */
+ * only that one is judged; else `asked` */
 props_set props_replay_asked(const struct sim_scenario *scenario,
                              props_set asked);
 
 /* How to replay for debugging. */
 struct props_replay_way {
-    bool in_process;       /* the caller's process, and no limit of time */
-    uint32_t break_before; /* event to stop before, from 1; 0: none */
+    bool in_process;       /* in the caller's process, without a time limit */
+    uint32_t break_before; /* the event before which to stop, from 1; 0: none */
 };
 
 /*
- * The same in the caller's process: a run that crashes ends this process, and
- * one that hangs never returns. Before event way->break_before the replay
+ * The same in the caller's process. A run that crashes ends this process, and
+ * an endless one never returns. Before event way->break_before the replay
  * raises SIGTRAP, so that a debugger stops there.
  */
 bool props_replay_here(struct props_replay *replay,

@@ -122,7 +122,8 @@ begin_shadow(struct props_run *run)
                                         : &prof_rules_exact;
     struct sim_config other = *config;
 
-    /* Alike but for the heap: contention events take buckets, too. */
+    /* The same configuration except for the heap. Not only heap buckets are
+     * counted: contention events need buckets, too. */
     run->shadow_rules = *config->rules;
     run->shadow_rules.name = heap->name;
     run->shadow_rules.heap = heap->heap;
@@ -147,7 +148,7 @@ shadow_follows(struct props_run *run)
     return why == NULL;
 }
 
-/* Do both schemes define the outcome of this event, and the same one? */
+/* Do both schemes define the outcome of this event, and define it alike? */
 static bool
 shadow_may_go_on(const struct props_run *run, const struct sim_event *event)
 {
@@ -164,7 +165,7 @@ shadow_may_go_on(const struct props_run *run, const struct sim_event *event)
     case SIM_EV_SNAPSHOT:
     case SIM_EV_SNAPSHOT_ALL:
         return event->room == SIM_ROOM_ENOUGH;
-    default: /* an ITERATE shows what is published, which may lag */
+    default: /* an ITERATE shows what is published, which may be delayed */
         return true;
     }
 }
@@ -270,7 +271,7 @@ props_run_event(struct props_run *run, const struct sim_event *event,
     return run->judge.breach.property == PROPS_NONE;
 }
 
-/* X6: the same events without each instrument that is to be left out. */
+/* X6: repeat the run without each instrument that is to be left out. */
 static void
 try_without(struct props_run *run)
 {
@@ -335,7 +336,7 @@ props_run_choices(struct props_run *run, struct sim_choices *choices,
                   const struct prof_rules *rules, uint32_t worlds,
                   props_set asked)
 {
-    struct sim_event *event = run->events; /* drawn where it is kept */
+    struct sim_event *event = run->events; /* generated in place */
     const char *refused;
 
     event->kind = SIM_EV_COUNT;
@@ -349,7 +350,7 @@ props_run_choices(struct props_run *run, struct sim_choices *choices,
             !props_run_event(run, event, &refused))
             break;
     }
-    if (refused != NULL) /* the generator draws only what is possible */
+    if (refused != NULL) /* the generator chooses only possible events */
         judge_breach(&run->judge, PROPS_D1, "the world refused %s: %s",
                      event->kind == SIM_EV_COUNT ? "to begin"
                                                  : sim_event_word(event->kind),

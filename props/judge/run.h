@@ -15,19 +15,19 @@
 #include "subject_judge.h"
 #include "trace_judge.h"
 
-/* What a run has done, in memory that a parent process shares. */
+/* What a run has done, in memory shared with a parent process. */
 struct props_crash_log {
     uint32_t count;      /* events applied */
-    uint32_t attempting; /* 1 while the next one is being applied */
+    uint32_t attempting; /* 1 while the next event is being applied */
     struct sim_event events[];
 };
 
 struct props_run {
-    struct props_judge judge; /* of the profiles; its breach is the run's */
-    struct trace_judge trace; /* of the traces */
-    bool has_profiles;        /* the run carries them */
+    struct props_judge judge; /* judges the profiles; its breach is the run's */
+    struct trace_judge trace; /* judges the traces */
+    bool has_profiles;        /* the run has profiles */
     bool has_trace;
-    struct subject_judge subject; /* of what a subject shows */
+    struct subject_judge subject; /* judges what a subject shows */
     bool has_subject;
     struct sim_generator generator;
     struct props_crash_log *crash_log;
@@ -36,14 +36,14 @@ struct props_run {
     uint32_t events_max;
     struct sim_world *shadow; /* the same events under the other scheme (H9) */
     struct prof_rules shadow_rules;
-    bool shadow_runs;       /* the two schemes still agree by definition */
-    uint32_t shadow_events; /* that have happened to it, too */
-    struct cross cross;     /* compares the instruments (X1 to X5) */
-    bool crosses;           /* there is more than one instrument */
+    bool shadow_runs;             /* so far both schemes must agree */
+    uint32_t shadow_events;       /* how many of the events it has had */
+    struct cross cross;           /* compares the instruments (X1 to X5) */
+    bool crosses;                 /* there is more than one instrument */
     struct cross_without without; /* the run without one instrument (X6) */
     uint32_t left_out;            /* instruments to be left out, a bit each */
     struct props_coverage cover;
-    uint64_t hash; /* of the run: truth and answers */
+    uint64_t hash; /* of the truth and all answers */
 };
 
 /* returns: NULL if there is not enough memory */

@@ -14,7 +14,7 @@
 #include "judge_internal.h"
 #include "subject_parts.h"
 
-enum { CHILD_SECONDS = 5 }; /* if its parent has no limit */
+enum { CHILD_SECONDS = 5 }; /* if the parent has no limit */
 
 static void
 learn(struct subject_judge *judge, struct truth_entry fact, bool is_child)
@@ -32,7 +32,8 @@ be_child(struct subject_judge *judge, const struct truth_entry *fact,
     const struct props_breach *breach = &judge->judge->breach;
     bool written;
 
-    /* A second more than its parent: who hangs, ends the parent first. */
+    /* A second more than the parent's, so that if both hang the parent ends
+     * first. */
     alarm(seconds > 0 ? seconds + 1 : CHILD_SECONDS);
     learn(judge, *fact, true);
     judge->truths_seen++;
@@ -41,7 +42,7 @@ be_child(struct subject_judge *judge, const struct truth_entry *fact,
     _exit(written ? 0 : 1);
 }
 
-/* returns: false if the child did not tell */
+/* returns: false if the child reported nothing */
 static bool
 hear_child(int pipe, struct props_breach *breach)
 {

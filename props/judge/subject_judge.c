@@ -96,7 +96,7 @@ collect(struct subject_judge *judge)
         step(judge, SIM_EV_GC_SWEEP, sim_world_find(world, SIM_DEAD, 0));
 }
 
-/* Three collections, and what was read then is all that lives. */
+/* Make three collections; what is read after them is all that is live. */
 static void
 come_to_rest(struct subject_judge *judge)
 {
@@ -129,7 +129,7 @@ read_at_rest(struct subject_judge *judge)
         step(judge, SIM_EV_MUTEX_SNAPSHOT, 0);
 }
 
-/* Read it, free everything, and read it again. */
+/* Read the subject, free everything, and read it again. */
 static void
 judge_rest(struct subject_judge *judge, const char *first, const char *second)
 {
@@ -140,13 +140,14 @@ judge_rest(struct subject_judge *judge, const char *first, const char *second)
     const struct truth_log *truth = sim_world_truth(world);
     const uint32_t facts = truth->entries_count;
 
-    judge->judge->events -= judge->judge->events > 0; /* the last one */
+    judge->judge->events -= judge->judge->events > 0; /* in the last event */
     judge->when = first;
     if (judge->model.subject->read_begin != NULL && sim_subject_is_read(world))
         step(judge, SIM_EV_PART_LAST, 0);
     read_at_rest(judge);
     judge->when = second;
-    /* In the order of births: numbers change when a failure is written down. */
+    /* Free in the order of allocation, as object numbers change when a failure
+     * is saved. */
     for (uint32_t i = 0; i < facts; i++) {
         const struct truth_entry *fact = &truth->entries[i];
 

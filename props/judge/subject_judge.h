@@ -1,7 +1,7 @@
 /*
  * subject_judge.h -- compare what a subject shows with what happened.
  *
- * Of an estimate only the impossible is a breach here, such as a negative
+ * An estimate is a breach here only if it is impossible, such as a negative
  * number. Whether estimates are right on average is the question of U1 and U2
  * (props/sampling/).
  */
@@ -14,12 +14,12 @@
 #include "judge.h"
 #include "subject_model.h"
 
-/* A reading in parts: from `read-begin` on. */
+/* A reading in parts, which begins with `read-begin`. */
 struct subject_reading {
-    struct subject_model then; /* as of some moment of it */
+    struct subject_model then; /* the heap at some moment of the reading */
     bool is_open;
     bool is_judged;        /* the heap that it must show is known */
-    uint32_t truths_first; /* known when it began */
+    uint32_t truths_first; /* how many facts were known when it began */
 };
 
 struct subject_judge {
@@ -27,8 +27,8 @@ struct subject_judge {
     struct subject_model model;
     struct subject_reading reading;
     uint32_t truths_seen;
-    bool at_rest;     /* nothing is between its collections */
-    const char *when; /* in front of what is wrong: "", or of the end */
+    bool at_rest;     /* no event comes between its collections */
+    const char *when; /* begins a message: "", or the phase of the end */
     uint64_t hash;
 };
 

@@ -6,7 +6,8 @@
 
 #include "instrument_subject.h"
 
-/* An exact bound would need the law of its gaps: so many means are enough. */
+/* After so many mean gaps a new rate surely counts. An exact bound would need
+ * the distribution of the gaps. */
 #define GAPS_LEFT 64
 
 /* ---- Memory ---- */
@@ -51,7 +52,8 @@ subject_counted_bytes(const struct subject *subject, uint64_t size_bytes,
                : size_bytes;
 }
 
-/* Is the current allocation recorded? It pays off what is left of a gap. */
+/* Is the current allocation recorded? Its bytes count towards the end of a
+ * gap. */
 static enum recorded
 recorded_now(struct subject_model *model, uint32_t thread, uint64_t bytes)
 {
@@ -94,7 +96,7 @@ learn_block(struct subject_model *model, const struct truth_entry *fact)
     if (fact->kind == TRUTH_REALLOC) {
         model->past |= WAS_REALLOCATED;
         if (recorded == NEVER && thing->recorded != NEVER && fact->flag)
-            recorded = MAYBE; /* the record of the same block may stay */
+            recorded = MAYBE; /* the old record of the same block may stay */
     }
     thing->recorded = recorded;
     thing->lives = true;

@@ -20,7 +20,7 @@
 
 enum recorded { NEVER, MAYBE, SURELY };
 
-/* What has happened in a world that a difference may be named after. */
+/* What has happened in a world, and may give a difference its name. */
 enum {
     WAS_REALLOCATED = 1 << 0,
     WAS_HUGE = 1 << 1,
@@ -37,7 +37,7 @@ struct subject_thing {
     uint64_t bytes;
 };
 
-/* Of one site. */
+/* The sums of one site. */
 struct subject_sums {
     int64_t must_objects, may_objects;
     double must_bytes, may_bytes;
@@ -47,40 +47,40 @@ struct subject_model {
     const struct sim_world *world;
     const struct subject *subject;
     struct subject_thing *things;       /* by object */
-    uint32_t things_count;              /* above the numbers of all so far */
-    uint64_t debt_bytes[SIM_PROCS_MAX]; /* until a rate of 1 is sure to count */
+    uint32_t things_count;              /* above all object numbers */
+    uint64_t debt_bytes[SIM_PROCS_MAX]; /* until a rate of 1 holds */
     uint64_t rate_bytes;
-    uint64_t sampled_at_bytes; /* the largest rate so far; 0: only 1 or 0 */
-    double ever_bytes;         /* of all blocks so far: sums in double are no
-                                  better than a part of it */
-    bool was_told;             /* of anything but its first rate */
-    uint32_t past;             /* a set of the above */
+    uint64_t sampled_at_bytes; /* largest rate so far; 0: 1 or 0 */
+    double ever_bytes;         /* of all blocks so far: sums in double may be
+                                * wrong by a small part of it */
+    bool was_told;             /* it was informed of more than its first rate */
+    uint32_t past;             /* a set of these */
 };
 
 /* returns: false if there is not enough memory */
 bool subject_model_init(struct subject_model *model, uint32_t objects_max);
 void subject_model_release(struct subject_model *model);
 
-/* returns: the bytes that a subject counts a request as */
+/* returns: as how many bytes the subject counts a request */
 uint64_t subject_counted_bytes(const struct subject *subject,
                                uint64_t size_bytes, uint64_t align_bytes);
 
 /* Begin with a world that was reset. in: model->world */
 void subject_model_begin(struct subject_model *model);
 
-/* Take a fact. */
+/* Learn a fact. */
 void subject_model_learn(struct subject_model *model,
                          const struct truth_entry *fact);
 
-/* What is shown of a site, against its sums. */
+/* How what is shown of a site compares with its sums. */
 enum subject_fit { SHOWS_RIGHT, SHOWS_LESS, SHOWS_MORE };
 
 enum subject_fit subject_model_fit(const struct subject_model *model,
                                    const struct subject_sums *sums,
                                    const struct subject_count *shown);
 
-/* Is it less than expected, by more than rounding in doubles explains? Is it
- * more? */
+/* Is the number shown less than expected, by more than rounding in doubles
+ * explains? Is it more? */
 bool subject_is_less(const struct subject_model *model, double shown,
                      double expected);
 bool subject_is_more(const struct subject_model *model, double shown,

@@ -20,14 +20,15 @@ void subject_breach(struct subject_judge *judge, enum props_property property,
                     const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Was anything allocated at the site, by the first facts of the truth log? */
+/* Was anything allocated at the site in the first `truths` facts of the truth
+ * log? */
 bool subject_allocated_at(const struct subject_judge *judge, uint32_t site,
                           uint32_t truths);
 
-/* subject_reading.c. in: the index of a fact, which the model has learnt */
+/* subject_reading.c. in: the index of a fact, which the model has learned */
 void subject_reading_fact(struct subject_judge *judge, uint32_t truth);
 
-/* subject_waits.c: what was read of block waits, or of mutex waits. */
+/* subject_waits.c: judge a reading of block waits, or of mutex waits. */
 void subject_waits_judge(struct subject_judge *judge, bool is_mutex);
 
 /* subject_fork.c: fork, and judge the child to its end; then this process goes

@@ -23,7 +23,7 @@ is_shown(const struct sim_subject_view *view, uint32_t site)
     return false;
 }
 
-/* Does a site fit where the model stands, which knows so many facts? */
+/* Does a site fit the model's moment, after `truths` facts? */
 static bool
 fits(const struct subject_judge *judge, const struct sim_subject_view *view,
      uint32_t site, uint32_t truths)
@@ -48,7 +48,7 @@ learn(struct subject_judge *judge, uint32_t truth)
     subject_model_learn(&judge->reading.then, &log->entries[truth]);
 }
 
-/* The model of the moment at which the reading began. */
+/* Take the model back to the moment when the reading began. */
 static void
 go_back(struct subject_judge *judge)
 {
@@ -146,7 +146,8 @@ judge_reading(struct subject_judge *judge, uint32_t end)
         (judge->model.subject->can & SUBJECT_LIVE) == 0)
         return;
     props_cover_hit(judge->judge->cover, COVER_SUBJECT_PARTS);
-    /* What is allocated meanwhile, a collector does not show yet. */
+    /* A subject with a collector does not yet show allocations made
+     * meanwhile. */
     if (judge->model.subject->cycle != NULL)
         end = judge->reading.truths_first;
     judge_sites(judge, view, end);

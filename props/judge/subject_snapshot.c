@@ -11,7 +11,7 @@
 #include "subject_parts.h"
 #include "subject_view.h"
 
-/* A2 or A6, or what it is called where something special has happened. */
+/* returns: A2 or A6, or the property of what happened before */
 static enum props_property
 named(const struct subject_judge *judge, enum props_property plain)
 {
@@ -75,7 +75,7 @@ tell_count(struct subject_judge *judge, const char *what,
                    record->leaf, what, count->objects, count->bytes);
 }
 
-/* in: record, of all of its site */
+/* in: record, the sum of its site's records */
 static void
 judge_count(struct subject_judge *judge, const char *what,
             const struct sim_subject_record *record,
@@ -203,7 +203,7 @@ note_cover(struct subject_judge *judge, const struct subject_sums *sums)
 {
     static const enum props_cover goals[] = {
         COVER_SUBJECT_REALLOC, COVER_SUBJECT_HUGE, COVER_SUBJECT_EXIT,
-        COVER_SUBJECT_FORK, COVER_SUBJECT_RATE}; /* by bit of the past */
+        COVER_SUBJECT_FORK, COVER_SUBJECT_RATE}; /* by bit of model->past */
     struct props_coverage *cover = judge->judge->cover;
 
     if (sums->must_objects == 0)
@@ -215,7 +215,7 @@ note_cover(struct subject_judge *judge, const struct subject_sums *sums)
     }
 }
 
-/* A site against all that lives there. */
+/* Compare a site with all that is live there. */
 static void
 judge_site(struct subject_judge *judge, const struct sim_subject_view *view,
            uint32_t site)

@@ -12,7 +12,7 @@
 void subject_view_add(struct subject_count *to,
                       const struct subject_count *count);
 
-/* Are two records of one site? */
+/* Are two records of the same site? */
 bool subject_view_same_site(const struct sim_subject_record *a,
                             const struct sim_subject_record *b);
 
@@ -27,7 +27,7 @@ bool subject_view_same_site(const struct sim_subject_record *a,
 bool subject_view_sum(const struct sim_subject_view *view, size_t index,
                       bool by_object, struct sim_subject_record *sum);
 
-/* Are the numbers of two readings the same? Two NaNs are: A3 reports them. */
+/* Are two numbers the same? Two NaNs are; A3 reports them. */
 bool subject_is_same(double a, double b);
 
 /* returns: `hash`, continued with all that the view shows */

@@ -14,10 +14,10 @@
 
 struct wait_sums {
     double must_count, must_ticks;
-    bool may; /* and others, which may be recorded or not */
+    bool may; /* there are waits that may be recorded or not */
 };
 
-/* site: SIM_SUBJECT_NOWHERE for all */
+/* Sum up the waits of a site, SIM_SUBJECT_NOWHERE: of all. */
 static struct wait_sums
 sums_of(const struct subject_judge *judge, bool is_mutex, uint32_t site)
 {
@@ -69,7 +69,7 @@ is_right(const struct wait_sums *sums, const struct wait_sums *shown)
                          shown->must_ticks <= sums->must_ticks + slack);
 }
 
-/* What a difference is called. */
+/* returns: the property that a difference breaks */
 static enum props_property
 named(const struct subject_judge *judge, const struct sim_subject_waits *waits,
       bool is_mutex)

@@ -22,7 +22,7 @@ wanted_at(const struct trace_judge *judge, uint32_t index)
     return &judge->want->events[judge->wanted[index]];
 }
 
-/* They come nearly sorted, in runs. */
+/* The events are nearly sorted, in long runs. */
 void
 trace_judge_sort(const struct model_trace *trace, uint32_t *order)
 {
@@ -43,7 +43,7 @@ proc_of(const struct model_oracle_event *want)
     return want->proc == TRUTH_NO_PROC ? -1 : (int64_t)want->proc;
 }
 
-/* Is it the event that tells this fact, whatever else it says? */
+/* Is it the event for this fact, whatever its arguments? */
 static bool
 is_same(const struct trace_judge *judge, const struct model_oracle_event *want,
         const struct model_trace_event *found)
@@ -72,7 +72,8 @@ is_anywhere(const struct trace_judge *judge,
     return false;
 }
 
-/* Name the failure of a wanted event that is not where it should be. */
+/* A wanted event is not where it should be: name the property that this
+ * breaks. */
 static void
 miss(struct trace_judge *judge, uint32_t index)
 {
@@ -105,7 +106,7 @@ miss(struct trace_judge *judge, uint32_t index)
         found == NULL ? 0 : found->arg);
 }
 
-/* returns: whether the stack was left out for want of room */
+/* returns: was the stack left out for lack of room? */
 static bool
 judge_stack(struct trace_judge *judge, uint32_t index)
 {

@@ -15,19 +15,19 @@
 
 enum { QUIET_EVENTS_MAX = 24, HEADER_AND_FOOTER = 3 };
 
-/* ---- the goals ---- */
+/* Who is stalled, or held up. */
 
 struct held {
-    uint32_t session; /* the one that is on or unread, from 1; 0: none */
+    uint32_t session; /* the session that is on or unread, from 1; 0: none */
     bool unread;
     bool reader;
     bool collects;
-    uint32_t working; /* by processor: for the collector */
-    uint32_t stalled; /* by processor: in a collection */
+    uint32_t working; /* processors, for the collector */
+    uint32_t stalled; /* a bit for each processor stalled in a collection */
     uint64_t ticks;
 };
 
-/* What tasks, processors and the collector do. */
+/* Is this something that a task, a processor or the collector does? */
 static bool
 is_work(enum truth_kind kind)
 {
@@ -42,7 +42,7 @@ hit_if(struct trace_judge *judge, bool met, enum props_cover goal)
         props_cover_hit(judge->cover, goal);
 }
 
-/* What a step does to who is held, and to whether there is a trace. */
+/* Follow who is held up, and whether there is a trace, through a step. */
 static void
 follow(struct held *held, const struct truth_entry *step)
 {
@@ -107,7 +107,7 @@ trace_judge_faults(struct trace_judge *judge)
 
 /* ---- The quiet end ---- */
 
-/* Parts that all stacks may take: a piece has at least 11 frames. */
+/* How many parts all stacks may take: a piece has at least 11 frames. */
 static uint32_t
 parts_max(const struct sim_config *config)
 {
@@ -119,7 +119,7 @@ parts_max(const struct sim_config *config)
     return parts < SIM_TRACE_CHUNKS_MAX ? parts : SIM_TRACE_CHUNKS_MAX;
 }
 
-/* Who waits for what, now that nothing keeps anybody. */
+/* Write who still waits for what, although nobody is held up any more. */
 static void
 tell_pending(const struct sim_world *world, char *pending, size_t pending_bytes)
 {

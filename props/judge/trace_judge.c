@@ -45,7 +45,7 @@ trace_judge_release(struct trace_judge *judge)
     free(judge->scratch);
 }
 
-/* What start, stop and read returned, in all. */
+/* Check the results of start, stop and read, added up. */
 static void
 judge_answers(struct trace_judge *judge)
 {
@@ -63,7 +63,7 @@ judge_answers(struct trace_judge *judge)
         trace_judge_breach(judge, PROPS_T4, "%s", answers->wrong_text);
 }
 
-/* How much of the session's events the file may lack. */
+/* returns: how many of the session's events the file may lack */
 static void
 judge_drops(struct trace_judge *judge)
 {
@@ -127,7 +127,7 @@ is_broken(const struct trace_judge *judge)
     return judge->breach.property != PROPS_NONE;
 }
 
-/* Does the file say all that there was to say, in an order that can be? */
+/* Does the file have all events that it must have, in a possible order? */
 static bool
 is_whole(const struct trace_judge *judge)
 {
@@ -139,7 +139,7 @@ static void
 judge_session(struct trace_judge *judge)
 {
     if (!judge->want->has_ended)
-        return; /* a schedule may end while tracing is on */
+        return; /* the run ended while tracing was on */
     if (!judge->got->has_ended) {
         if (sim_sessions(judge->world) > judge->session + 1)
             trace_judge_breach(judge, PROPS_T8,

@@ -18,30 +18,28 @@ struct trace_judge {
     struct sim_world *world;
     struct model_oracle *oracle;
     struct props_coverage *cover;
-    props_set asked;            /* properties that count */
-    char pending[256];          /* L2 */
+    props_set asked;            /* the properties to judge */
+    char pending[256];          /* for L2 */
     struct props_breach breach; /* `event` is the session */
-    struct cross *cross;        /* told of each good session; NULL: nobody */
+    struct cross *cross;        /* gets each good session; NULL: none */
     uint64_t hash;              /* of the truth and all bytes */
 
-    uint32_t session; /* being judged */
+    uint32_t session; /* the session being judged */
     const struct sim_session *got;
     const struct model_oracle_session *want;
     uint32_t kept;    /* events of `want` that were not dropped */
-    uint64_t stalled; /* by session: the reader stood still */
+    uint64_t stalled; /* a bit for each session: the reader was stalled */
     bool runs_back;
     struct model_trace trace;  /* decoded */
-    struct model_trace broken; /* decoded from what was spoilt */
+    struct model_trace broken; /* decoded from a spoilt copy */
     uint32_t *wanted;          /* events of `want` as they happened */
-    uint32_t *found;           /* events of `trace`, by sequence */
+    uint32_t *found;           /* events of `trace`, by sequence number */
     uint8_t *scratch;          /* a copy to spoil */
     size_t scratch_bytes;
 };
 
 /*
  * out:     *judge, whose world is the caller's
- * in:      truths_max, facts that a run may have
- * returns: false without memory
  */
 bool trace_judge_init(struct trace_judge *judge, uint32_t truths_max);
 void trace_judge_release(struct trace_judge *judge);
@@ -62,7 +60,7 @@ bool trace_judge_run(struct trace_judge *judge);
 void trace_judge_quiet(struct sim_world *world, char *pending,
                        size_t pending_bytes);
 
-/* Which faults a run has met; fills in judge->stalled. */
+/* Find the faults that a run has met, and fill in judge->stalled. */
 void trace_judge_faults(struct trace_judge *judge);
 
 /* Note a breach; the first one's text is kept. */
@@ -73,7 +71,7 @@ void trace_judge_breach(struct trace_judge *judge, enum props_property property,
 /* out: order, of all events of a trace by sequence */
 void trace_judge_sort(const struct model_trace *trace, uint32_t *order);
 
-/* The parts, each in its file; to be called in this order. */
+/* Parts of the judge, each in its file, to be called in this order. */
 void trace_judge_records(struct trace_judge *judge); /* bytes and chunks */
 void trace_judge_events(struct trace_judge *judge);  /* against the model */
 void trace_judge_spoilt(struct trace_judge *judge);  /* T13, T14 */

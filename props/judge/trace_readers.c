@@ -23,13 +23,13 @@
 
 enum { TRIES_MAX = 200000, YIELDS_MAX = 20000, MILLISECONDS_MAX = 8000 };
 
-/* How long to wait; who has been let down once is less patient. */
+/* How long to wait; after a first timeout, shorter. */
 static int patience_ms = MILLISECONDS_MAX;
 
 struct readers {
     struct prof_trace *trace;
     enum prof_status last; /* of the first reader; read after the join */
-    _Atomic int waits;     /* it is about to sleep */
+    _Atomic int waits;     /* set when it is about to sleep */
     _Atomic int is_done;
 };
 
@@ -46,18 +46,18 @@ read_all(void *context)
             atomic_store(&readers->waits, 1);
             readers->last = prof_trace_wait(readers->trace);
         }
-        /* BUSY: the other one was a moment in there. */
+        /* BUSY: the second reader was inside for a moment. */
     } while (readers->last == PROF_OK || readers->last == PROF_ERR_AGAIN ||
              readers->last == PROF_ERR_BUSY);
     atomic_store(&readers->is_done, 1);
     return NULL;
 }
 
-/* Naps, not clocks: a clock may be a fake. */
+/* Sleep instead of reading a clock, which may be a fake one. */
 static const struct timespec nap = {.tv_nsec = 1000000};
 
-/* A busy machine may not let the first reader run for a while. returns: whether
- * the second one was refused, in time */
+/* On a busy machine the first reader may not run for a while. returns: was the
+ * second reader refused in time? */
 static bool
 is_refused(struct readers *readers)
 {
@@ -99,8 +99,8 @@ next_task(void *context, struct prof_trace_task *task)
     return (*given)++ == 0;
 }
 
-/* Let the trace end for want of a buffer: stop then has nothing to hand over,
- * and must wake the reader for its own sake. */
+/* Let the trace end for lack of a buffer: stop then has nothing to hand over,
+ * and must still wake the reader. */
 static void
 fill(struct prof_trace *trace)
 {
@@ -154,7 +154,7 @@ try_once(bool is_full)
     memset(block, 0, bytes);
     if (prof_trace_init(&readers.trace, &config, block, bytes) == PROF_OK)
         why = try_with(&readers, is_full);
-    if (why == NULL) /* else a thread may still be in it */
+    if (why == NULL) /* otherwise a thread may still be using it */
         free(block);
     return why;
 }

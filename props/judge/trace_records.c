@@ -12,12 +12,12 @@
 
 enum { HEADER_BYTES = 16, STACKS_MAX = 1024 };
 
-/* What was read so far. */
+/* The state of reading. */
 struct reading {
     struct trace_judge *judge;
-    uint32_t chunk; /* the record at hand begins in this one */
+    uint32_t chunk; /* the chunk in which the current record begins */
     uint64_t chunk_start;
-    uint64_t last_seq[SIM_PROCS_MAX + 1]; /* of batches, plus one */
+    uint64_t last_seq[SIM_PROCS_MAX + 1]; /* of each batch's processor, + 1 */
     uint64_t stacks;
     uint64_t frequencies;
     uint64_t timers;
@@ -33,7 +33,7 @@ start_of(const struct trace_judge *judge, uint32_t chunk)
     return chunk == 0 ? 0 : judge->got->chunk_ends[chunk - 1];
 }
 
-/* Events and batches may not cross from one chunk into another. */
+/* Events and batches may not continue in the next chunk. */
 static void
 follow_chunks(struct reading *r, const struct model_trace_record *record)
 {
@@ -89,7 +89,8 @@ take_event(struct reading *r, const struct model_trace_record *record)
         trace_judge_breach(r->judge, PROPS_T4,
                            "an event at %" PRIu64 ", after the stacks",
                            record->offset_bytes);
-    /* In the order of the clock, a batch repeats the event before it. */
+    /* In the order of the clock, a batch begins with the number of the event
+     * before it. */
     if (r->is_first_of_batch && !r->is_by_clock &&
         (record->args[0] != 0 || record->args[1] != 0))
         trace_judge_breach(
@@ -146,7 +147,7 @@ judge_end(const struct reading *r)
                            want, r->timer);
 }
 
-/* Each stack that was dumped is in the file once. */
+/* Each stack of the table is in the file once. */
 static void
 judge_stacks(struct trace_judge *judge, uint64_t stacks)
 {

@@ -73,7 +73,7 @@ void
 trace_judge_spoilt(struct trace_judge *judge)
 {
     const size_t bytes = judge->got->bytes_count;
-    /* The footer's last record: a cut before it leaves no frequency. */
+    /* The footer comes last, so a cut before it leaves no frequency. */
     const size_t cut_max = judge->want->timers == 0 ? bytes : bytes / 2;
     struct sim_rng rng;
 
