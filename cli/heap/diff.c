@@ -1,6 +1,6 @@
 /*
- * diff.c -- `profsim diff`: where one recorded run uses more memory than
- * another, by site.
+ * diff.c -- `profsim diff`: shows, by site, where one recorded run uses more
+ * memory than another.
  *
  * A site is its functions from the leaf to the root, by name: addresses and
  * lines differ from one build to the next.
@@ -19,8 +19,8 @@ enum { OLD, NEW, SIDES }; /* columns of the tree */
 
 static const struct cli_option table[] = {
     {BY, 0, "by", "WHAT",
-     "what to compare: peak, in use at the peak of each run;\nexit, never "
-     "freed; allocs, allocated in all (peak)"},
+     "what to compare: peak (in use at the peak of each\nrun), exit (never "
+     "freed), allocs (all allocated);\ndefault: peak"},
     {TOP, 0, "top", "N", "sites to print (20)"},
     {0},
 };
