@@ -119,8 +119,8 @@ add_rules(struct options *options, const char *name)
                        "'profsim audit --rules list' names them");
 }
 
-/* Call `each` for each word of a list with commas. returns: false at the first
- * word that it refuses */
+/* Call `each` for each word of a list that is separated by commas. returns:
+ * false at the first word that `each` refuses */
 static bool
 split(struct options *options, const char *text,
       bool (*each)(struct options *options, const char *word))
@@ -219,8 +219,8 @@ list_rules(void)
                subjects_rules_mistakes[i]->source);
 }
 
-/* If several rule sets are given, leave out those that refuse the rate, with a
- * message. returns: false, reported, if none is left */
+/* If several rule sets are given, leave out those that cannot have this rate,
+ * and say so. returns: false, reported, if none is left */
 static bool
 check_rate(struct options *options)
 {

@@ -28,7 +28,7 @@ enum cli_exit cli_audit_judge_shard(const struct subjects_rules *const *rules,
 /*
  * Audit live tools: replace this process by `make audit-live`.
  *
- * returns: only if that cannot be run; CLI_USAGE, reported
+ * returns: CLI_USAGE, reported, if make cannot be run; else does not return
  */
 enum cli_exit cli_audit_live(void);
 

@@ -120,8 +120,8 @@ is_same_block(const struct stream_event *a, const struct stream_event *b)
     return a->process == b->process && a->address == b->address;
 }
 
-/* For each address, allocs and frees must alternate. Only the first free in a
- * child may lack its alloc: it may be of an inherited block. */
+/* For each address, allocs and frees must alternate. In a forked child, the
+ * first free of an address may lack its alloc: the block may be inherited. */
 static void
 judge_lives(struct judging *judging)
 {
@@ -163,8 +163,8 @@ judge_lives(struct judging *judging)
         (uintmax_t)closed, judging->count, (uintmax_t)inherited);
 }
 
-/* Each size must have one weight, not below the size; or all weights count
- * intervals. */
+/* All blocks of one size must have the same weight, not below the size; unless
+ * weights count intervals. */
 static void
 judge_weights(struct judging *judging)
 {

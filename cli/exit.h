@@ -35,8 +35,8 @@ enum cli_exit {
     "exit code: 0; 1 usage, bad input, or output that cannot be written\n"
 
 /*
- * returns: the worse of two: bad input before a failure, a failure before an
- *          incomplete run; of two failures, the larger code
+ * returns: the worse of two: bad input is worse than a failure, and a failure
+ *          worse than an incomplete run; of two failures, the larger code
  */
 enum cli_exit cli_exit_worse(enum cli_exit a, enum cli_exit b);
 

@@ -1,7 +1,7 @@
 /*
- * explain.c -- `profsim explain`: a scenario, event by event: how each changed
- * the profile, what was read, what the oracle expects, and whether the failure
- * needs the event.
+ * explain.c -- `profsim explain`: prints a scenario event by event: how each
+ * event changed the profile, what was read, what the oracle expects, and
+ * whether the failure needs the event.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* heap_plot.h -- a small text plot of the bytes that a world has in use after
- * each event, and of those that its heap profile has published. */
+/* heap_plot.h -- plots as text, after each event, the bytes that a world has in
+ * use and the bytes in use that its heap profile has published. */
 #ifndef CLI_HEAP_PLOT_H
 #define CLI_HEAP_PLOT_H
 

@@ -116,7 +116,7 @@ unknown(struct cli_options *options, const char *word)
 /*
  * Handle an option that was recognised.
  *
- * in:      given, its value in the same word; NULL: none
+ * in:      given, the option's value if it is in the same word; NULL: it is not
  */
 static int
 take(struct cli_options *options, const struct cli_option *option,

@@ -59,9 +59,9 @@ void cli_options_begin(struct cli_options *options,
 /*
  * Take the next option or word.
  *
- * returns: an option's id, CLI_OPTIONS_WORD, CLI_OPTIONS_END. After the latter,
- *          options->ended says whether help was printed or a word was wrong,
- *          and options->exit_code is the exit code.
+ * returns: an option's id, CLI_OPTIONS_WORD or CLI_OPTIONS_END. After
+ *          CLI_OPTIONS_END, options->ended says whether help was printed or a
+ *          word was wrong, and options->exit_code is the exit code.
  */
 int cli_options_next(struct cli_options *options);
 
@@ -69,7 +69,7 @@ int cli_options_next(struct cli_options *options);
  * For a command that has no options but help: collect the words.
  *
  * out:     argv[1 .. *words], the plain words
- * returns: false if help was printed, or an option complained about
+ * returns: false if help was printed, or an option was wrong (reported)
  */
 bool cli_options_words(struct cli_options *options, int *words);
 

@@ -1,5 +1,5 @@
 /*
- * cfi.c -- the rows of an unwind table: instructions, and the step to a caller.
+ * cfi.c -- computes a row of an unwind table, and steps to a caller by a row.
  *
  *      push %rbp            pc     CFA       rbp        return address
  *      mov %rsp, %rbp        0     rsp + 8   same       at CFA - 8
@@ -367,7 +367,7 @@ embed_cfi_step(struct embed_registers *registers, const struct embed_row *row,
     if (!find_cfa(&frame, &row->cfa) ||
         !find_value(&caller.pc, &frame, &row->pc, now.pc))
         return false;
-    /* A lost register matters only if a later frame needs it. */
+    /* A register that is lost matters only if a later frame needs it. */
     if (!find_value(&caller.fp, &frame, &row->fp, now.fp))
         caller.fp = 0;
     if (!find_value(&caller.base, &frame, &row->base, now.base))
@@ -379,8 +379,8 @@ embed_cfi_step(struct embed_registers *registers, const struct embed_row *row,
 
 /* ---- packing ---- */
 
-/* Is the CFA stored at rbp + offset? So it is in a frame that aligned its
- * stack. */
+/* Is the CFA stored at rbp + offset? This is how a function that aligns its
+ * stack keeps the CFA. */
 static bool
 is_at_fp(const struct embed_rule *rule, int64_t *offset)
 {

@@ -75,8 +75,8 @@ struct embed_bytes {
  *
  * out:     *row
  * in:      header, the module's .eh_frame_hdr, inside `module`
- *          pc, in a function; for a frame that has called another one, its
- *          return address - 1
+ *          pc, in a function; of a frame that has called another one, the
+ *          return address into it, less 1
  * returns: false if the tables do not have it, or are of an unusual layout
  */
 bool embed_cfi_find(struct embed_row *row, const uint8_t *header,
@@ -85,8 +85,8 @@ bool embed_cfi_find(struct embed_row *row, const uint8_t *header,
 /*
  * Run a table's instructions up to an offset from the function's first byte.
  *
- * in, out: *row, the rules so far; on false: unspecified
- * in:      initial, what `restore` goes back to
+ * in, out: *row, the rules so far; unspecified after false
+ * in:      initial, the row that `restore` goes back to
  *          code_align, data_align, of the common entry
  * returns: false if an instruction is not known
  */
@@ -119,8 +119,8 @@ bool embed_cfi_step(struct embed_registers *registers,
                     void *context);
 
 /*
- * A row in 64 bits, for the cache. It can express every row that compilers make
- * for code that calls functions.
+ * Pack a row into 64 bits, for the cache. This form can express every row that
+ * compilers make for code that calls functions.
  *
  *      bit 0       1
  *      bits 1-2    enum embed_packed_cfa

@@ -1,5 +1,5 @@
 /*
- * cfi_read.h -- numbers as DWARF writes them, read within bounds.
+ * cfi_read.h -- reads numbers in DWARF's encodings, within bounds.
  *
  * Past the end every number is 0 and `bad` is set, so a reader may check `bad`
  * once, after several numbers.

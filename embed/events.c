@@ -8,9 +8,10 @@
  * The stack of a waiter is taken before it blocks: taken afterwards, it would
  * lengthen the time the lock is held, and so change what is measured.
  *
- * A waiter for a mutex or a read-write lock registers it in a small table, so
- * that a release needs one load to know whether any thread waits. If two locks
- * share a slot, the later one is not registered, and that is counted.
+ * A thread that waits for a mutex or a read-write lock registers the lock in a
+ * small table, so that a release needs one load to know whether any thread
+ * waits. If two locks share a slot, the later one is not registered, and that
+ * is counted.
  */
 #include "recorder.h"
 
@@ -21,7 +22,8 @@
 /*
  * A token carries a record's offset from the hook before a real call to the
  * hook after it. A signal handler may fork in between, and the child has
- * another log, so a token also names the image that its offset belongs to.
+ * another log, so a token also has the number of the image that its offset
+ * belongs to.
  */
 enum { GENERATION_BIT = 40 };
 
@@ -261,8 +263,8 @@ log_release(const void *lock, enum embed_lock_kind kind, const void *frame)
     errno = saved_errno;
 }
 
-/* A release is logged before the real call, so what it allows is logged after
- * it. */
+/* A release is logged before the real call, so whatever the release makes
+ * possible is logged after it. */
 uint64_t
 embed_on_release(const void *lock, enum embed_lock_kind kind, const void *frame)
 {

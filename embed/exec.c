@@ -141,8 +141,8 @@ fexecve(int file, char *const argv[], char *const envp[])
 }
 
 /*
- * The arguments of execl() and its kin as an array, on the stack as libc has it
- * too; `end` is behind the NULL that ends them.
+ * Make an array of the arguments of execl() and its kin, on the stack, as libc
+ * does. Afterwards `end` is after the NULL that ends the arguments.
  */
 #define LIST(argv, first, end)                               \
     va_list end;                                             \

@@ -1,15 +1,16 @@
 /*
  * fork.c -- a forked child begins a log of its own.
  *
- * The kernel wipes the state of the image in the child (R4). So the child finds
- * phase 0 and starts again, however it was forked. It does not inherit the
- * spool's mapping.
+ * The kernel clears the state of the image in the child (R4). So the child
+ * finds phase 0 and starts a log, however it was forked. It does not inherit
+ * the spool's mapping.
  *
  * A child may be forked by a signal handler that interrupted the recorder. When
  * the handler returns, the child continues in the middle of writing the
  * parent's log. So fork() leaves such a child the old state, with unused memory
  * in place of the log, and wipes the state when the child leaves the recorder.
- * Everything held by threads that do not exist in the child is released.
+ * Everything that was held by threads that do not exist in the child is
+ * released.
  */
 #include "recorder.h"
 

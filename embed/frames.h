@@ -18,14 +18,14 @@
 
 /*
  * Walk from a frame to its callers. The walk ends before a frame that is not
- * whole inside the bounds, not aligned, or not above the previous one. So it
- * always ends, and reads nothing outside the bounds, whatever a frame holds.
+ * completely inside the bounds, not aligned, or not above the previous one. So
+ * it always ends, and reads nothing outside the bounds, whatever a frame holds.
  *
  * out:     pcs, return addresses, the innermost first
  * in:      depth_max, room in pcs
  *          frame, __builtin_frame_address(0) or what a register held; anything
  *          bounds, of memory that can be read from `frame` on
- * returns: how many there are; 0 if `frame` is not in the bounds
+ * returns: the number of pcs; 0 if `frame` is not in the bounds
  * context: any thread, signal handlers included; takes no lock, calls nothing
  */
 uint32_t embed_frames_walk(uintptr_t *pcs, uint32_t depth_max, uintptr_t frame,

@@ -31,8 +31,8 @@
 #define EMBED_KEEP_FRAME() __asm__ volatile("" ::: "memory")
 
 /*
- * Is this thread inside the library? Its calls then go straight to the real
- * functions. Initial-exec: reading it calls nothing.
+ * Is this thread inside the library? If so, its calls go straight to the real
+ * functions. Initial-exec, so that reading it calls no function.
  */
 extern _Thread_local bool embed_inside
     __attribute__((tls_model("initial-exec")));
@@ -46,8 +46,8 @@ void embed_alone_begin(void);
 void embed_alone_end(void);
 
 /*
- * How many slots are in use in the implementer's table of locks that threads
- * wait for. 0: no release need be reported.
+ * The number of slots in use in the implementer's table of the locks that
+ * threads wait for. 0: no release needs to be reported.
  */
 extern _Atomic uint32_t embed_awaited __attribute__((visibility("hidden")));
 
@@ -74,8 +74,8 @@ embed_prctl(int option, va_list words)
 
 /* --------------------------------------------------- implemented by each user
  *
- * frame is __builtin_frame_address(0) of the interposed function. None of them
- * may change errno. */
+ * In all of them, frame is __builtin_frame_address(0) of the interposed
+ * function. None of them may change errno. */
 
 /* How a block was requested. */
 struct embed_request {
@@ -85,18 +85,18 @@ struct embed_request {
 };
 
 /*
- * A block was allocated, or the allocation failed.
+ * Called after a block was allocated, or after the allocation failed.
  *
  * in:      address, NULL if it failed
  */
 void embed_on_alloc(void *address, struct embed_request request,
                     const void *frame);
 
-/* A block is about to be freed. in: address, not NULL */
+/* Called before a block is freed. in: address, not NULL */
 void embed_on_free(void *address);
 
 /*
- * Before and after a block is resized.
+ * Called before and after a block is resized.
  *
  * in:      old, not NULL
  *          token, what embed_on_resize() returned
@@ -106,7 +106,7 @@ uint64_t embed_on_resize(void *old);
 void embed_on_resized(uint64_t token, void *old, void *address, size_t bytes,
                       const void *frame);
 
-/* Memory was allocated before the real functions were known. */
+/* Called when memory was allocated before the real functions were known. */
 void embed_on_early(void);
 
 /* Numbered as in docs/recording.md. */
@@ -126,7 +126,7 @@ struct embed_wait {
 };
 
 /*
- * Before and after a thread blocks.
+ * Called before and after a thread blocks.
  *
  * in:      has_releaser: will a thread call embed_on_release()?
  *          status, of the call; 0 or an error
@@ -138,7 +138,7 @@ void embed_on_waited(const struct embed_wait *wait, enum embed_lock_kind kind,
                      int status, const void *frame);
 
 /*
- * Before and after a lock is released.
+ * Called before and after a lock is released.
  *
  * in:      kind, mutex or read-write lock
  *          token, what embed_on_release() returned; if that is 0 there is no
@@ -148,7 +148,7 @@ uint64_t embed_on_release(const void *lock, enum embed_lock_kind kind,
                           const void *frame);
 void embed_on_released(uint64_t token, const void *frame);
 
-/* A library was unloaded. */
+/* Called when a library was unloaded. */
 void embed_on_unload(void);
 
 #endif

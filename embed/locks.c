@@ -52,9 +52,9 @@ static struct {
           .mutex_unlock = unlock_before};
 
 /*
- * What the hooks of a mutex jump to: the real functions while the program has
- * one thread (embed_alone_begin()), else the two below. With one thread, a hook
- * costs no more than a load and a jump.
+ * The functions that the hooks of a mutex jump to: while the program has one
+ * thread (embed_alone_begin()), the real ones, else the two below. So with one
+ * thread a hook costs only a load and a jump.
  */
 static int lock_told(pthread_mutex_t *mutex);
 static int unlock_told(pthread_mutex_t *mutex);
@@ -96,8 +96,8 @@ embed_locks_resolve(void)
     atomic_store_explicit(&real.ready, true, memory_order_release);
 }
 
-/* returns: are the real functions known? If not, main has not begun: there is
- * one thread, and calls of locks may do nothing. */
+/* returns: are the real functions known? If not, main has not begun. Then there
+ * is only one thread, so locking may do nothing. */
 static bool
 is_ready(void)
 {

@@ -10,8 +10,9 @@
  * Invariants
  *   L1  log != NULL and used_bytes <= reserved_bytes <= limit_bytes while the
  *       phase is EMBED_ON.
- *   L2  once full, always full: a log that lost events is a prefix.
- *   L3 each event that is not logged is counted in the header, by cause.
+ *   L2  once full, always full: a log that lost events for lack of room is a
+ *       prefix.
+ *   L3  each event that is not logged is counted in the header, by cause.
  *
  * Room on the disk is made in steps before it is written to, see spool.c.
  */
@@ -82,8 +83,8 @@ intern_locked(const struct embed_stack *stack, bool *is_new)
     return offset;
 }
 
-/* The thread reads its own name: other threads do not know its number in the
- * log. */
+/* Log the name of the calling thread. It reads its own name, because other
+ * threads do not know its number in the log. */
 static void
 log_name_locked(struct embed_self *self, uint32_t names)
 {
@@ -122,9 +123,9 @@ name_thread_locked(void)
 }
 
 /*
- * The clock, which never runs backwards (S3). A free gets the coarse time that
- * the kernel's timer last stored, up to one tick of that timer old: an exact
- * reading would cost more than the rest of the record.
+ * returns: the time, which never runs backwards (S3). A free gets the coarse
+ * time that the kernel's timer last stored, which is up to one tick of that
+ * timer old: an exact reading would cost more than the rest of the record.
  */
 static uint64_t
 ticks_locked(enum embed_kind kind)
@@ -146,8 +147,9 @@ fits(uint64_t value, uint32_t bits)
     return value >> bits == 0;
 }
 
-/* in: words, as for the event's long record. out: *to, NULL if there is no
- * room. returns: false if the event does not fit into a short record */
+/* Append a short record. in: words, as for the event's long record. out: *to,
+ * NULL if there is no room. returns: false if the event does not fit into a
+ * short record */
 static bool
 append_short_locked(enum embed_kind kind, uint32_t detail,
                     const uint64_t *words, uint64_t **to)

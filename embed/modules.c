@@ -3,10 +3,10 @@
  *
  * _dl_find_object() takes no lock. dl_iterate_phdr() does: if a thread forks
  * while another is in dlopen(), that lock stays taken in the child for ever. A
- * program may also allocate in a callback that runs under it.
+ * program may also allocate in a callback that runs under that lock.
  *
- * A module is logged when a new stack has a frame in it, so it is in the log
- * even if it is unloaded later, or the process is killed.
+ * A module is logged when a new stack has a frame in the module. So it is in
+ * the log even if it is unloaded later, or the process is killed.
  */
 #include "recorder.h"
 
@@ -41,7 +41,7 @@ path_of(const struct dl_phdr_info *info, char *path)
 
         return got > 0 ? (uint32_t)got : 0;
     }
-    /* A name with a slash but not at its start is relative to the current
+    /* A name that has a slash, but not at its start, is relative to the current
      * folder. */
     if (name[0] != '/' && strchr(name, '/') != NULL &&
         getcwd(path, EMBED_PATH_BYTES - 1) != NULL) {

@@ -1,5 +1,5 @@
 /*
- * recorder.h -- inside the LD_PRELOAD recorder.
+ * recorder.h -- the internal interface of the LD_PRELOAD recorder.
  *
  *      heap.c, locks.c     the interposed functions; exec.c: those of exec
  *         | hooks.h
@@ -22,7 +22,7 @@
  *       functions that it calls there go straight to the real ones.
  *   R3  Under the recorder lock nothing is called that could take another lock,
  *       and no lock of the dynamic linker is taken at all once it is resolved.
- *   R4  State of the process image lives in one mapping that the kernel wipes
+ *   R4  The state of the process image is in one mapping that the kernel clears
  *       on fork: a child finds phase 0 and starts a log of its own.
  */
 #ifndef EMBED_RECORDER_H
@@ -87,8 +87,9 @@ extern struct embed_state *embed_state; /* NULL until the first start */
 extern _Atomic uint32_t embed_generation; /* of images: parent, child ... */
 extern _Atomic uint64_t embed_early_drops;
 extern _Atomic uint32_t embed_names; /* how often a thread was named */
-/* How many calls have restricted the system calls of this process (seccomp), or
- * prepared to. After one, a child might be killed for opening a spool. */
+/* The number of calls that have restricted the system calls of this process
+ * (seccomp), or prepared to. After such a call, a child might be killed for
+ * opening a spool. */
 extern _Atomic uint32_t embed_confinements;
 extern uint64_t embed_forked_ticks; /* of this process; 0: not forked */
 
@@ -121,8 +122,8 @@ extern struct embed_config embed_config;
 /*
  * Enter the recorder. Starts it, or the log of a forked child, if need be.
  *
- * returns: false if there is nothing to do: off, not startable yet, or inside;
- *          then errno is left alone
+ * returns: false if the call must not be logged: the recorder is off, cannot
+ *          start yet, or the thread is inside; then errno is not changed
  */
 bool embed_enter(void);
 void embed_leave(void);
@@ -184,7 +185,8 @@ uint64_t embed_log(enum embed_kind kind, uint32_t detail, uint64_t *words,
 uint64_t embed_log_stack(struct embed_stack *stack);
 
 /*
- * Log that a process executes something. in: bytes of the path, at most 400
+ * Log that a process is about to execute a program. in: bytes of the path, at
+ * most 400
  *
  * returns: the record's offset, 0 if there is no room
  */

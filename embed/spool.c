@@ -80,8 +80,9 @@ read_command(struct embed_spool_header *to)
 }
 
 /*
- * A file must not grow past the limit of its process, which the program may
- * change at any time: writing past it would end the program with SIGXFSZ.
+ * returns: `bytes`, or the process's limit of file sizes if that is less. The
+ * program may change the limit at any time; writing past it would end the
+ * program with SIGXFSZ.
  */
 static uint64_t
 file_limit(uint64_t bytes)
@@ -143,8 +144,8 @@ embed_reserve(uint64_t bytes)
 
 /*
  * Populate the first step. A kernel that cannot do so returns EINVAL.
- * Read-ahead is off meanwhile, because it would clear megabytes of an empty
- * file, and many programs end before they have filled the first pages.
+ * Read-ahead is turned off for this, because it would clear megabytes of an
+ * empty file, and many programs end before they have filled the first pages.
  */
 static bool
 make_first_room(struct embed_state *state, int file)

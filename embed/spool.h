@@ -94,9 +94,9 @@ enum embed_kind {
  *   and of SHORT_ALLOC        bytes, 14 bits; ticks since the event before, 24;
  *                             offset of the stack / 8, 26; nothing in detail
  *
- * A SHORT_FREE has the ticks of the previous event. (So fewer pages need to be
- * zeroed, which is half of what a log costs a program that does nothing but
- * allocate.)
+ * A SHORT_FREE has the time of the previous event. Short records need fewer
+ * pages. The kernel must zero each new page, which is half of the cost of the
+ * log in a program that only allocates.
  */
 #define EMBED_SHORT_THREAD_BITS  12u
 #define EMBED_SHORT_ADDRESS_BITS 44u

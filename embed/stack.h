@@ -30,8 +30,8 @@ bool embed_stacks_start(void);
 void embed_stacks_reclaim(void);
 
 /*
- * Borrow memory for a stack. One thread holds one at a time, for as long as it
- * logs one event; while all are held the call yields.
+ * Borrow memory for a stack. A thread holds at most one at a time, while it
+ * logs an event. While all are in use the call yields.
  *
  * context: inside; embed_stacks_start() has returned true
  */

@@ -5,10 +5,11 @@
  *      low    [sp ...... frames ...... | thread's control block]    high
  *
  * A thread's own stack ends at its control block; the main thread's ends at the
- * arguments, which the kernel put there. Everything in between is mapped, and
- * stays so while the thread runs. So once every page from sp up to that end was
+ * arguments, which the kernel put there. Everything between sp and that end is
+ * mapped, and stays mapped while the thread runs. So once every page there was
  * found readable, none needs to be checked again. If a thread is on another
- * stack, there is a gap in between, or more pages than may be checked.
+ * stack, there is a gap between sp and the end, or there are more pages than
+ * may be checked.
  */
 #include "stack_memory.h"
 
@@ -27,9 +28,9 @@
 extern void *__libc_stack_end;
 
 /*
- * The system call first copies the 8 bytes, and fails with EFAULT if they
- * cannot be read. Otherwise it fails with EINVAL, because -1 is not a valid way
- * to change the signal mask.
+ * Ask the kernel: the system call first copies 8 bytes, and fails with EFAULT
+ * if they cannot be read. Otherwise it fails with EINVAL, because -1 is not a
+ * valid way to change the signal mask.
  */
 static bool
 is_readable(uintptr_t page)

@@ -18,8 +18,8 @@
 #ifdef EMBED_SAMPLES
 
 /*
- * Allocations of fewer bytes than this are not reported; each subtracts its
- * size from it. 0: all are reported.
+ * An allocation of fewer bytes than this is not reported, but subtracts its
+ * size from this count. 0: all are reported.
  */
 extern _Thread_local uint64_t embed_until_bytes
     __attribute__((tls_model("initial-exec"), visibility("hidden")));

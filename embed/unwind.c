@@ -16,7 +16,7 @@
  * the number of unloads so far, so rules of code that is gone are not found.
  *
  * Invariants
- *   I1 Each word is checked to be readable before it is read (stack_memory.h).
+ *   I1  Each word is checked to be readable before it is read (stack_memory.h).
  *   I2  A caller's frame lies above its callee's, except below a signal
  *       handler; a walk passes at most SIGNALS_MAX of these. So it ends.
  */

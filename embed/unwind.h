@@ -21,8 +21,8 @@
  */
 void embed_unwind_start(void);
 
-/* A library is about to be unloaded, or was: other code may be mapped at its
- * addresses. */
+/* Forget all cached rules, because a library is about to be unloaded, or was
+ * unloaded: other code may be mapped at its addresses. */
 void embed_unwind_forget(void);
 
 /*
@@ -34,8 +34,8 @@ void embed_unwind_forget(void);
  *          interrupted, is from->pc the next instruction instead of a return
  *          address?
  *          own, the calling thread's
- * returns: how many there are, at least 1. A stack that cannot be followed
- *          further ends there.
+ * returns: the number of pcs, at least 1. A stack ends where it cannot be
+ *          followed any further.
  * context: any thread, signal handlers included; errno is left alone
  */
 uint32_t embed_unwind_walk(uintptr_t *pcs, uint32_t pcs_max,

@@ -1,6 +1,6 @@
 /*
- * audit.h -- the figures of a rule set for one period of sizes, and three ways
- * to show them.
+ * audit.h -- computes the figures of a rule set for one period of sizes, and
+ * shows them as a table, as JSON or as a drawing.
  */
 #ifndef SUBJECTS_AUDIT_H
 #define SUBJECTS_AUDIT_H

@@ -11,8 +11,8 @@ enum { EPOCHS_MAX = 256 };
 typedef double mass __attribute__((vector_size(16)));
 enum { C, B };
 
-/* The distribution of the next point: one running value per piece, and a ring
- * of what must be added to it at later ticks. */
+/* The distribution of the next point: a running value for each piece, and a
+ * ring with the amounts to be added to these values at later ticks. */
 struct law {
     mass running[SUBJECTS_PIECES_MAX];
     mass *ring[SUBJECTS_PIECES_MAX];
@@ -84,9 +84,9 @@ lay(struct carried *carried, uint64_t tick, uint64_t end, mass m)
     }
 }
 
-/* The same for rule sets that draw once per allocation: a next point that would
- * lie inside this allocation is due at the next one instead. The distribution
- * is a single uniform piece that begins at 0. */
+/* As lay(), for rule sets that draw once per allocation: a next point that
+ * would lie inside this allocation is due at the next allocation instead. The
+ * distribution is a single uniform piece that begins at 0. */
 static void
 lay_once(struct carried *carried, uint64_t tick, uint64_t end, mass m)
 {
@@ -129,8 +129,9 @@ reach(struct carried *carried, struct law *law, uint64_t tick)
     return sum;
 }
 
-/* The first point in an allocation. With a shortcut, each whole rate of bytes
- * behind it counts as one more point, and the next draw begins after them. */
+/* Count the first point in an allocation. If the rules have a shortcut, each
+ * whole rate of bytes after that point counts as one more point, and the next
+ * gap begins after these. */
 static void
 first_point(struct carried *carried, uint64_t tick, uint64_t end, mass first,
             double estimate)

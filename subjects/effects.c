@@ -1,4 +1,4 @@
-/* effects.c -- what a rule set does with realloc, alignment, threads and
+/* effects.c -- computes the figures of realloc, alignment, new threads and
  * changes of the rate. */
 #include "effects.h"
 

@@ -1,8 +1,8 @@
 /*
  * figures.h -- what a rule set reports on average, divided by what happened.
  *
- * Every figure is enumerated: `exact` in the sense that no random number is
- * drawn. Chances below 1e-15 are left out, arithmetic is double; the error is
+ * Every figure is enumerated: no random number is drawn. Probabilities below
+ * 1e-15 are left out, and arithmetic is in doubles; the error of a figure is
  * below 1e-8.
  */
 #ifndef SUBJECTS_FIGURES_H
@@ -22,9 +22,10 @@ void subjects_mean(const struct subjects_rules *rules, uint64_t rate,
                    const uint64_t *sizes, size_t count, double *mean);
 
 /*
- * Variance for each sample, with one size: m Var(Y) / E[Y]^2 in the limit, Y
- * being the estimated bytes and m the expected number of samples. If this is v,
- * a profile of m samples has a relative standard deviation of sqrt(v / m).
+ * returns: the variance per sample if only one size is allocated: the limit of
+ * m Var(Y) / E[Y]^2, where Y is the estimated bytes and m the expected number
+ * of samples. If this is v, a profile of m samples has a relative standard
+ * deviation of sqrt(v / m).
  */
 double subjects_variance(const struct subjects_rules *rules, uint64_t rate,
                          uint64_t size_bytes);

@@ -47,8 +47,8 @@ amplitude(const struct kept *kept, size_t i)
     return kept->base + kept->segments[i].kappa;
 }
 
-/* Move the reference to the current byte, as amplitudes grow with the distance
- * from it. */
+/* Move the reference to the current byte, because amplitudes grow with the
+ * distance from the reference. */
 static void
 move_reference(struct kept *kept)
 {

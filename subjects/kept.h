@@ -2,10 +2,10 @@
  * kept.h -- what KEPT rule sets (Seastar) report on average, enumerated.
  *
  * The state c is how many bytes may pass before the next sample; q = e^(-1/R).
- * A draw makes c geometric, and so does adding draws until c >= 0, whatever c
- * was. A small block shifts the whole distribution down by its size. A large
- * block of S bytes shifts only the part from S up, which cuts the distribution
- * at S. So it is always a list of segments,
+ * A draw is geometric. Whatever c was, adding draws until c >= 0 makes c
+ * geometric, too. A small block shifts the whole distribution down by its size.
+ * A large block of S bytes shifts only the part from S up, which cuts the
+ * distribution at S. So it is always a list of segments,
  *
  *      P(c) = (base + kappa_j) q^c     from cut_j to cut_(j+1)
  *

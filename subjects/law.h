@@ -12,9 +12,9 @@
 #include "rules.h"
 
 /*
- * E, an exponential number of mean R made of 26 bits, as tcmalloc, gperftools
- * and their heirs make it: q = 1 + number, E = -R ln(q / 2^26), with the log2
- * of the machine.
+ * returns: E, an exponential number of mean R made from 26 random bits, as in
+ * tcmalloc, gperftools and profilers derived from them: q = 1 + number, E = -R
+ * ln(q / 2^26), computed by the machine's log2.
  */
 double subjects_law_26_bits(uint64_t rate, uint64_t number);
 

@@ -1,6 +1,6 @@
 /*
- * live_variance.h -- how much the live bytes of a sampled profile vary, for the
- * allocations of a recorded program.
+ * live_variance.h -- computes how much a sampling profiler's estimate of the
+ * live bytes varies, for the allocations of a recorded program.
  *
  * Time is counted in bytes allocated. Under every rule here, the estimate of
  * the bytes live at a moment is right on average. Its variance is computed

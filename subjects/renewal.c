@@ -7,8 +7,8 @@
 
 static const double negligible = 1e-15;
 
-/* P(threshold > n) for each n, for rule sets whose weight depends on where in
- * the allocation the threshold lies. */
+/* A table of P(threshold > n), by n, for rule sets whose estimate depends on
+ * where in the allocation the threshold lies. */
 struct table {
     const struct subjects_rules *rules;
     uint64_t rate;
@@ -72,7 +72,7 @@ table_at(const struct table *table, uint64_t n)
 /*
  * The threshold lies in (before, sum]. At threshold = sum the estimate is
  * `end`, and it grows by `slope` for each tick that the threshold lies earlier.
- * Sums over d = sum - threshold, by parts.
+ * Adds over all d = sum - threshold, using summation by parts.
  */
 static void
 weigh_by_threshold(const struct chain *chain, struct subjects_sample *sample,
@@ -222,8 +222,9 @@ subjects_renewal_mean(const struct subjects_rules *rules, uint64_t rate,
     free(rows);
 }
 
-/* A renewal-reward process: a sample after k allocations adds its estimate w,
- * on average r per allocation. The variance per sample is that of w - r k. */
+/* This is a renewal-reward process: a sample that comes k allocations after the
+ * last one adds its estimate w. If r is the mean estimate per allocation, the
+ * variance per sample is that of w - r k. */
 double
 subjects_renewal_variance(const struct subjects_rules *rules, uint64_t rate,
                           uint64_t size_bytes)

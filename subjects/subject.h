@@ -1,10 +1,10 @@
 /*
- * subject.h -- the table that a sampled heap profiler, or a profiler of lock
- * waits, fills in to be judged by `profsim check --subject` (docs/subjects.md
- * has an example).
+ * subject.h -- the table of functions by which `profsim check --subject` judges
+ * a sampling heap profiler or a profiler of lock waits (docs/subjects.md has an
+ * example).
  *
- * The harness calls a subject as a runtime or an allocator would, but always
- * from one thread of its own; an argument says which simulated thread acts. If
+ * The harness calls a subject as a runtime or an allocator would, but makes all
+ * calls from one real thread; an argument says which simulated thread acts. If
  * a function is NULL, or a flag is not set, the subject lacks that ability, and
  * properties that need it are not applicable.
  *
@@ -141,35 +141,36 @@ struct subject {
     void (*free)(void *state, uint32_t thread,
                  const struct subject_block *block, bool swept);
 
-    /* A collection: called once when marking has ended and the world is
-     * stopped, and again after the restart. A subject that has cycle() shows
-     * the heap as of a completed collection, and all of it after three
-     * undisturbed ones. */
+    /* Called in each collection: cycle() when marking has ended and the world
+     * is stopped, the next function after the restart. A subject that has
+     * cycle() shows the heap as of a completed collection, and shows everything
+     * after three collections in which nothing else happens. */
     void (*cycle)(void *state);
     void (*flush)(void *state);
 
     /* Set the rate from now on. 1: everything; 0: nothing (SUBJECT_OFF). */
     void (*set_rate)(void *state, uint64_t rate_bytes);
 
-    /* The process has forked. child: this is the child, where `thread` is the
-     * only one left; else its parent, where nothing has changed. With
-     * SUBJECT_FORKS it really has forked, and handlers of pthread_atfork() have
-     * run. */
+    /* The process has forked. in: child, true in the child, where `thread` is
+     * the only thread left; false in the parent, where nothing has changed.
+     * With SUBJECT_FORKS the process really has forked, and handlers of
+     * pthread_atfork() have run. */
     void (*fork)(void *state, uint32_t thread, bool child);
 
-    /* Call visit(context, &record) for each record. A site may appear twice:
-     * its counts are then added up, except with SUBJECT_ADDRESSES. No record
-     * may have bytes without objects. */
+    /* Call visit(context, &record) for each record. If a site appears twice,
+     * its counts are added up, except with SUBJECT_ADDRESSES. No record may
+     * have bytes without objects. */
     void (*snapshot)(void *state, subject_visit *visit, void *context);
 
-    /* The same in parts, between which the program goes on, and even forks.
-     * read_next() calls visit once, or returns false when there is no more. One
-     * reading at a time, and no snapshot() meanwhile. */
+    /* Read the same records in parts, between which the program goes on, and
+     * may even fork. read_next() calls visit once, or returns false when there
+     * is no more. One reading at a time, and no snapshot() meanwhile. */
     void (*read_begin)(void *state);
     bool (*read_next)(void *state, subject_visit *visit, void *context);
 
-    /* returns: as how many bytes the subject counts a request, such as its size
-     * class, or its size with a header. NULL: the requested size. */
+    /* returns: the number of bytes that the subject counts for a request, such
+     * as its size class, or its size with a header. NULL: the requested
+     * size. */
     uint64_t (*counted_bytes)(uint64_t size_bytes, uint64_t align_bytes);
 
     /* SUBJECT_BLOCK, SUBJECT_MUTEX. All waits since begin(); a site may appear
@@ -179,8 +180,8 @@ struct subject {
                        subject_visit_wait *visit, void *context);
 
     /* Set the rate from now on. 1: all waits, as after begin(). 0: none
-     * (SUBJECT_OFF). More (SUBJECT_WAITS_SAMPLED): on average one block wait
-     * per so many ticks, or one mutex wait in so many. */
+     * (SUBJECT_OFF). Above 1 (SUBJECT_WAITS_SAMPLED): on average one block wait
+     * is recorded per `rate` ticks of waiting, or one mutex wait in `rate`. */
     void (*set_wait_rate)(void *state, enum subject_waits which, uint64_t rate);
 };
 

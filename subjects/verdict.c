@@ -169,8 +169,9 @@ judge_site(struct subjects_verdict *verdict, const struct subjects_rules *rules,
                    site.objects, &both);
 }
 
-/* The expected estimate of the largest possible block, right after a sample,
- * divided by its size. Rules that count bytes always sample it. */
+/* Judge the expected estimate of the largest possible block, right after a
+ * sample, divided by its size. Rules that count bytes always sample such a
+ * block. */
 static void
 judge_largest(struct subjects_verdict *verdict,
               const struct subjects_rules *rules, uint64_t rate)

@@ -1,6 +1,7 @@
 /*
- * verdict.h -- is a rule set right? Tries the workloads W1 to W11 and all
- * effects, and reduces each error to the smallest period that still shows it.
+ * verdict.h -- decides whether a rule set is right: tries the workloads W1 to
+ * W11 and all effects, and reduces each error to the smallest period that still
+ * shows it.
  */
 #ifndef SUBJECTS_VERDICT_H
 #define SUBJECTS_VERDICT_H

@@ -47,9 +47,9 @@ run_campaign(const struct cli_check_options *options,
     return CLI_OK;
 }
 
-/* Run the kinds of worlds that the asked properties need: heaps alone, then
- * worlds where processors take tasks and a tracer follows, with a heap or
- * without. */
+/* Run the kinds of worlds that the requested properties need: first worlds with
+ * only a heap, then traced worlds, in which processors take tasks, with a heap
+ * or without. */
 static enum cli_exit
 run_campaigns(const struct cli_check_options *options,
               struct cli_search *search)

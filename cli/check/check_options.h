@@ -29,7 +29,7 @@ struct cli_check_options {
 };
 
 /*
- * in:      report, which gets the paths of --json and --junit
+ * in:      report, which receives the paths of --json and --junit
  * out:     *options; argv, its first words are the files
  *          *exit_code, if false
  * returns: false after help, or a complaint

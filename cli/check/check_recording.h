@@ -11,8 +11,8 @@
  * and print the verdict of every property.
  *
  * in:      asked, the properties; if not all, each must be tried
- * returns: CLI_OK if all that were tried hold; CLI_USAGE if the run is
- *          impossible
+ * returns: CLI_OK if all properties that were tried hold; CLI_USAGE if the
+ *          recording cannot be replayed
  */
 enum cli_exit cli_check_recording(const struct sim_recording *recording,
                                   const char *path,

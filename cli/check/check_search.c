@@ -149,7 +149,7 @@ is_unmet(const struct cli_check_options *options,
            !props_checker_exists(property);
 }
 
-/* Were there so many runs that they should have reached every goal? A campaign
+/* Were there enough runs of each kind of worlds to reach every goal? A campaign
  * with a time limit may have many runs of heaps and few of traces. */
 static bool
 is_long(const struct cli_search *search)

@@ -287,8 +287,8 @@ run_slice(struct work *w, enum cli_part_kind kind)
     return CLI_OK;
 }
 
-/* The shard ends when its runs are done or its time is up, whichever is first.
- */
+/* Show the progress. The shard ends when its runs are done or its time is up,
+ * whichever comes first. */
 static void
 show_progress(struct work *w)
 {

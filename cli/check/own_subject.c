@@ -1,10 +1,11 @@
 /*
  * own_subject.c -- the library as a subject: `--subject own`. Campaigns without
- * --subject are compiled against the library, at no cost; this is the same
- * library behind the table that other subjects fill in, judged as they are.
+ * --subject call the library directly, at no cost. Here the same library is
+ * called through the table that subjects fill in, and judged like any other
+ * subject.
  *
- * As a user would see it, each sample counts for 1 / (1 - exp(-S/R)) objects of
- * S bytes, at the rate R; a reader rounds only the sum.
+ * The numbers are those that a user sees: at the rate R, a sample of S bytes
+ * counts for 1 / (1 - exp(-S/R)) objects. Only the sum is rounded.
  */
 #include <math.h>
 #include <stdio.h>

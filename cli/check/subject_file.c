@@ -154,8 +154,8 @@ missing(const struct subject *subject)
     return NULL;
 }
 
-/* in: error, of dlopen(), which begins with the path; source, the file that
- * was compiled, or NULL */
+/* Complain that a subject cannot be loaded. in: error, dlopen()'s message,
+ * which begins with the path; source, the file that was compiled, or NULL */
 static void
 complain_of_load(const char *path, const char *source, const char *error)
 {

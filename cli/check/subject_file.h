@@ -23,7 +23,7 @@ const struct subject *cli_subject_own(void);
  */
 const struct subject *cli_subject_load(const char *path);
 
-/* If a scenario is about a subject, bind it to this one. in: subject or NULL
+/* If a scenario is about a subject, let it use this one. in: subject, or NULL.
  * returns: the properties to judge by */
 props_set cli_subject_give(struct sim_scenario *scenario,
                            const struct subject *subject);
@@ -42,11 +42,11 @@ extern const struct cli_option cli_subject_options[];
 extern const struct cli_option cli_subject_tone_options[]; /* and --color */
 
 /*
- * Take all arguments of a command with these options; plain words move to
+ * Parse all arguments of a command that has these options. Plain words move to
  * argv[1..count].
  *
  * out:     *count; *subject and its *path, NULL if none is named; *pages
- * returns: false if the command is to exit with words->exit_code
+ * returns: false if the command must exit with words->exit_code
  */
 bool cli_subject_words(struct cli_options *words, char **argv, int *count,
                        const struct subject **subject, const char **path,

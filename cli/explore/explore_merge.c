@@ -221,8 +221,8 @@ replay(const struct cli_explored *e)
     return WIFEXITED(status) ? (enum cli_exit)WEXITSTATUS(status) : CLI_CRASH;
 }
 
-/* Is the kernel one of ours? Any other is a user's program, which is not
- * available here. */
+/* Is the kernel one of profsim's? Any other is a user's program, which merge
+ * cannot run. */
 static bool
 is_own_kernel(const struct cli_explored *e)
 {

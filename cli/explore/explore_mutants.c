@@ -1,6 +1,6 @@
 /*
- * explore_mutants.c -- a matrix of weakened memory orders: which kernel notices
- * each.
+ * explore_mutants.c -- weakens each memory order, and prints which kernel
+ * notices.
  *
  * A site is the return address of an atomic access, so one binary holds all
  * mutants. Kernels of one table share a program, and so its sites: a mutant
@@ -278,8 +278,8 @@ take_item(struct work *work, const struct sim_kernel_entry *group,
     return good;
 }
 
-/* in: group, a table of kernels that share a program. out: *any, true if it has
- * the kernel `only` */
+/* Handle all weaker orders of one table of kernels, which share a program. out:
+ * *any, set to true if the table has the kernel `only` */
 static bool
 take_group(struct work *work, const struct sim_kernel_entry *group, bool *any)
 {

@@ -20,8 +20,8 @@ struct cli_mutant_options {
  * Print one row for each atomic site and weaker order that the kernels reach:
  * the first kernel that fails with it, how, and after how many runs.
  *
- * returns: CLI_OK even if some are not noticed, which need not be wrong;
- *          CLI_USAGE if no kernel is called `only`
+ * returns: CLI_OK even if no kernel notices some weaker orders, which need not
+ *          be a mistake; CLI_USAGE if no kernel is called `only`
  */
 enum cli_exit cli_explore_mutants(const struct cli_mutant_options *options);
 

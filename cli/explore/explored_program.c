@@ -106,9 +106,11 @@ split_words(char *text, char **words)
 }
 
 /*
- * Run callback(argument) in every order of the threads that it creates.
+ * Explore a call: run callback(argument) in every order of the threads that it
+ * creates.
  *
- * returns: 0 if nothing failed; else as `profsim explore` exits
+ * returns: 0 if nothing failed; else the exit code that `profsim explore` would
+ * have
  */
 int
 __tsan_simulate(void (*callback)(void *argument), void *argument)

@@ -9,12 +9,11 @@
 #include <stdint.h>
 
 /*
- * Check that the objects need no function that the explorer cannot see: one
- * that is in none of them, nor in the archive, nor in foreign.def.
+ * Check that the explorer can see all functions that the objects need: each
+ * must be in one of the objects, in the archive or in foreign.def.
  *
  * in:      objects[0..count), relocatable files; archive, the explorer's
- * returns: false if there is such a function, or a file cannot be read;
- *          reported
+ * returns: false, reported, if one is not, or a file cannot be read
  */
 bool cli_foreign_check(char *const *objects, uint32_t count,
                        const char *archive);

@@ -2,10 +2,10 @@
  * gdb.c -- see gdb.h.
  *
  * The threads of an explored program take turns on one thread of the system, so
- * gdb sees only one. The script finds the stacks of the others by
- * sim_trace_view (trace.c): when a thread does not run, its registers are on
- * top of its stack, where fiber.c pushed them. To show a stack, the script sets
- * gdb's registers to these for a while.
+ * gdb sees only one. The script finds the stacks of the others through
+ * sim_trace_view (trace.c): the registers of a thread that does not run are on
+ * top of its stack, where fiber.c pushed them. To show a stack, the script
+ * temporarily sets gdb's registers to them.
  */
 #include "gdb.h"
 

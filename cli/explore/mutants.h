@@ -1,6 +1,6 @@
 /*
- * mutants.h -- `profsim mutants`: the results of the mutants of each line of
- * the library, and which kernel notices a weaker memory order.
+ * mutants.h -- `profsim mutants`: shows which tests caught the mutants of each
+ * line of the library, or which kernel notices a weaker memory order.
  */
 #ifndef CLI_MUTANTS_H
 #define CLI_MUTANTS_H

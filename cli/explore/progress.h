@@ -12,8 +12,8 @@ struct cli_progress {
 };
 
 /*
- * Show the progress: on a terminal, on one line that is rewritten; else a line
- * a minute. For sim_exhaust_options.progress.
+ * Show the progress: on a terminal, in one line that is rewritten; elsewhere,
+ * in a new line each minute. To be set as sim_exhaust_options.progress.
  */
 void cli_progress_show(void *context, const struct sim_progress *p);
 

@@ -2,9 +2,9 @@
  * call_tree.h -- the stacks of one or two recordings merged from the root, for
  * graphs, collapsed stacks and comparisons.
  *
- * Two calls are equal if their functions are. Addresses and lines do not count,
- * as they differ from build to build and run to run. At the leaf, malloc and
- * its relatives are left out.
+ * Two calls are equal if their functions are equal. Addresses and lines are
+ * ignored, because they differ from build to build and from run to run. At the
+ * leaf, malloc and its relatives are left out.
  */
 #ifndef CLI_CALL_TREE_H
 #define CLI_CALL_TREE_H
@@ -16,8 +16,8 @@
 #include "heap_report.h"
 #include "live_heap.h"
 
-/* Columns of a node's counts: in use at the peak, never freed, ...; or, in a
- * comparison, the two runs. */
+/* A node has a count in each column. The columns are the measures (in use at
+ * the peak, never freed, allocated) or, in a comparison, the two runs. */
 enum { CLI_TREE_COLUMNS = 3 };
 
 struct cli_tree_node {
@@ -38,8 +38,8 @@ struct cli_call_tree *cli_call_tree_new(void);
 void cli_call_tree_delete(struct cli_call_tree *tree);
 
 /*
- * Add a recording's counts by one measure to a column. The names stay those of
- * `calls`, which must live as long as the tree.
+ * Add a recording's counts, by one measure, to a column. The tree keeps
+ * pointers to the names of `calls`, which must live as long as the tree.
  *
  * returns: false if there is no memory
  */

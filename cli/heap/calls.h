@@ -50,8 +50,8 @@ const struct cli_call *cli_calls_find(const struct cli_calls *calls,
 void cli_calls_print(FILE *file, const struct cli_calls *calls, uint32_t stack);
 
 /*
- * Print the name of a function, escaped. One of C++ can be longer than a screen
- * is wide: its end is cut off.
+ * Print the name of a function, escaped. The end of a long name is cut off: C++
+ * names can be wider than a screen.
  */
 void cli_print_function(FILE *file, const char *function);
 

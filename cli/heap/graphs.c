@@ -1,6 +1,6 @@
 /*
- * graphs.c -- see graphs.h. Names come from outside, so each format escapes
- * them by its own rules, after those of sim/input/escape.h.
+ * graphs.c -- see graphs.h. Names are not trusted: they are first escaped as in
+ * sim/input/escape.h, and then by the rules of each format.
  */
 #include "graphs.h"
 

@@ -252,9 +252,9 @@ struct retitled {
 };
 
 /*
- * Replace `heap/2` by `heapprofile`, which says that everything was recorded:
- * for `heap/2`, google-pprof would divide by an object's size, which may be 0.
- * The writer passes the first line in one call.
+ * Replace `heap/2` in the first line by `heapprofile`, which says that
+ * everything was recorded: for `heap/2`, google-pprof would divide by an
+ * object's size, which may be 0. The writer passes the first line in one call.
  */
 static enum prof_status
 write_retitled(void *context, const void *bytes, size_t bytes_count)

@@ -282,9 +282,9 @@ put_rows(FILE *memory, const struct gathered *gathered,
 }
 
 /*
- * Write the heap as google-pprof reads it, one row per stack. `heapprofile`
- * says that nothing was sampled: for Go's `heap/1`, google-pprof would divide
- * by the size of objects, which may be 0.
+ * Write the heap as google-pprof reads it, one row per stack. The word
+ * `heapprofile` says that everything was recorded: for Go's `heap/1`,
+ * google-pprof would divide by the size of objects, which may be 0.
  */
 static enum prof_status
 write_heap_text(const void *context, const struct prof_sink *to,

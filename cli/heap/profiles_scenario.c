@@ -30,7 +30,8 @@ ticks_per_second(const struct sim_scenario *scenario)
 }
 
 /* Name a task's first function, which has no name in the scenario. The only pc
- * inside it is its entry + 1, to which a task that has not run yet returns. */
+ * inside that function is its entry + 1, the return address of a task that has
+ * not run yet. */
 static const char *
 name_of_task(uintptr_t pc, struct prof_symbol *symbol)
 {
@@ -76,8 +77,8 @@ complain(const char *folder, const char *why)
  * Run the events up to the first impossible one, which the judge has already
  * reported.
  *
- * in:      world, NULL: there was not enough memory for one; symbols, for the
- *          lines of allocations; NULL: there are none
+ * in:      world, NULL if there was not enough memory for one; symbols, which
+ *          name the frames in the lines of allocations; NULL: no such lines
  * returns: NULL, or why the scenario cannot be run
  */
 static const char *

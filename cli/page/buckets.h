@@ -21,13 +21,13 @@ struct cli_buckets; /* opaque */
 struct cli_buckets *cli_buckets_open(const struct sim_scenario *scenario);
 void cli_buckets_close(struct cli_buckets *buckets);
 
-/* Print the members `buckets` (new ones) and `rows` (what has changed), each
- * after a comma. */
+/* Print the members `buckets` (those that are new) and `rows` (those that have
+ * changed) of a JSON object, each with a comma before it. */
 void cli_buckets_changes(FILE *file, struct cli_buckets *buckets,
                          const struct props_judge *judge);
 
-/* Print the member `snapshot`, after a comma, if the last event was a heap
- * snapshot. */
+/* Print the member `snapshot`, with a comma before it, if the last event was a
+ * heap snapshot. */
 void cli_buckets_snapshot(FILE *file, struct cli_buckets *buckets,
                           const struct props_judge *judge);
 

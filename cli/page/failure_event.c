@@ -10,8 +10,8 @@
 #include "json.h"
 #include "locks.h"
 
-/* returns: the processor on which the event will happen; TRUTH_NO_PROC: it is
- * the collector's, or on none */
+/* returns: the processor on which the event will happen; TRUTH_NO_PROC if it is
+ * an event of the collector, or happens on no processor */
 static uint32_t
 column_of(const struct cli_event *at)
 {

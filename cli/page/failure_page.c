@@ -1,9 +1,10 @@
 /*
  * failure_page.c -- see failure_page.h.
  *
- * The run may crash or hang, so a child process makes it. The child prints each
- * event to a file as soon as it has happened, so the page shows everything up
- * to a crash. Another child finds out which events the failure needs.
+ * The run may crash or hang, so it takes place in a child process. The child
+ * prints each event to a file as soon as it has happened, so the page shows
+ * everything up to a crash. Another child finds out which events the failure
+ * needs.
  */
 #include "failure_page.h"
 
@@ -340,9 +341,9 @@ begin_again(struct telling *telling)
 }
 
 /*
- * Run the scenario in a child. If it ends before the events that the page
- * shows, or if these are too much for a page, choose fewer or earlier ones and
- * run it again.
+ * Run the scenario in a child. If the run ends before the events that the page
+ * should show, or if these are too large for a page, choose earlier or fewer
+ * events and run the scenario again.
  *
  * returns: as apart()
  */

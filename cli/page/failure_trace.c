@@ -1,8 +1,9 @@
 /*
  * failure_trace.c -- see failure_trace.h.
  *
- * Both lists are in chronological order, as the judge of traces puts them. The
- * page shows them side by side and marks the differences.
+ * The events that were expected and those that were found are two lists, both
+ * in the chronological order that the judge of traces gives them. The page
+ * shows them side by side and marks the differences.
  */
 #include "failure_trace.h"
 

@@ -1,6 +1,6 @@
 /*
- * heap_time.h -- the heap of a recorded program over time, by site, and how far
- * an estimate by sampling would be off.
+ * heap_time.h -- the heap of a recorded program over time, by site, and the
+ * error that an estimate by sampling would have.
  *
  * The run is cut into bins of equal length. A bin shows its moment with the
  * most bytes in use: nothing is averaged, its sites add up exactly, and the

@@ -15,7 +15,8 @@ enum { CLI_NEEDED_EVENTS_MAX = 400 }; /* quadratic beyond that */
 /*
  * Run all events except `left_out`.
  *
- * returns: what breaks; PROPS_NONE also if another event then cannot happen
+ * returns: what the run breaks; PROPS_NONE also if a later event cannot happen
+ *          without `left_out`
  */
 struct props_breach cli_needed_try(struct props_run *run,
                                    const struct sim_scenario *scenario,

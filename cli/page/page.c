@@ -44,8 +44,9 @@ cli_page_begin(struct cli_page *page)
 }
 
 /*
- * The relative path from a page's folder to the current one, to which the file
- * names in its data are relative: "../" for sub/page.html.
+ * Find the relative path from a page's folder to the current folder: "../" for
+ * sub/page.html. File names in the page's data are relative to the current
+ * folder.
  *
  * out:     folder, PATH_MAX bytes; "" if it is not known
  */

@@ -1,6 +1,6 @@
 /*
- * page.h -- pages for a browser (--html). A page is one file and loads no
- * others.
+ * page.h -- pages for a browser (--html). A page is a single file, which loads
+ * no other files.
  *
  *      what was found --> JSON --> the page's template --> FILE
  *

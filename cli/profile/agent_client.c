@@ -1,8 +1,8 @@
 /*
  * agent_client.c -- see agent_client.h; embed/profile/agent.c is the other end.
  *
- * Any process may take a free name of an abstract socket, so the client checks
- * which process is at the other end.
+ * Any process may take an unused name of an abstract socket, so the client
+ * checks which process is at the other end.
  */
 #include "agent_client.h"
 

@@ -11,7 +11,7 @@
 /*
  * Send a request to the agent of a process.
  *
- * out:     *bytes, its reply and a byte 0 behind that; free() it
+ * out:     *bytes, the reply, followed by a zero byte; the caller frees it
  * in:      request, "heap" and the like, or "status"
  * returns: NULL, or why there is no reply; valid until the next call
  */

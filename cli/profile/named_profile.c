@@ -2,9 +2,10 @@
  * named_profile.c -- see named_profile.h.
  *
  * A message's fields may be in any order, and repeated ones need not be
- * adjacent. So everything is copied unchanged, except that each location gets a
- * line, and each mapping the flag that it has names. The functions and strings
- * for these lines are appended to the file.
+ * adjacent. So everything is copied unchanged, with two exceptions: each
+ * location that has no name gets a line with one, and each mapping is marked as
+ * having names. The functions and strings for these lines are appended to the
+ * file.
  */
 #include "named_profile.h"
 
@@ -91,8 +92,9 @@ has_name(const struct naming *naming, const struct model_pprof_location *at)
 }
 
 /*
- * Write a location, anew if it gets a name. Its address lies inside the call,
- * but the look-up takes a return address, hence + 1.
+ * Write a location: a new one if a name was found, else a copy. The location's
+ * address lies inside the call, but the look-up takes a return address, hence +
+ * 1.
  */
 static void
 put_location(struct naming *naming, const uint8_t *bytes, size_t count,

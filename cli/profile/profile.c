@@ -6,8 +6,8 @@
  *         +-- names them  <------+
  *               FOLDER/PID.heap.pb.gz, ...
  *
- * A process writes only addresses. Names are looked up here after it has ended,
- * so that the process itself need not read files and tables.
+ * A process writes only addresses. Names are looked up here after the process
+ * has ended, so the process itself need not read symbol tables.
  */
 #include "profile.h"
 
@@ -277,8 +277,8 @@ save_all(struct cli_named_profile *named, const char *path,
 
 /*
  * Name a file's addresses. PID.heap.pb becomes PID.heap.pb.gz and
- * PID.allocs.pb.gz; any other file becomes one. A file without samples is
- * removed.
+ * PID.allocs.pb.gz; any other KIND.pb becomes KIND.pb.gz. A file without
+ * samples is removed.
  *
  * returns: false, reported
  */

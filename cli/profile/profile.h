@@ -10,7 +10,7 @@
 /*
  * Run a command under the profiler.
  *
- * returns: as cli_record(): the command's exit, or CLI_RECORD and the like
+ * returns: the command's exit code, or that of a failure, as cli_record() does
  */
 enum cli_exit cli_profile(int argc, char **argv);
 

@@ -1,8 +1,8 @@
 /*
  * profile_top.c -- see profile_top.h.
  *
- * A heap profile has one sample for each stack and size. A line shows one
- * stack, so all samples of a stack are added up first.
+ * A heap profile has a sample for each pair of stack and size. A line shows one
+ * stack, so the samples of each stack are first added up.
  */
 #include "profile_top.h"
 

@@ -33,9 +33,10 @@ struct cli_sighting {
 };
 
 /*
- * A module may be mapped where another one was before. The addresses of the
- * n-th module at one place are moved up by n layers, each larger than any
- * address. So no two modules share addresses.
+ * A module may be mapped where another one was before. A layer is
+ * 2^CLI_LAYER_BITS bytes, more than any address. All addresses of a module that
+ * n others preceded at its place are moved up by n layers, so no two modules
+ * share addresses.
  */
 #define CLI_LAYER_BITS 48u
 

@@ -6,8 +6,8 @@
  *                       -> entries below that cover it
  *
  * The units of a module and the functions of a unit are listed once. libdw
- * alone would go through all functions for each address, and would find no unit
- * if the compiler (such as clang) wrote no table of address ranges.
+ * alone would search all functions for each address, and would find no unit at
+ * all if the compiler (clang, for example) wrote no table of address ranges.
  */
 #include "debug_info.h"
 

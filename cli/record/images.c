@@ -169,8 +169,8 @@ convert(const struct cli_images *images, const struct cli_image *image,
 /*
  * A child process that saves images: if the symbol reader crashes on a damaged
  * file, or memory runs out, the other images must not be lost. The child writes
- * a byte for each image and ends at the first that fails; another child saves
- * the rest.
+ * a byte for each image and ends at the first that fails; another child then
+ * saves the rest.
  */
 struct saver {
     const struct cli_images *images;
@@ -258,10 +258,10 @@ save(struct saver *saver, size_t number)
 }
 
 /*
- * The image that allocated the most bytes comes first. It is not the one with
- * the most events, as a shell that starts the program makes many small blocks.
- * If bytes are equal (in a recording of locks only), the number of events
- * decides, then the later start: with `env prog`, prog comes first.
+ * The image that allocated the most bytes comes first. The number of events is
+ * not compared first, because a shell that starts the program makes many small
+ * blocks. If bytes are equal (in a recording of locks only), the number of
+ * events decides, then the later start: with `env prog`, prog comes first.
  */
 static int
 compare_sizes(const void *left, const void *right)

@@ -3,7 +3,8 @@
  *
  * The log begins a new epoch whenever a module is unloaded, and then logs the
  * modules of its stacks again. A module that is logged again unchanged is the
- * same module. A different one at the same address goes into its own layer.
+ * same module. A different module at the same address gets a layer of its own
+ * (CLI_LAYER_BITS).
  */
 #include "conversion.h"
 

@@ -18,8 +18,8 @@ struct cli_preload {
 };
 
 /*
- * Find the library: where its environment variable says, next to this program
- * (as built), or in ../lib or ../lib/profsim from there (as installed).
+ * Find the library: in the place that its environment variable names, in this
+ * program's folder (as built), or in ../lib or ../lib/profsim (as installed).
  *
  * returns: false, reported
  */
@@ -30,9 +30,9 @@ bool cli_preload_find(char *path, size_t path_bytes,
 void cli_preload_add(const char *path);
 
 /*
- * Run the command to its end. It keeps its stdio. ^C is left to the command,
- * and SIGTERM and SIGHUP are passed on to it. Signals stay blocked until
- * cli_preload_let_go().
+ * Run the command until it ends. It keeps its stdio. This process ignores ^C,
+ * which the command also gets, and passes SIGTERM and SIGHUP on to it. Signals
+ * stay blocked until cli_preload_let_go().
  *
  * out:     *status, as of waitpid(), if it was run
  * in:      path, of cli_preload_find()

@@ -2,8 +2,9 @@
  * recfile.h -- writes recordings, docs/recording.md.
  *
  * Records come in the order of the file: about, strings, modules, frames,
- * stacks, threads, events, end. Deltas and blocks are made here. The file grows
- * in memory, so that it appears whole or not at all.
+ * stacks, threads, events, end. This file computes the deltas and makes the
+ * blocks. The recording is built in memory, so the file appears whole or not at
+ * all.
  */
 #ifndef CLI_RECFILE_H
 #define CLI_RECFILE_H

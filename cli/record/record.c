@@ -6,8 +6,8 @@
  *        +-- spool per image  -->  FILE, FILE.2, ... (images.c)
  *
  * The command keeps its stdio, its arguments and its exit status; messages go
- * to stderr after it has ended. ^C is left to the command; this process goes
- * on, to save the recordings.
+ * to stderr after it has ended. This process ignores ^C, which the command also
+ * gets, and goes on to save the recordings.
  */
 #include "record.h"
 

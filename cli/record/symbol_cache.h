@@ -1,6 +1,6 @@
 /*
- * symbol_cache.h -- caches names from one image to the next, because most
- * images of a command load the same libraries.
+ * symbol_cache.h -- caches the names found for one process image for the next
+ * ones, because most images of a command load the same libraries.
  *
  * A file is identified by its path and build id, an address by its offset from
  * where the file was loaded.

@@ -28,8 +28,8 @@ int cli_symbols_open_file(const char *path);
 struct cli_symbol_cache;
 
 /*
- * in:      cache, of names that were found before, which must live longer; or
- *          NULL
+ * in:      cache, of names that were found before; it must outlive the symbols;
+ *          or NULL
  * returns: NULL if there is no memory
  */
 struct cli_symbols *cli_symbols_open(struct cli_symbol_cache *cache);
@@ -59,8 +59,8 @@ void cli_symbols_added(struct cli_symbols *symbols);
 void cli_symbols_find(struct cli_symbols *symbols, uint64_t pc,
                       struct cli_symbol *symbol);
 
-/* The most functions at one pc: those inlined there, and the one they are
- * in. */
+/* The most functions at one pc: those that are inlined there, and the function
+ * that contains them. */
 enum { CLI_SYMBOLS_MAX = 65 };
 
 /*

@@ -5,7 +5,7 @@
  *      command --> results --> report_json.c, report_junit.c --> files
  *
  * A report is always collected, and written when the command ends, with its
- * exit code. It holds no times, so the same run writes the same bytes.
+ * exit code. A report holds no times, so the same run writes the same bytes.
  */
 #ifndef CLI_REPORT_H
 #define CLI_REPORT_H

@@ -16,8 +16,8 @@
 
 #include "report.h"
 
-/* Text, or an attribute's value. The report's texts are printable UTF-8
- * (escape.h), so none has a character that XML forbids. */
+/* Print a byte of a text or of an attribute's value. The report's texts are
+ * printable UTF-8 (escape.h), so none has a character that XML forbids. */
 static void
 print_byte(FILE *file, char byte)
 {
@@ -46,7 +46,8 @@ print_text(FILE *file, const char *text)
         print_byte(file, *text);
 }
 
-/* A dot ends a part of a class name, so a subject's are written as `_`. */
+/* Print a class name. A dot would end a part of the name, so the subject's dots
+ * are written as `_`. */
 static void
 print_class(FILE *file, const struct cli_report *report, const char *subject)
 {

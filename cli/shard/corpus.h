@@ -9,8 +9,8 @@
  * Anybody may write to the shared folder. So only regular files of at most
  * CLI_CORPUS_BYTES are read, links are not followed, and a file whose name is
  * not the hash of its content is ignored. Received files are judged again like
- * any other inputs. A file appears whole (written, synced, renamed), and none
- * is removed.
+ * any other inputs. A file appears whole (it is written, synced, then renamed),
+ * and no file is removed.
  */
 #ifndef CLI_CORPUS_H
 #define CLI_CORPUS_H

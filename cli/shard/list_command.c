@@ -91,7 +91,7 @@ read_list(struct list *list)
 /* ---- One command ---- */
 
 /* Start a command in a process group of its own, so that all its processes can
- * be ended. */
+ * be killed. */
 static pid_t
 start(char *const *command, const char *item, int output)
 {

@@ -12,11 +12,11 @@
 bool cli_result_take(const char **asked, const char *value);
 
 /*
- * `asked` names a file or a folder. One that ends in a slash is a folder, which
- * is made if needed; the file in it is named after the shard:
- * DIR/shard-3-of-7.result.
+ * Find the path of a result. `asked` names a file or, if it ends in a slash, a
+ * folder, which is made if needed. The file in the folder is named after the
+ * shard: DIR/shard-3-of-7.result.
  *
- * in:      shard, whose count is 0 without --shard: it is then 1 of 1
+ * in:      shard, whose count is 0 without --shard, which means shard 1 of 1
  * out:     path
  * returns: false, and a complaint
  */

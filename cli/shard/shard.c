@@ -30,8 +30,8 @@ is_set(const char *name)
     return name != NULL && getenv(name) != NULL;
 }
 
-/* in: name, of an environment variable. out: *value, unchanged if the variable
- * is not set */
+/* Read a number from an environment variable. out: *value, unchanged if the
+ * variable is not set */
 static bool
 variable(const char *name, uint64_t *value)
 {

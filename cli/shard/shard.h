@@ -29,7 +29,7 @@ struct cli_shard {
  * Read the value of --shard: "3/7", "auto" or "auto/7".
  *
  * `auto` reads the variables of one scheduler: SLURM_ARRAY_TASK_ID with _COUNT,
- * _MIN and _STEP; CI_NODE_INDEX of CI_NODE_TOTAL; with a given N alone also
+ * _MIN and _STEP; CI_NODE_INDEX of CI_NODE_TOTAL; only if N is given also
  * JOB_COMPLETION_INDEX, which counts from 0, and PARALLEL_SEQ.
  *
  * out:     *shard

@@ -1,7 +1,7 @@
 /*
  * trace.c -- see trace.h. Files are untrusted: whatever a file contains,
  * reading it gives a verdict. A file that does not begin like a trace is not
- * read to its end, so even an endless device gets a verdict.
+ * read to its end, so even an endless device can be judged.
  */
 #include "trace.h"
 
@@ -33,10 +33,10 @@ struct input {
 };
 
 /*
- * Walk over the records that have arrived.
+ * Walk over the records that have been read so far.
  *
  * in, out: wire, opened; it stops in front of an incomplete record
- * returns: false if no further byte can make the file a trace
+ * returns: false if the file cannot be a trace, whatever follows
  */
 static bool
 is_sound_so_far(struct model_trace_wire *wire, const struct input *input)

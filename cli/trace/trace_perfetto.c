@@ -6,9 +6,9 @@
  *
  * A nested message begins with its length, which is known only afterwards. So
  * four bytes are reserved and filled in at the end, padded with continuation
- * bits, which any reader of varints accepts: one buffer, no second pass. The
- * buffer is reset after each packet; the largest is a stack of 1000 frames,
- * about 19 KiB.
+ * bits, which any reader of varints accepts. So one buffer and one pass are
+ * enough. The buffer is reset after each packet; the largest is a stack of 1000
+ * frames, about 19 KiB.
  */
 #include "trace_view.h"
 

@@ -1,7 +1,7 @@
 /*
- * trace_stat.c -- see trace_stat.h. One walk over the events: each closes the
- * span that its goroutine was in and opens the next. The trace was judged
- * before, so every transition is legal here.
+ * trace_stat.c -- see trace_stat.h. Walks over the events once: each event
+ * closes the span that its goroutine was in and opens the next. The trace was
+ * judged before, so every transition is legal here.
  */
 #include "trace_stat.h"
 

@@ -1,5 +1,5 @@
 /*
- * agent.c -- the thread that writes profiles, on request and by the clock.
+ * agent.c -- the thread that writes profiles, on request and at regular times.
  *
  * It listens on an abstract socket: there is no file that others could plant or
  * that must be removed, and the kernel reports which user is at the other end.
@@ -19,10 +19,10 @@
  * open. On an older kernel the agent's listener is in the program's table, as
  * high as possible, and is identified by its inode before it is used.
  *
- * The thread always blocks all signals: a signal sent to the process is meant
- * for the program. So it is woken by a futex, which a handler or an exit can
- * use without any descriptor; and it checks twenty times a second whether a
- * client waits.
+ * The thread always blocks all signals, because a signal sent to the process is
+ * meant for the program. It is woken by a futex, which a signal handler or
+ * exit() can use without any descriptor, and checks twenty times a second
+ * whether a client waits.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -86,7 +86,7 @@ now_ns(void)
 
 /*
  * Move a descriptor above the numbers that the program may get, if the hard
- * limit has room there, else as high as possible: the program relies on getting
+ * limit allows that, else as high as possible: the program relies on getting
  * the lowest free numbers.
  */
 static int

@@ -42,8 +42,8 @@ get_timer(void (**handler)(int, siginfo_t *, void *), struct timeval *step)
     return true;
 }
 
-/* A process has one SIGPROF and one ITIMER_PROF, and the program may take them
- * over. */
+/* Has the program taken over SIGPROF or ITIMER_PROF, of which a process has
+ * only one each? */
 void
 profile_cpu_look(void)
 {

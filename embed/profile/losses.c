@@ -65,8 +65,8 @@ profile_status_print(char *to, size_t bytes)
     (void)print_counts(to + used, bytes - (size_t)used, true);
 }
 
-/* The losses may have decreased, if a call that would have confined the process
- * failed. */
+/* Write the losses, or remove the file if there are none: losses decrease if a
+ * call that would have confined the process fails. */
 void
 profile_losses_write(void)
 {

@@ -1,6 +1,6 @@
 /*
- * profile.h -- inside the preloaded profiler: libprof in a program that knows
- * nothing of it.
+ * profile.h -- the internal interface of the preloaded profiler, which runs
+ * libprof in an unchanged program.
  *
  *      heap.c, locks.c (embed/hooks.h)
  *         |       |
@@ -116,8 +116,8 @@ extern _Thread_local struct profile_thread profile_thread
 /* Give the thread a processor of its own until it exits. context: inside */
 void profile_thread_begin(void);
 
-/* Give the bytes left until the thread's next sample back to its processor.
- * From then on each allocation asks the library whether it is sampled. */
+/* Return to the thread's processor the count of bytes left until the next
+ * sample. From then on each allocation asks libprof whether it is sampled. */
 void profile_until_give(void);
 
 /* Borrow a processor for one call. context: inside */

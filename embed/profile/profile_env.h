@@ -17,8 +17,8 @@
  * count. The file exists only if something is missing. */
 #define PROFILE_LOST_END ".lost"
 
-/* An agent listens at an abstract socket whose name is this and the process
- * number. */
+/* An agent listens at an abstract socket whose name is this text followed by
+ * the process number. */
 #define PROFILE_SOCKET_NAME "profsim-profile-"
 
 enum { PROFILE_FOLDER_MAX = 400 }; /* bytes of the folder's path */

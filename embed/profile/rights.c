@@ -1,6 +1,6 @@
 /*
- * rights.c -- handles changes of the program's credentials. Linux keeps these
- * for each thread, and the agent's must not get in the way.
+ * rights.c -- handles changes of the program's credentials. On Linux each
+ * thread has its own, and those of the agent must not disturb the program.
  *
  * libc changes the user of all threads at once, and aborts the program if the
  * kernel allows that for some threads only. So the agent ends before the
@@ -24,9 +24,9 @@
 #include "profile.h"
 
 /*
- * Make a call before the program's credentials change, unless a signal handler
- * has interrupted the profiler. The program's own call is not a cancellation
- * point, so this one must not be, either.
+ * Make a call that must come before a change of the program's credentials,
+ * unless a signal handler has interrupted the profiler. The program's own call
+ * is not a cancellation point, so this one must not be one, either.
  *
  * returns: was it called?
  */
@@ -48,10 +48,10 @@ ahead(void (*call)(void))
 }
 
 /*
- * The child of a vfork shares its parent's memory, but does not confine its
- * parent. A forked child without a sample usually executes a program next, so
- * it gets no agent and writes nothing. Any other process without an agent
- * writes its last files now.
+ * The process is about to confine itself. If it has no agent, and none can be
+ * started, it writes its last files now. There are two exceptions: the child of
+ * a vfork, which shares its parent's memory but does not confine its parent,
+ * and a forked child without a sample, which usually executes a program next.
  */
 static void
 confine(void)

@@ -1,6 +1,6 @@
 /*
- * samples.c -- sampled blocks: recorded when they are allocated, recognised
- * when they are freed.
+ * samples.c -- records sampled blocks when they are allocated, and recognises
+ * them when they are freed.
  */
 #include <errno.h>
 

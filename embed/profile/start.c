@@ -100,8 +100,9 @@ make_prof(void)
 /* ---- forks ---- */
 
 /*
- * A signal handler interrupted the profiler and forked. In the child the
- * interrupted call still ends normally, but no profiles are written.
+ * End profiling in a child that a signal handler forked after it had
+ * interrupted the profiler. The interrupted call still ends normally, but no
+ * profiles are written.
  */
 static void
 end_in_child(void)

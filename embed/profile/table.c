@@ -3,8 +3,8 @@
  * slot from its home on, and removing one moves up what comes after it.
  *
  * The lock's word names the thread that holds it. So a handler that forks knows
- * whether it interrupted the holder, and a thread that forks can hold the lock
- * and go on.
+ * whether it interrupted the holder, and a thread that forks can take the lock
+ * before the fork and still use the table.
  */
 #include "table.h"
 
@@ -92,8 +92,8 @@ slot_of(uintptr_t address)
     return slot;
 }
 
-/* Close the gap: move up a later entry whose home is at the gap or before it.
- */
+/* Remove the entry at `gap`: move up a later entry whose home is at the gap or
+ * before it, and so on. */
 static void
 remove_locked(uint32_t gap)
 {

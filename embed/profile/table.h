@@ -58,7 +58,7 @@ uint64_t table_count(void);
  * handlers do when they allocate.
  *
  * context: also a signal handler that interrupted any of these functions; the
- *          child must then let them end first
+ *          child must then let the interrupted function end first
  */
 void table_before_fork(void);
 void table_after_fork(void);

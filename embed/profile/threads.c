@@ -1,11 +1,12 @@
 /*
  * threads.c -- a processor of libprof for each thread.
  *
- * A thread gets one when it first allocates and gives it back when it exits. A
- * processor's count of bytes until the next sample continues with its next
- * thread: the probability that an allocation is sampled does not depend on what
- * was allocated before it, nor by which thread. If there are more threads than
- * processors, the others borrow one for each call.
+ * A thread gets a processor when it first allocates and gives it back when it
+ * exits. The processor's next thread continues its count of bytes until the
+ * next sample. That is correct, because the probability that an allocation is
+ * sampled does not depend on what was allocated before it, nor by which thread.
+ * If there are more threads than processors, the others borrow one for each
+ * call.
  */
 #include <mqueue.h>
 #include <pthread.h>

@@ -1,9 +1,10 @@
 /*
- * waits.c -- which threads hold a lock that others wait for, and which wait.
+ * waits.c -- records waits for locks, for the thread that waits and for the
+ * thread that held the lock.
  *
- * A waiter registers its lock in a table, so that a thread that unlocks knows
- * by one load whether any thread waits (embed_awaited), and by another whether
- * it waits for this lock. The time waited is charged to the holder after it
+ * A waiter registers its lock in a table. So a thread that unlocks knows by one
+ * load whether any thread waits (embed_awaited), and by another load whether
+ * one waits for this lock. The time waited is charged to the holder after it
  * unlocks (mutex profile), and to the waiter (block profile). If two locks
  * share a slot, the later one is not registered, and that is counted.
  */

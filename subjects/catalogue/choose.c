@@ -1,7 +1,8 @@
 /*
  * choose.c -- the main program: explores one plan with one profiler.
  *
- * usage: PROGRAM PLAN, or PROGRAM alone, which names the plans that it can run
+ * usage: PROGRAM PLAN; without PLAN it prints the names of the plans that it
+ * can run
  */
 #include <stdio.h>
 #include <string.h>

@@ -28,8 +28,8 @@ void change_end(unsigned site, int objects);
 
 /* Judge while nothing else runs: exactly what is live must be shown. */
 void judge_at_rest(void);
-/* Judge while others run: each site must show what it had at some moment of the
- * snapshot. */
+/* Judge while other threads run: each site must show what it had at some moment
+ * during the snapshot. */
 void judge_meanwhile(void);
 /* Judge a file: it must hold as many records as its head says. */
 void judge_file(void);

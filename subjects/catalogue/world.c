@@ -381,9 +381,10 @@ object_sweep_end(unsigned address)
 /* ---- The judge ---- */
 
 /*
- * What a site may show: at least what calls that have returned did, at most
- * what calls under way may also have done. A snapshot that runs beside other
- * calls may show any moment of its duration (the window).
+ * The number of objects that a site may show. `least` counts only calls that
+ * have returned; `most` also counts calls that have begun. A snapshot during
+ * other calls may show any moment of its duration: window_least and window_most
+ * are the bounds over that time.
  */
 static struct {
     long least;

@@ -27,7 +27,7 @@ struct shown {
     long bytes;
 };
 
-/* How the program's threads run beside each other. */
+/* How the program's threads run. */
 enum manner {
     NATIVE,      /* at once */
     INTERPRETED, /* one at a time: they hold the interpreter in each call */
@@ -35,8 +35,8 @@ enum manner {
 };
 
 /*
- * A profiler that is wrapped around the allocator. NULL: it lacks this call,
- * and plans that need the call are left out.
+ * A profiler that is wrapped around the allocator. A function may be NULL: the
+ * profiler lacks that call, and plans that need it are not run.
  */
 struct profiler {
     enum manner manner;
@@ -62,8 +62,8 @@ struct profiler {
     bool turn_forgets; /* turned off, it forgets what was live */
     void (*reset)(void);
 
-    /* A file: a byte that says how many records follow, and the records.
-     * out: bytes. returns: how many */
+    /* Write a file: a byte that says how many records follow, then the records.
+     * out: bytes. returns: how many bytes */
     size_t (*write)(unsigned char *bytes, size_t size);
 
     bool is_collected; /* objects go by the collector, and are looked up */

@@ -37,8 +37,8 @@ count_samples(size_t bytes, uint64_t trials)
 
 /*
  * If weights count crossings, N blocks of S bytes count a Poisson number of
- * mean N S / R. It is judged as a binomial number whose chances are below a
- * thousandth, which is nearly the same.
+ * mean N S / R. It is judged as a binomial number with many trials, each of a
+ * chance below a thousandth, which has nearly the same distribution.
  */
 static double
 judge_crossings(const char *what, size_t bytes, uint64_t trials, uint64_t count)
@@ -153,8 +153,8 @@ weight_at(double bytes, double interval)
     return bytes / -expm1(-bytes / interval);
 }
 
-/* returns: the interval at which this size has this weight; weights grow with
- * the interval */
+/* returns: the sampling interval at which a block of this size has this weight;
+ * weights grow with the interval */
 static double
 interval_for(double bytes, double weight)
 {

@@ -87,8 +87,8 @@ on_signal(int number)
     allocate_inside();
 }
 
-/* The signal's handler runs when the breakpoint's returns: at the nop, in the
- * middle of an allocation. */
+/* Send a signal. Its handler runs when the handler of the breakpoint returns:
+ * at the nop, in the middle of an allocation. */
 static void
 send_signal(const struct watch_event *event)
 {
@@ -144,8 +144,8 @@ is_first_sampled(void)
     return seen.allocs > 0;
 }
 
-/* Blocks that are freed while no consumer is attached must be gone when one
- * attaches. */
+/* Blocks that are freed while no consumer is attached must not fire a free once
+ * one is attached again. */
 static void
 judge_deaths_unseen(void)
 {
@@ -253,8 +253,8 @@ judge_detached_inside(void)
 
 /*
  * Allocate blocks while another thread attaches and detaches. On a busy machine
- * that thread may not run for as long as 100,000 blocks take, so the check ends
- * only when it has attached and detached often enough.
+ * the other thread may not run at all during 100,000 allocations, so the check
+ * ends only when that thread has attached and detached often enough.
  */
 void
 check_attach_anywhere(void)

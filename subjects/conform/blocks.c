@@ -20,8 +20,8 @@ odd_size(size_t i)
     return 1 + i * i * 131 % 1999993;
 }
 
-/* Allocate blocks in every way and of many sizes, and pass `judge` the events
- * that each fired. Every other block is freed late. */
+/* Allocate blocks of many sizes in every way, and pass to `judge` the events
+ * that each block fired. Every second block is freed later, not at once. */
 static uint64_t
 walk(void (*judge)(const struct way *way, size_t bytes, const void *block,
                    const struct seen *born, const struct seen *died))

@@ -26,12 +26,12 @@ _Noreturn void not_applicable(const char *format, ...)
     __attribute__((format(printf, 1, 2)));
 
 /*
- * Judge a count of independent events, each of chance p. It is broken if a
- * correct producer would show so extreme a count with a chance below
- * PROPS_ALPHA.
+ * Judge a count of independent events, each of chance p. The contract counts as
+ * broken if a correct producer would show a count that extreme with a chance
+ * below PROPS_ALPHA.
  *
- * returns: about the smallest relative error of the chance that would be
- *          noticed with probability 0.999
+ * returns: approximately the smallest relative error of p that would be noticed
+ *          with probability 0.999
  */
 double judge_count(const char *what, uint64_t trials, double p, uint64_t count);
 

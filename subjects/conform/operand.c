@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A register by any of its names; a narrow one is the low part of it. */
+/* A register with all of its names. A narrow name means the low part of the
+ * register. */
 static const struct {
     const char *name;
     int greg;

@@ -22,7 +22,8 @@ struct operand {
 /*
  * Read one argument.
  *
- * returns: the text behind it, without blanks; NULL if its form is not known
+ * returns: the text after the argument and the blanks that follow it; NULL if
+ *          the form of the argument is not known
  */
 const char *operand_parse(const char *text, struct operand *operand);
 

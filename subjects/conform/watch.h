@@ -23,8 +23,9 @@ struct watch_event {
 };
 
 /*
- * Plant breakpoints at all probes of the provider in all modules loaded now,
- * and call `sink` for each event, in the thread and at the moment it fires.
+ * Set breakpoints at all probes of the provider in all modules that are loaded
+ * now. From then on call `sink` for each event, in its thread and at the moment
+ * it fires.
  *
  * in:      sink, safe in a signal handler
  * returns: NULL, or why not

@@ -1,7 +1,7 @@
 /*
- * weights.h -- weights that differ for one size, from a producer that counts
- * the sampling intervals a block crosses, as the first version of the contract
- * said.
+ * weights.h -- for producers whose weights count the sampling intervals that a
+ * block crosses, as the first version of the contract said. So blocks of one
+ * size have different weights.
  */
 #ifndef CONFORM_WEIGHTS_H
 #define CONFORM_WEIGHTS_H

@@ -1,6 +1,6 @@
 /*
  * count_and_force.c -- FoundationDB's MemoryTracker (flow/MemoryTracker.cpp):
- * every I-th allocation, and all large ones.
+ * samples every I-th allocation, and all large ones.
  *
  *   draw      1 + (a number modulo 2 I - 1), mean I
  *   rule      counts allocations, whatever their size; those of 100,000 bytes

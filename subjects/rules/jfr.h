@@ -1,5 +1,5 @@
 /*
- * jfr.h -- what jdk.ObjectAllocationSample reports, followed event by event.
+ * jfr.h -- computes what jdk.ObjectAllocationSample reports, event by event.
  *
  * The rule uses no random numbers: the figures are those of one thread whose
  * buffers have the rate's size, over a whole cycle of the pattern.

@@ -15,9 +15,9 @@
  *      CARRIED         the next threshold counts from this one, so a long
  *                      allocation may reach several
  *
- * A rule set never draws random numbers. Its caller gives it one, or an
- * enumerator asks it for the distribution (`above`). So machine.c and the
- * enumerators share only these functions, and each checks the other.
+ * A rule set never draws random numbers itself. Its caller passes a random
+ * number, or an enumerator asks it for the distribution (`above`). So machine.c
+ * and the enumerators share only these functions, and each checks the other.
  */
 #ifndef SUBJECTS_RULES_H
 #define SUBJECTS_RULES_H
@@ -112,9 +112,9 @@ struct subjects_rules {
 
     /* returns: the threshold for a number below 2^number_bits. It never
      *          grows with the number or, if `number_grows`, never falls.
-     *          RENEWAL: the allocation that brings the sum of ticks to it
-     *          reaches it. CARRIED: the next point lies so many ticks behind
-     *          the one before; the first, behind the tick before the first. */
+     *          RENEWAL: it is reached by the allocation that brings the sum of
+     *          ticks to it. CARRIED: it is the distance in ticks from one point
+     *          to the next. For the first point, 1 means the first tick. */
     uint64_t (*threshold)(uint64_t rate, uint64_t number);
     unsigned number_bits;
     bool number_grows;
@@ -127,8 +127,9 @@ struct subjects_rules {
     size_t (*pieces)(uint64_t rate, struct subjects_piece *pieces);
 
     /* returns: whether a size is always sampled, once, whatever the countdown
-     * says. Then RENEWAL draws a new threshold; CARRIED leaves the countdown as
-     * it was, unless `always_ticks`. NULL: no size is */
+     * says. After such a sample RENEWAL draws a new threshold; CARRIED leaves
+     * the countdown as it was, unless `always_ticks`. NULL: no size is always
+     * sampled */
     bool (*always)(uint64_t rate, uint64_t size_bytes);
     bool always_ticks;
 

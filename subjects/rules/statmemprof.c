@@ -11,7 +11,7 @@
  * lambda is 8 / R here. Estimates are right for words with header, so for k
  * payload words they are (k+1)/k of the truth: 1.5 for 16 bytes. The
  * distribution below is the geometric one that the draw is meant to follow;
- * props/props/test/subjects/test_rules.c measures how far the draw's mean is
+ * props/test/subjects/test_rules.c measures how far the draw's mean is
  * from it.
  */
 #include <math.h>

@@ -1,7 +1,7 @@
 /*
  * shared_name.c -- K17, gperftools#1488: after a fork both processes write
- * their profile under one name. To be preloaded; writes $PROFILE.NUMBER at
- * exit.
+ * their profile under one name. To be preloaded; writes the file
+ * $PROFILE.NUMBER at exit, where NUMBER is the process number.
  */
 #include <stdio.h>
 #include <stdlib.h>
