@@ -364,8 +364,7 @@ judge_status(struct props_judge *judge)
     if (answer->count != expected.count && expected.fits)
         judge_breach(judge, PROPS_B1, "%zu buckets to list, expected %" PRIu32,
                      answer->count, expected.count);
-    /* If the wrong events are published, the count is wrong as a
-     * consequence. */
+    /* If the wrong events are published, the count follows them. */
     else if (answer->count != expected.count &&
              (judge->breach.broken & PROPS_BIT(PROPS_H5)) == 0)
         judge_breach(judge, PROPS_H8, "%zu buckets to list, expected %" PRIu32,

@@ -22,7 +22,7 @@ new_world(void *context)
     });
 }
 
-/* Advance and flush, until the library refuses to advance. */
+/* Advance the cycle and flush until the library refuses to advance. */
 static void
 advance(uint32_t cycles)
 {
@@ -70,7 +70,7 @@ const struct sim_kernel props_kernel_advance_alloc = {
 
 /* ---- The program frees, and is overtaken ---- */
 
-static prof_bucket born; /* before the threads begin */
+static prof_bucket born; /* made before the threads begin */
 
 static void
 new_world_with_one(void *context)
@@ -136,7 +136,8 @@ alloc_then_free(void *context, uint32_t thread)
 
     (void)context;
     if (prof_heap_phase(kernel_prof).cycle != cycle)
-        prof_heap_free(proc, bucket); /* a later cycle: a sweep found it */
+        prof_heap_free(proc, bucket); /* a free in a later cycle, as by a
+                                       * sweep */
     else
         prof_heap_free_explicit(proc, bucket);
 }
@@ -196,9 +197,10 @@ const struct sim_kernel props_kernel_advance_in_signal = {
 
 /* ---- A signal handler records in the middle of a publication ---- */
 
-static prof_bucket kept;   /* by the thread, for its handler */
+static prof_bucket kept;   /* made by the thread, for its handler */
 static uint32_t handlings; /* 0 or 1 */
-static uint32_t frees;     /* 0 or 1: the handler may come before anything */
+static uint32_t frees;     /* 0 or 1: the handler may run before there is
+                            * anything to free */
 
 static void
 life_in_signal(void *context, uint32_t thread)
@@ -271,7 +273,7 @@ const struct sim_kernel props_kernel_advance_stalled = {
 
 /* ---- A world of one processor ---- */
 
-static prof_bucket only; /* of an object that a sweep may find dead */
+static prof_bucket only; /* an object that a sweep may find dead */
 
 static void
 one_processor(void *context)
@@ -283,7 +285,7 @@ one_processor(void *context)
     kernel_advance_alone();
 }
 
-/* Sums of one processor take a shorter way: they are copied. */
+/* With one processor sums are copied, not added up. */
 static void
 free_and_alloc(void *context, uint32_t thread)
 {
@@ -298,7 +300,7 @@ advance_sweep_and_look(void *context, uint32_t thread)
 {
     advance(1);
     kernel_look(context, thread);
-    /* Busy is an answer: the next cycle publishes it. */
+    /* PROF_ERR_BUSY is allowed: then the next cycle publishes the free. */
     if (prof_heap_post_sweep(kernel_prof) == PROF_OK)
         kernel_look(context, thread);
 }

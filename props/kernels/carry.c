@@ -7,9 +7,9 @@
 #include "instance.h"
 #include "kernels.h"
 
-enum { EDGE_SLOT = 2 }; /* where the first cycle's allocations go */
+enum { EDGE_SLOT = 2 }; /* the slot of the first cycle's allocations */
 
-/* One more event overflows the counter of either processor. */
+/* Fill the counters of both processors: one more event overflows either. */
 static void
 full_counters(void *context)
 {
@@ -59,7 +59,7 @@ const struct sim_kernel props_kernel_carry = {
 
 /* ---- A carry that a cycle overtakes ---- */
 
-static bool swept; /* the collector's, for the final check */
+static bool swept; /* by the collector; read by the final check */
 
 static void
 one_full_counter(void *context)
@@ -82,7 +82,7 @@ advance_and_sweep(void *context, uint32_t thread)
     (void)thread;
     if (prof_heap_next_cycle(kernel_prof) == PROF_OK)
         kernel_flush();
-    /* Busy is an answer: the next cycle publishes it. */
+    /* PROF_ERR_BUSY is allowed: then the next cycle publishes the sweep. */
     swept = prof_heap_post_sweep(kernel_prof) == PROF_OK;
 }
 

@@ -32,10 +32,10 @@ enum { STEP = 8 };
 
 static _Atomic uint64_t counter;
 
-/* Each is accessed only by its own thread. */
+/* The state of a processor, which only its own thread accesses. */
 static struct processor {
-    uint64_t early; /* the least that a reading may be */
-    bool waited;    /* for its loads, since the last reading */
+    uint64_t early; /* the least that its next reading may be */
+    bool waited;    /* it has fenced its loads since its last reading */
 } processors[SIM_THREADS_MAX];
 
 void
@@ -59,7 +59,8 @@ reading(const struct processor *own)
         case 1:
             return own->early;
         case 2:
-            /* Not plus 0, which a compiler may take for a load. */
+            /* Adds 1, not 0: a compiler may turn an addition of 0 into a
+             * load. */
             return atomic_fetch_add_explicit(&counter, 1, memory_order_relaxed);
         default:
             break;

@@ -55,7 +55,7 @@ drain(void *context, uint32_t thread)
     prof_cpu_drain(cpu);
 }
 
-/* returns: ticks of the profile, once it is stopped */
+/* returns: the ticks of the profile, which has been stopped */
 static uint64_t
 total(uint64_t *lost)
 {
@@ -67,7 +67,7 @@ total(uint64_t *lost)
     return totals.recorded + totals.lost;
 }
 
-/* ---- A handler strikes wherever it likes ---- */
+/* ---- a handler interrupts another one anywhere ---- */
 
 static void
 one_or_two(void *context)
@@ -90,7 +90,7 @@ const struct sim_kernel props_kernel_cpu_signal = {
     .threads_count = 2,
 };
 
-/* ---- More ticks than cells ---- */
+/* ---- more ticks than cells ---- */
 
 static void
 four(void *context)
@@ -112,7 +112,7 @@ const struct sim_kernel props_kernel_cpu_full = {
     .threads_count = 2,
 };
 
-/* ---- ... and a drain that counts those without one ---- */
+/* ---- the same with a drain, which counts the ticks that found no cell ---- */
 
 static void
 no_cell_left(void *context)
@@ -140,7 +140,7 @@ const struct sim_kernel props_kernel_cpu_lost = {
     .threads_count = 2,
 };
 
-/* ---- Stop beside ticks ---- */
+/* ---- a stop while ticks are recorded ---- */
 
 static uint64_t ticks_at_stop;
 static bool stopped;
@@ -196,9 +196,9 @@ const struct sim_kernel props_kernel_cpu_stop = {
     .threads_count = 2,
 };
 
-/* ---- Stop and start beside a tick ---- */
+/* ---- a stop and a start while a tick is recorded ---- */
 
-static bool came_before; /* the tick, before the first profile's end */
+static bool came_before; /* the tick was over before the first profile ended */
 
 static void
 one_profile(void *context)
@@ -280,7 +280,8 @@ write_profile(void)
 static void
 load_and_write(void *context, uint32_t thread)
 {
-    /* A header of three words; then so many ticks of one frame. */
+    /* A header of three words, then a record of LOADED_TICKS ticks with one
+     * frame. */
     static const uint64_t words[] = {3,     0, PROF_CPU_HZ, 4, 0, LOADED_TICKS,
                                      0x2000};
     const bool was_active = write_profile() == PROF_ERR_ACTIVE;

@@ -7,15 +7,20 @@
 #include "prof/prof.h"
 #include "session.h"
 
-enum { GENERATIONS = 3, READS_MAX = 8, FREQUENCY = 2 /* begins a footer */ };
+enum {
+    GENERATIONS = 3,
+    READS_MAX = 8,
+    FREQUENCY = 2 /* FREQUENCY: the first
+                   * byte of a footer */
+};
 
 static alignas(PROF_BLOCK_ALIGN) unsigned char block[1 << 14];
 static struct prof_flight *flight;
 static struct session_file file;
 static struct session_events events;
-static uint64_t last_read; /* generation */
+static uint64_t last_read; /* number of the generation read last */
 
-/* The stamps alone put events in order. */
+/* The clock stands still: only the stamps put events in order. */
 static uint64_t
 same_moment(void *context)
 {
@@ -115,7 +120,7 @@ read_one(void *context, uint32_t thread)
     (void)read_generation();
 }
 
-/* ---- A thread on no processor writes while a generation ends ---- */
+/* ---- a thread outside all processors emits while a generation ends ---- */
 
 static void
 one_event(void *context)
@@ -142,7 +147,7 @@ const struct sim_kernel props_kernel_flight_outside = {
     .threads_count = 2,
 };
 
-/* ---- A generation is read while others take the oldest places ---- */
+/* ---- a generation is read while others replace the oldest ones ---- */
 
 static void
 three_generations(void *context)
@@ -170,11 +175,12 @@ const struct sim_kernel props_kernel_flight_reader = {
     .threads_count = 2,
 };
 
-/* ---- Two readers where a generation ends ---- */
+/* ---- two readers at the end of a generation ---- */
 
 static enum prof_status statuses[2];
 
-/* One generation has one part left, its footer; there are two more. */
+/* Of one generation only the last part, its footer, is left to read; two more
+ * generations follow. */
 static void
 nearly_read(void *context)
 {
@@ -197,8 +203,8 @@ read_part(void *context, uint32_t thread)
     statuses[thread] = prof_flight_read(flight, &part);
 }
 
-/* Of two that are not refused, the first ends the old generation and the second
- * begins the next. */
+/* One reader ends the generation. The other is refused, or begins to read the
+ * next one. */
 static void
 one_end(void *context)
 {
@@ -223,14 +229,16 @@ const struct sim_kernel props_kernel_flight_readers = {
     .threads_count = 2,
 };
 
-/* ---- The end of a generation tells its own losses ---- */
+/* ---- the end of a generation reports the losses of that generation only
+ * ---- */
 
 enum { EVENTS_MAX = 1000 };
 
 static struct prof_flight_part last_part;
 static uint64_t lost; /* of the first generation */
 
-/* The first generation has lost events, and only its end is left to read. */
+/* The first generation has lost events, and only its last part is left to
+ * read. */
 static void
 some_are_lost(void *context)
 {

@@ -13,7 +13,7 @@
 #include "kernels.h"
 #include "prof/fork.h"
 
-static prof_bucket born; /* before the threads begin */
+static prof_bucket born; /* made before the threads begin */
 static uint64_t recorded_before;
 
 static uint64_t
@@ -32,8 +32,8 @@ frees_recorded(void)
     return totals.frees_published + totals.frees_pending;
 }
 
-/* Repair the instance in the child. in: *allocs, *frees, the most that is
- * right. out: the same, what the child has */
+/* Repair the instance in the child, and check its counts. in: *allocs, *frees,
+ * the most that they may be. out: *allocs, *frees, what they are */
 static void
 mend(uint64_t *allocs, uint64_t *frees)
 {
@@ -50,13 +50,15 @@ mend(uint64_t *allocs, uint64_t *frees)
                       "the child has lost events from before, or has too many");
 }
 
-/* The child waits for no thread, and events are published in their cycle. */
+/* Check that the child waits for no thread, and that events are published in
+ * their cycle. */
 static void
 mend_and_check(uint64_t allocs, uint64_t frees)
 {
     mend(&allocs, &frees);
     kernel_look(NULL, 0);
-    /* On the gone thread's processor, with stacks that it may have inserted. */
+    /* Record on the lost thread's processor, with stacks that it may have
+     * inserted. */
     kernel_alloc(0, 0);
     kernel_alloc(0, 1);
     kernel_block(0, 2);
@@ -65,7 +67,7 @@ mend_and_check(uint64_t allocs, uint64_t frees)
     kernel_check_listing(2);
 }
 
-/* ---- A record call ---- */
+/* ---- a fork inside a record call ---- */
 
 static void
 one_old(struct prof_config config)
@@ -117,11 +119,12 @@ const struct sim_kernel props_kernel_fork_record = {
     .threads_count = 1,
 };
 
-/* ---- A record call that carries ---- */
+/* ---- a fork inside a record call that carries ---- */
 
-enum { EDGE_ALLOCS_SLOT = 2, EDGE_FREES_SLOT = 1 }; /* of each third cycle */
+enum { EDGE_ALLOCS_SLOT = 2, EDGE_FREES_SLOT = 1 }; /* in every third cycle */
 
-/* Set what processor 0 has counted. in: carried, times that it has wrapped */
+/* Set what processor 0 has counted. in: carried, how often the counter has
+ * wrapped */
 static void
 set_counted(uint32_t slot, enum half half, uint32_t carried)
 {
@@ -135,8 +138,8 @@ set_counted(uint32_t slot, enum half half, uint32_t carried)
         store_relaxed(&kernel_prof->counters.carries, 1);
 }
 
-/* One more event of either kind overflows its counter. All before are
- * published. */
+/* Fill the counters of allocations and frees: one more event overflows either.
+ * All earlier events are published. */
 static void
 edge_after(uint32_t carried)
 {
@@ -172,7 +175,8 @@ alloc_and_free(void *context, uint32_t thread)
     prof_heap_free(prof_proc_at(kernel_prof, 0), born);
 }
 
-/* An event is counted once or not at all; none of 2^32 others is. */
+/* The interrupted event is counted once or not at all, and none of the 2^32
+ * others is lost or counted twice. */
 static void
 child_at_edge(void)
 {
@@ -210,7 +214,7 @@ const struct sim_kernel props_kernel_fork_later_carry = {
     .threads_count = 1,
 };
 
-/* ---- Control calls, while another thread records ---- */
+/* ---- a fork inside a control call, while another thread records ---- */
 
 static void
 advance_and_publish(void *context, uint32_t thread)
@@ -257,7 +261,7 @@ const struct sim_kernel props_kernel_fork_control = {
     .threads_count = 2,
 };
 
-/* ---- The first snapshot ---- */
+/* ---- a fork inside the first snapshot ---- */
 
 static void
 three_old(const struct prof_rules *rules)
@@ -296,7 +300,7 @@ child_of_first(void)
         totals.allocs_published == 3 && totals.frees_published == 1 &&
             totals.allocs_pending == 0 && totals.frees_pending == 0,
         "half of a first snapshot is published in the child");
-    mend_and_check(3, 1); /* as if it had forked again */
+    mend_and_check(3, 1); /* as after a second fork */
 }
 
 static void

@@ -13,7 +13,7 @@
 
 /* ---- A tracer ---- */
 
-/* One in each buffer that the child can have in use. */
+/* One event for each buffer that the child may use. */
 enum { EVENTS_OF_CHILD = 4 };
 
 static void
@@ -63,7 +63,8 @@ by_clock(void *context)
     session_make(PROF_TRACE_ORDER_CLOCK);
 }
 
-/* All there is: events on and off processors, a reader, an end, a beginning. */
+/* Use the whole tracer: events on and off processors, a reader, a stop, a
+ * start. */
 static void
 trace_all(void *context, uint32_t thread)
 {
@@ -163,7 +164,7 @@ profile_all(void *context, uint32_t thread)
     prof_cpu_drain(cpu);
     tick(0x2000);
     tick(0x3000);
-    tick(0x4000); /* finds the ring full */
+    tick(0x4000); /* the ring is full */
     (void)!prof_cpu_stop(cpu);
     (void)!prof_cpu_start(cpu, PROF_CPU_HZ);
 }
@@ -248,7 +249,7 @@ keep_books(void *context, uint32_t thread)
     (void)!prof_profile_remove(profile, "b", 1);
 }
 
-/* returns: whether it was there and is closed now */
+/* returns: was there such an entry, now removed? */
 static bool
 has_closed(const char *key)
 {

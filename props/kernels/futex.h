@@ -14,7 +14,7 @@
 
 #define syscall(...) asked_of_the_system(__VA_ARGS__, 0)
 
-/* Handles the calls that a lock makes, and no others. */
+/* Handle the futex calls that a lock makes, and no others. */
 static inline long
 asked_of_the_system(int number, ...)
 {

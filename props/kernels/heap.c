@@ -5,11 +5,11 @@
 #include "instance.h"
 #include "kernels.h"
 
-enum { OTHER_PROC = 2 }; /* of no thread */
+enum { OTHER_PROC = 2 }; /* a processor without a thread */
 
-static prof_bucket born; /* before the threads begin */
+static prof_bucket born; /* made before the threads begin */
 
-/* ---- Publishing beside recording ---- */
+/* ---- publishing while other threads record ---- */
 
 static void
 one_cycle_old(void *context)
@@ -70,7 +70,7 @@ explicit_free_and_again(void *context, uint32_t thread)
 {
     (void)context;
     prof_heap_free_explicit(prof_proc_at(kernel_prof, thread), born);
-    /* On another processor: what it counted is in other words. */
+    /* On another processor, whose counters are other words. */
     prof_heap_free_explicit(prof_proc_at(kernel_prof, OTHER_PROC),
                             kernel_alloc(thread, 0));
 }
@@ -115,9 +115,9 @@ const struct sim_kernel props_kernel_busy = {
     .threads_count = 2,
 };
 
-/* ---- A flush goes back to no cycle ---- */
+/* ---- a flush does not undo a cycle that has advanced ---- */
 
-static bool turned; /* a next_cycle was accepted */
+static bool turned; /* a next_cycle succeeded */
 
 static void
 nothing_turned(void *context)
@@ -160,7 +160,7 @@ const struct sim_kernel props_kernel_flush_advance = {
     .threads_count = 2,
 };
 
-/* ---- A flush sees what was counted before its cycle ---- */
+/* ---- a flush publishes what was counted before its cycle ---- */
 
 static void
 sweep_and_advance(void *context, uint32_t thread)
@@ -216,7 +216,7 @@ const struct sim_kernel props_kernel_heap_readers = {
     .threads_count = 2,
 };
 
-/* ---- Totals beside a life ---- */
+/* ---- totals while an object is allocated and freed ---- */
 
 static void
 frees_have_allocs(void *context, uint32_t thread)
@@ -256,7 +256,7 @@ const struct sim_kernel props_kernel_heap_totals = {
     .threads_count = 2,
 };
 
-/* ---- A bucket arrives while buckets are counted and listed ---- */
+/* ---- a bucket is added while a snapshot counts and lists ---- */
 
 static void
 one_is_published(void *context)
@@ -281,7 +281,8 @@ two_allocs(void *context)
     kernel_check_totals(2, 0);
 }
 
-/* What a snapshot must keep to, whatever it met. */
+/* What must hold of every snapshot: PROF_ERR_SHORT if and only if there are
+ * more records than room. */
 static void
 check_room(enum prof_status status, size_t count, size_t room)
 {
@@ -291,7 +292,8 @@ check_room(enum prof_status status, size_t count, size_t room)
                       "it is short if there is no room, and only then");
 }
 
-/* Record i of one that found room for `listed`; depth 0: not written. */
+/* Check record i of a snapshot with room for `listed` records; depth 0: not
+ * written. */
 static void
 check_written(size_t i, uint32_t depth, size_t listed)
 {

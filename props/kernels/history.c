@@ -5,7 +5,8 @@
  * A call precedes another one if it happens before it in the sense of C11. To
  * establish that, each call takes and releases one lock (the turnstile) when it
  * begins and again when it ends. Without it, a call could end before another
- * one begins although no thread knows; C11 promises nothing about such calls.
+ * one begins without any thread seeing that order; C11 promises nothing about
+ * such calls.
  */
 #include "instance.h"
 #include "kernels.h"
@@ -14,7 +15,7 @@
 
 enum { RECORD, LIST };
 
-/* What a sequential table knows: the bucket of each stack, 0 for none. */
+/* The state of a sequential table: the bucket of each stack, 0 for none. */
 struct sequential {
     uint32_t bucket[KERNEL_STACKS];
 };
@@ -37,7 +38,7 @@ record_step(struct sequential *table, const struct sim_operation *operation)
 
     for (uint32_t i = 0; *bucket == 0 && i < KERNEL_STACKS; i++) {
         if (table->bucket[i] == operation->result)
-            return false; /* another stack's */
+            return false; /* the bucket of another stack */
     }
     if (*bucket == 0)
         *bucket = (uint32_t)operation->result;

@@ -6,7 +6,8 @@
 
 enum { TRIES_MAX = 3, BLOCK_CYCLES = 5 };
 
-/* f(f(a) + b) with f the mixing of one frame: 1 follows 0's second frame. */
+/* Go's hash of a and b is f(f(a) + b), f being the mixing of one frame.
+ * FIRST(a) is f(a), so stacks 0 and 1 can be made to collide. */
 #define FIRST(a) ((uint64_t)(a)*1025 ^ ((uint64_t)(a)*1025 >> 6))
 
 const uintptr_t kernel_stacks[KERNEL_STACKS][2] = {
@@ -163,7 +164,7 @@ kernel_drain_and_check(uint64_t allocs, uint64_t frees)
 {
     struct prof_heap_totals totals;
 
-    insist(prof_heap_flush(kernel_prof)); /* if a flush was refused */
+    insist(prof_heap_flush(kernel_prof)); /* a flush may have been refused */
     kernel_advance_alone();
     kernel_advance_alone();
     kernel_check_totals(allocs, frees);

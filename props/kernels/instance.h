@@ -9,12 +9,14 @@
 
 enum { KERNEL_STACKS = 4, KERNEL_RECORDS = 8 };
 
-/* Two frames each; 0 and 1 have the same full hash under PROF_HASH_GO_64. */
+/* The stacks have two frames each; 0 and 1 have the same full hash under
+ * PROF_HASH_GO_64. */
 extern const uintptr_t kernel_stacks[KERNEL_STACKS][2];
 
 extern struct prof *kernel_prof;
 
-/* Fields that the kernel's configuration leaves out get small defaults. */
+/* Make the instance. Fields that the configuration leaves out get small
+ * defaults. */
 void kernel_new_instance(struct prof_config config);
 
 /* Record an allocation of 16 bytes on a processor. */
@@ -23,14 +25,15 @@ prof_bucket kernel_alloc(uint32_t proc, uint32_t stack);
 /* Record a wait on a processor. */
 void kernel_block(uint32_t proc, uint32_t stack);
 
-/* Check how many events were recorded, whether published or pending. */
+/* Check how many events were recorded, published and pending together. */
 void kernel_check_totals(uint64_t allocs, uint64_t frees);
 
-/* Check that `count` waits of kernel_block() were recorded, all on one stack */
+/* Check that `count` waits of kernel_block() were recorded, all on one
+ * stack. */
 void kernel_check_blocks(uint64_t count);
 
-/* Check the instance's invariants, and that it lists `buckets` different ones.
- */
+/* Check the instance's invariants, and that it lists `buckets` different
+ * buckets. */
 void kernel_check_listing(uint32_t buckets);
 
 /*

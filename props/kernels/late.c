@@ -7,11 +7,11 @@
 
 enum { OTHER_PROC = 1 };
 
-static prof_bucket born; /* before the threads begin */
+static prof_bucket born; /* made before the threads begin */
 
 /* ---- The slot of a late free is published in the very next cycle ---- */
 
-/* Two objects of a cycle that has ended; one of them is swept already. */
+/* Make two objects of a cycle that has ended; one of them has been swept. */
 static void
 one_of_two_swept(void *context)
 {
@@ -59,7 +59,7 @@ const struct sim_kernel props_kernel_late_free = {
     .barriers = true,
 };
 
-/* ---- ... also if one thread advances while another one publishes ---- */
+/* ---- the same if one thread advances and another one publishes ---- */
 
 static void
 advance_only(void *context, uint32_t thread)
@@ -67,7 +67,7 @@ advance_only(void *context, uint32_t thread)
     (void)context;
     (void)thread;
     if (prof_heap_next_cycle(kernel_prof) == PROF_OK)
-        return; /* busy is an answer, too: the free goes by that */
+        return; /* PROF_ERR_BUSY is allowed, too */
 }
 
 static void
@@ -76,7 +76,8 @@ flush_only(void *context, uint32_t thread)
     (void)context;
     (void)thread;
     if (prof_heap_flush(kernel_prof) == PROF_OK)
-        return; /* busy is an answer: the next flush publishes it */
+        return; /* PROF_ERR_BUSY is allowed: the next flush publishes the
+                 * free */
 }
 
 const struct sim_kernel props_kernel_late_flush = {
@@ -92,11 +93,11 @@ const struct sim_kernel props_kernel_late_flush = {
     .barriers = true,
 };
 
-/* ---- ... and that of a late allocation after a sweep that is quick ---- */
+/* ---- the same for a late allocation, after a quick sweep ---- */
 
-static bool swept; /* the collector's, for the final check */
+static bool swept; /* by the collector; read by the final check */
 
-/* One allocation is in the slot already: what is taken is not nothing. */
+/* One allocation is in the slot already, so there is something to publish. */
 static void
 one_alive(void *context)
 {
@@ -118,7 +119,7 @@ static void
 advance_and_sweep(void *context, uint32_t thread)
 {
     advance_and_flush(context, thread);
-    /* Busy is an answer: the next cycle publishes it. */
+    /* PROF_ERR_BUSY is allowed: then the next cycle publishes the sweep. */
     swept = prof_heap_post_sweep(kernel_prof) == PROF_OK;
 }
 
@@ -128,7 +129,8 @@ allocs_published(void)
     return prof_heap_totals(kernel_prof).allocs_published;
 }
 
-/* What a post-sweep has published is the slot of the next flush. */
+/* The post-sweep published the slot that the next flush would, so that flush
+ * must find nothing new. */
 static void
 two_alive(void *context)
 {
@@ -155,9 +157,9 @@ const struct sim_kernel props_kernel_late_alloc = {
     .barriers = true,
 };
 
-/* ---- A refused next_cycle: frees wait with the allocations ---- */
+/* ---- next_cycle was refused: frees wait with their allocations ---- */
 
-/* So that the first-snapshot rule is spent. */
+/* Use up the rule of the first snapshot. */
 static void
 publish_something(void)
 {
@@ -176,7 +178,7 @@ not_the_first(void *context)
     born = kernel_alloc(0, 0);
 }
 
-/* A collection sweeps its dead objects even if next_cycle was refused. */
+/* A collection sweeps its dead objects even if its next_cycle was refused. */
 static void
 collect(void *context, uint32_t thread)
 {
@@ -195,7 +197,8 @@ look_advance_look(void *context, uint32_t thread)
     kernel_look(context, thread);
 }
 
-/* How often the cycle advanced is open, but nothing is lost by that. */
+/* How often the cycle has advanced depends on the order; nothing may be
+ * lost. */
 static void
 check_counted(uint64_t allocs)
 {
@@ -226,7 +229,7 @@ const struct sim_kernel props_kernel_refused = {
     .barriers = true,
 };
 
-/* ---- ... and also if it is a flush that refuses it ---- */
+/* ---- the same if a flush was the reason for the refusal ---- */
 
 static void
 flush_is_due(void *context)
@@ -237,7 +240,7 @@ flush_is_due(void *context)
         sim_explore_fail("nobody is there, and the cycle does not begin");
 }
 
-/* The object is of the cycle that the flush belongs to. */
+/* Allocate in the cycle to which the flush belongs, then collect and sweep. */
 static void
 allocate_collect_sweep(void *context, uint32_t thread)
 {
@@ -245,7 +248,7 @@ allocate_collect_sweep(void *context, uint32_t thread)
     collect(context, thread);
 }
 
-/* The next cycle shows both events, or none of them. */
+/* The next cycle must publish both events, or neither. */
 static void
 both_or_none(void *context)
 {
@@ -267,9 +270,10 @@ const struct sim_kernel props_kernel_refused_by_flush = {
     .barriers = true,
 };
 
-/* ---- The first snapshot meets the sweep of a refused cycle ---- */
+/* ---- the first snapshot runs during the sweep of a refused cycle ---- */
 
-/* An event that is counted already would hide that a look at it is old. */
+/* Begin without events: one that was counted already would hide a stale
+ * read. */
 static void
 nothing_at_all(void *context)
 {
@@ -284,7 +288,7 @@ allocate_and_collect(void *context, uint32_t thread)
     const prof_bucket bucket = kernel_alloc(thread, 0);
 
     (void)context;
-    /* On another processor: what it counted is in other words. */
+    /* On another processor, whose counters are other words. */
     if (prof_heap_next_cycle(kernel_prof) == PROF_ERR_BUSY)
         prof_heap_free(prof_proc_at(kernel_prof, OTHER_PROC), bucket);
 }

@@ -53,7 +53,7 @@ unwind_now(const void *ucontext, uintptr_t *stack, uint32_t max)
     return 1;
 }
 
-/* One profile has come and gone. */
+/* Begin and end one profile. */
 static void
 one_before(void *context)
 {
@@ -61,7 +61,7 @@ one_before(void *context)
         .ticks_max = 2, .stacks_max = 4, .depth_max = 1};
 
     (void)context;
-    prof_process_end(); /* of a run that was left in the middle */
+    prof_process_end(); /* left over from a run that was cut short */
     ticked = false;
     memset(block, 0, sizeof block);
     if (prof_cpu_init(&cpu, &config, block, sizeof block) != PROF_OK ||

@@ -14,7 +14,7 @@ enum {
     RATE_BELOW_TICK_NS = 500
 };
 
-/* ---- An event is of one rate ---- */
+/* ---- each event follows one rate only ---- */
 
 static void
 all_are_recorded(void *context)
@@ -48,7 +48,7 @@ set_both(void *context, uint32_t thread)
                       "the fraction was not the one that was set");
 }
 
-/* Left out, as it was under the first rate, or scaled under the second. */
+/* The event must be left out, as by the first rate, or scaled by the second. */
 static void
 check_one_rate(enum prof_contention kind, uint64_t scale)
 {
@@ -83,7 +83,7 @@ const struct sim_kernel props_kernel_contention_rates = {
     .threads_count = 2,
 };
 
-/* ---- ... also of a rate by which it is drawn ---- */
+/* ---- the same at rates by which events are drawn ---- */
 
 enum {
     DRAWN_RATE_TICKS = 2 * WAIT_TICKS,
@@ -92,7 +92,8 @@ enum {
     SEEDS_MAX = 1000
 };
 
-static uint64_t seed; /* keeps the first event at the first rates alone */
+static uint64_t seed; /* with it the first event is kept at the first rates, and
+                       * only there */
 
 static void
 new_with_rates(int64_t block_ns, int64_t fraction)
@@ -106,7 +107,8 @@ new_with_rates(int64_t block_ns, int64_t fraction)
 static void
 wait_of(enum prof_contention kind)
 {
-    /* A processor each: the draws of one do not move those of the other. */
+    /* Each kind has its own processor, so that the draws of one do not change
+     * those of the other. */
     prof_contention_event(prof_proc_at(kernel_prof, kind == PROF_MUTEX), kind,
                           kernel_stacks[0], 2, WAIT_TICKS);
 }
@@ -122,7 +124,7 @@ events_of(enum prof_contention kind, struct prof_contention_record *record)
     return count;
 }
 
-/* returns: how many of the two kinds keep their first event */
+/* returns: of how many of the two kinds the first event is kept */
 static size_t
 kept_at(int64_t block_ns, int64_t fraction)
 {
@@ -155,7 +157,7 @@ wait_by_chance(void *context, uint32_t thread)
     wait_of(PROF_MUTEX);
 }
 
-/* To rates that keep neither event, and then off. */
+/* Set rates that keep neither event, then turn profiling off. */
 static void
 set_rare_and_off(void *context, uint32_t thread)
 {
@@ -197,7 +199,7 @@ const struct sim_kernel props_kernel_drawn_rates = {
     .threads_count = 2,
 };
 
-/* ---- A rate below a tick is never off ---- */
+/* ---- a rate of less than a tick does not turn profiling off ---- */
 
 static void
 slow_clock(void *context)
@@ -211,7 +213,7 @@ slow_clock(void *context)
     (void)prof_mutex_fraction_set(kernel_prof, 1);
 }
 
-/* All are recorded by these rates, too. */
+/* At these rates, too, every event is recorded. */
 static void
 set_again(void *context, uint32_t thread)
 {
@@ -251,7 +253,7 @@ const struct sim_kernel props_kernel_short_rate = {
     .threads_count = 2,
 };
 
-/* ---- Setting the fraction returns the one before ---- */
+/* ---- setting the fraction returns the last one ---- */
 
 static int64_t before[2];
 

@@ -13,7 +13,7 @@ static struct embed_state state_of_log;
 struct embed_state *embed_state = &state_of_log;
 static uint32_t counter; /* guarded by the lock */
 
-/* spool.c, which append.c calls for room. */
+/* A stub of spool.c, which append.c calls for room. */
 bool
 embed_reserve(uint64_t bytes)
 {

@@ -32,9 +32,9 @@ setup(void *context)
         sim_explore_fail("the registry does not fit its block");
 }
 
-/* ---- Entries, as an indivisible object ---- */
+/* ---- opening and closing entries is linearizable ---- */
 
-/* What a sequential registry knows: is this key open? */
+/* The state of a sequential registry: is this key open? */
 struct sequential {
     uint32_t open[2];
 };
@@ -113,7 +113,7 @@ const struct sim_kernel props_kernel_registry = {
     .threads_count = 2,
 };
 
-/* ---- Listing reads names outside the lock ---- */
+/* ---- a list of names is made outside the lock ---- */
 
 static void
 make_profile(void *context, uint32_t thread)
@@ -154,7 +154,7 @@ const struct sim_kernel props_kernel_registry_list = {
     .threads_count = 2,
 };
 
-/* ---- A profile is written while entries come and go ---- */
+/* ---- a profile is written while entries are opened and closed ---- */
 
 enum { SCRATCH_BYTES = 1 << 17, TEXT_BYTES_MAX = 1024 };
 

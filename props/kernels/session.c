@@ -23,7 +23,8 @@ static _Atomic uint64_t clock_ticks;
 
 /* ---- a session ---- */
 
-/* Relaxed: what a processor sees of the clock must come from the stamp. */
+/* The load is relaxed: only the stamp may order what processors see of the
+ * clock. */
 static uint64_t
 ticks(void *context)
 {
@@ -198,7 +199,8 @@ take_event(struct cursor *cursor, uint8_t first, struct session_event *now,
     now->kind = first & KIND_MASK;
     now->sequence += number(cursor);
     now->ticks += number(cursor);
-    /* Three and more are as many as the length has room for. */
+    /* If the kind says three, there may be more: as many as the length
+     * allows. */
     while (args < SESSION_ARGS_MAX &&
            (more == 3 ? cursor->at < begin + length : args < more))
         now->args[args++] = number(cursor);
@@ -232,7 +234,7 @@ take_record(struct cursor *cursor, struct session_event *now,
     }
 }
 
-/* Insert where the numbers stay sorted; equal ones are a failure. */
+/* Insert an event by its number, in order; two equal numbers are a failure. */
 static void
 sort(struct session_events *events)
 {
@@ -246,7 +248,7 @@ sort(struct session_events *events)
     }
 }
 
-/* In the file, before it is sorted. */
+/* Runs in the order of the file, before events are sorted. */
 static void
 check_each_processor(const struct session_events *events)
 {

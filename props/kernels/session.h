@@ -24,11 +24,11 @@ struct session_event {
     uint64_t proc;
     uint64_t sequence;
     uint64_t ticks;
-    uint64_t args[SESSION_ARGS_MAX]; /* as many as it has */
+    uint64_t args[SESSION_ARGS_MAX]; /* the event's arguments */
     uint32_t kind;
 };
 
-/* Events in the order of their numbers. */
+/* Events in the order of their sequence numbers. */
 struct session_events {
     struct session_event at[SESSION_EVENTS_MAX];
     uint32_t count;
@@ -43,7 +43,7 @@ extern struct prof_trace *session_trace;
  */
 void session_make(enum prof_trace_order order);
 
-/* The same, then start the tracer. */
+/* Make the same tracer, and start it. */
 void session_new(enum prof_trace_order order);
 
 /* Lists the tasks of a world that has one. in, out: context, a bool: was the
@@ -57,8 +57,8 @@ enum prof_status session_stop(void);
 /* Advance the clock of the tracer by one tick. */
 void session_tick(void);
 
-/* Emit an event on processor `proc`; _full: then queue its buffer, as if the
- * buffer were full. */
+/* Emit an event on processor `proc`. The variant _full then queues the buffer
+ * as if it were full. */
 void session_emit_full(uint32_t proc);
 void session_emit(uint32_t proc);
 

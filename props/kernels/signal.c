@@ -20,7 +20,7 @@ new_world(void *context)
     handlings = 0;
 }
 
-/* ---- A life within a free ---- */
+/* ---- an allocation and its free, inside a free ---- */
 
 static void
 free_kept(void *context, uint32_t thread)
@@ -55,7 +55,7 @@ const struct sim_kernel props_kernel_free_signal = {
     .threads_count = 1,
 };
 
-/* ---- A wait within a wait, of a stack that is new to both ---- */
+/* ---- a wait inside a wait, of a stack that is new to both ---- */
 
 static void
 wait_once(void *context, uint32_t thread)

@@ -6,7 +6,7 @@
 #include "kernels.h"
 #include "prof/rules.h"
 
-static prof_bucket born; /* before the threads begin */
+static prof_bucket born; /* made before the threads begin */
 
 /* ---- The first snapshot of the stages ---- */
 
@@ -22,7 +22,7 @@ static void
 one_life(void *context, uint32_t thread)
 {
     (void)context;
-    /* On another processor: what it counted is in other words. */
+    /* On another processor, whose counters are other words. */
     prof_heap_free_explicit(prof_proc_at(kernel_prof, 1),
                             kernel_alloc(thread, 0));
 }
@@ -44,7 +44,7 @@ const struct sim_kernel props_kernel_stages_first = {
     .threads_count = 2,
 };
 
-/* ---- The stages move on while events arrive ---- */
+/* ---- the stages rotate while events arrive ---- */
 
 static void
 one_cycle_old(void *context)
@@ -124,9 +124,9 @@ const struct sim_kernel props_kernel_doubles = {
     .threads_count = 2,
 };
 
-/* ---- Rates that change between two allocations ---- */
+/* ---- the rate changes between two allocations ---- */
 
-enum { LARGE_BYTES = 1 << 20 }; /* many times the rates: always sampled */
+enum { LARGE_BYTES = 1 << 20 }; /* many times the rates, so always sampled */
 
 static const int64_t rates[] = {1000, 2000};
 
@@ -184,7 +184,7 @@ const struct sim_kernel props_kernel_rates = {
     .threads_count = 2,
 };
 
-/* ---- Two rates are drawn by for the first time, at once ---- */
+/* ---- two rates are used for the first time, at once ---- */
 
 static void
 set_and_draw(void *context, uint32_t thread)
@@ -194,7 +194,8 @@ set_and_draw(void *context, uint32_t thread)
     (void)prof_heap_sample(prof_proc_at(kernel_prof, thread), 1);
 }
 
-/* How many allocations were sampled at this rate, once all are published? */
+/* returns: how many allocations were sampled at this rate, after all are
+ * published */
 static uint64_t
 allocs_of_rate(int64_t rate_bytes)
 {
@@ -212,7 +213,7 @@ allocs_of_rate(int64_t rate_bytes)
     return allocs;
 }
 
-/* What a processor goes on to sample is of the rate that is set. */
+/* What the processor samples next must be sampled at the new rate. */
 static void
 check_next(uint32_t proc, int64_t rate_bytes)
 {

@@ -3,7 +3,7 @@
 #include "instance.h"
 #include "kernels.h"
 
-/* ---- Two threads, one stack ---- */
+/* ---- two threads insert one stack ---- */
 
 static void
 new_table(void *context)
@@ -37,7 +37,7 @@ const struct sim_kernel props_kernel_same_stack = {
     .threads_count = 2,
 };
 
-/* ---- Stacks that collide in all 64 bits of the hash ---- */
+/* ---- stacks that collide in all 64 bits of the hash ---- */
 
 static void
 alloc_own_stack(void *context, uint32_t thread)
@@ -65,7 +65,7 @@ const struct sim_kernel props_kernel_other_stacks = {
     .threads_count = 2,
 };
 
-/* ---- Three ---- */
+/* ---- three threads ---- */
 
 static void
 alloc_0_or_1(void *context, uint32_t thread)
@@ -94,7 +94,7 @@ const struct sim_kernel props_kernel_three_inserters = {
     .threads_count = 3,
 };
 
-/* ---- Who records an event finds it in the profile ---- */
+/* ---- a thread that has recorded an event finds it in the profile ---- */
 
 static void
 find_stack_2(void *context, const struct prof_heap_record *record)
@@ -134,7 +134,7 @@ const struct sim_kernel props_kernel_own_event_is_listed = {
     .threads_count = 2,
 };
 
-/* ---- The last bucket ---- */
+/* ---- one bucket is left ---- */
 
 static void
 new_tiny_table(void *context)
@@ -164,7 +164,7 @@ const struct sim_kernel props_kernel_no_room = {
     .threads_count = 2,
 };
 
-/* ---- The last frames ---- */
+/* ---- room for one stack's frames is left ---- */
 
 static void
 new_short_table(void *context)

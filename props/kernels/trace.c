@@ -85,9 +85,9 @@ const struct sim_kernel props_kernel_handover = {
     .threads_count = 2,
 };
 
-/* ---- Only one reader ---- */
+/* ---- a second reader is refused ---- */
 
-/* The world is stopped for it. */
+/* Stop the session, if one is on; the world must be stopped for that. */
 static void
 stop_if_on(void)
 {
@@ -112,7 +112,7 @@ wait_then_stop(void *context, uint32_t thread)
     stop_if_on();
 }
 
-/* Past the header, so that there is nothing new. */
+/* The header has been read, so a reader finds nothing new. */
 static void
 header_is_read(void *context)
 {
@@ -138,7 +138,7 @@ const struct sim_kernel props_kernel_two_readers = {
     .threads_count = 2,
 };
 
-/* ---- Two that read at once ---- */
+/* ---- two threads read at the same time ---- */
 
 static enum prof_status read_status[2];
 
@@ -149,7 +149,7 @@ one_buffer_is_full(void *context)
     session_emit_full(0);
 }
 
-/* The bytes are not checked: they belong to the next reader. */
+/* Read without checking the bytes, which may belong to the next session. */
 static void
 read_once(void *context, uint32_t thread)
 {
@@ -183,7 +183,7 @@ const struct sim_kernel props_kernel_reads_at_once = {
     .threads_count = 2,
 };
 
-/* ---- No buffer left ---- */
+/* ---- no buffer is left ---- */
 
 static void
 emit_thrice(void *context, uint32_t thread)
@@ -215,7 +215,7 @@ const struct sim_kernel props_kernel_full = {
     .threads_count = 2,
 };
 
-/* ---- One session after the other, beside events of no processor ---- */
+/* ---- two sessions, and events outside all processors ---- */
 
 static void
 two_files(void *context)
@@ -241,7 +241,7 @@ const struct sim_kernel props_kernel_sessions = {
     .threads_count = 2,
 };
 
-/* ---- A return from a system call that began in the session before ---- */
+/* ---- a return from a system call that began in the last session ---- */
 
 const struct sim_kernel props_kernel_returns = {
     .name = "trace-returns",
@@ -313,7 +313,7 @@ const struct sim_kernel props_kernel_trace_everything = {
     .threads_count = 3,
 };
 
-/* ---- Two starts at once ---- */
+/* ---- two threads start a session ---- */
 
 static enum prof_status started[2];
 
@@ -333,7 +333,7 @@ start_and_emit(void *context, uint32_t thread)
     session_emit(thread);
 }
 
-/* Who reads need not know whether a session has begun. */
+/* A reader need not know whether a session has begun. */
 static void
 read_start_and_emit(void *context, uint32_t thread)
 {

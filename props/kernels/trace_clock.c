@@ -16,14 +16,14 @@
 
 enum { READS_MAX = 12, EVENTS_MAX = 4, FIRST_NAME = 100 };
 
-/* The two processors, and who writes without one. */
+/* The threads that write: two processors, and one outside all processors. */
 enum { OUTSIDE = 2, WRITERS };
 
-/* When one event was written: marks are numbered in their order. */
+/* When one event was written; begin and end are numbered in their order. */
 struct writing {
     uint64_t begin;
     uint64_t end;
-    uint64_t sequence; /* in the trace; 0: it is not there */
+    uint64_t sequence; /* its number in the trace; 0: not in the trace */
 };
 
 static struct writing writings[WRITERS][EVENTS_MAX];
@@ -84,7 +84,7 @@ check_pair(const struct writing *before, const struct writing *after)
                       "an event is numbered before one that it follows");
 }
 
-/* returns: events found */
+/* returns: how many of the events are in the trace */
 static uint32_t
 check_order(void)
 {
@@ -100,7 +100,8 @@ check_order(void)
     return found;
 }
 
-/* Read the rest. returns: events found, of those that were written */
+/* Read the rest, and check the whole trace. returns: how many events are in
+ * it */
 static uint32_t
 judge(void)
 {
@@ -112,7 +113,7 @@ judge(void)
     session_check(&traced_file, &traced_events);
     find_writings();
     found = check_order();
-    /* The one that the stop itself writes may be lost, too. */
+    /* The event that the stop itself writes may be lost, too. */
     lost -= session_count(&traced_events, PROF_EV_GO_SCHED) == 0;
     sim_explore_check(found + lost ==
                           written[0] + written[1] + written[OUTSIDE],
@@ -163,7 +164,7 @@ const struct sim_kernel props_kernel_clock_order = {
 
 /* ---- An event that follows from another ---- */
 
-/* Relaxed: it is the counter that puts the two in order, not the word. */
+/* The store is relaxed: only the counter may put the two events in order. */
 static void
 write_and_tell(void *context, uint32_t thread)
 {
@@ -172,7 +173,8 @@ write_and_tell(void *context, uint32_t thread)
     atomic_store_explicit(&told, 1, memory_order_relaxed);
 }
 
-/* The first one it writes is of its own, so that it may read ahead. */
+/* The thread first writes an event of its own, so that its processor may read
+ * the counter ahead of time. */
 static void
 hear_and_write(void *context, uint32_t thread)
 {
@@ -192,7 +194,7 @@ const struct sim_kernel props_kernel_clock_follows = {
     .threads_count = 2,
 };
 
-/* ---- Events that follow from none ---- */
+/* ---- events that are independent ---- */
 
 static void
 emit_two(void *context, uint32_t thread)
@@ -241,7 +243,7 @@ const struct sim_kernel props_kernel_clock_handover = {
 
 /* ---- No buffer left ---- */
 
-/* One of four is left. */
+/* Use all but one of the four buffers. */
 static void
 setup_almost_full(void *context)
 {
@@ -267,7 +269,7 @@ const struct sim_kernel props_kernel_clock_cut = {
     .threads_count = 2,
 };
 
-/* The one that is left is read before all is over, or not. */
+/* The last buffer is given up, and may be read before the end. */
 static void
 write_full_and_read(void *context, uint32_t thread)
 {
@@ -290,7 +292,8 @@ const struct sim_kernel props_kernel_clock_cut_read = {
     .threads_count = 2,
 };
 
-/* Every buffer is full, but one of a processor and the one of no processor. */
+/* All buffers are full, except for those of processor 1 and of the outside
+ * lane. */
 static void
 setup_two_in_use(void *context)
 {
@@ -301,8 +304,8 @@ setup_two_in_use(void *context)
     session_emit(1);
 }
 
-/* The second event is read, perhaps before the trace is cut; the first is not.
- * If the second stays, the first must. */
+/* The second event is read, perhaps before the trace is cut; the first event is
+ * not. If the second is in the trace, the first must be, too. */
 static void
 write_two_and_read_second(void *context, uint32_t thread)
 {
@@ -320,7 +323,7 @@ const struct sim_kernel props_kernel_clock_cut_between = {
     .threads_count = 2,
 };
 
-/* ---- One session after the other ---- */
+/* ---- two sessions ---- */
 
 static void
 two_files(void *context)
@@ -348,7 +351,7 @@ const struct sim_kernel props_kernel_clock_sessions = {
     .threads_count = 2,
 };
 
-/* ---- A return from a system call that began in the session before ---- */
+/* ---- a return from a system call that began in the last session ---- */
 
 const struct sim_kernel props_kernel_clock_returns = {
     .name = "clock-returns",

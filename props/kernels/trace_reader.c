@@ -15,7 +15,7 @@ setup(void *context)
     traced_new(PROF_TRACE_ORDER_STAMPS);
 }
 
-/* ---- A reader that sleeps ---- */
+/* ---- a reader sleeps ---- */
 
 static void
 emit_and_stop(void *context, uint32_t thread)
@@ -60,7 +60,7 @@ const struct sim_kernel props_kernel_reader = {
     .threads_count = 2,
 };
 
-/* ---- ... also of the buffer of no processor ---- */
+/* ---- the same, for the buffer of the outside lane ---- */
 
 static void
 one_outside(void *context)
@@ -96,7 +96,7 @@ const struct sim_kernel props_kernel_reader_outside = {
     .threads_count = 2,
 };
 
-/* ---- Somebody waits until all was read ---- */
+/* ---- a thread waits until everything was read ---- */
 
 static void
 stop_wait_start(void *context, uint32_t thread)
@@ -106,7 +106,8 @@ stop_wait_start(void *context, uint32_t thread)
     sim_explore_check(session_stop() == PROF_OK, "the session does not stop");
     sim_explore_check(prof_trace_stop_wait(session_trace) == PROF_OK,
                       "who waits for the reader is refused");
-    /* The reader wrote the file: visible here only because of [pair: end]. */
+    /* The reader wrote the file; this thread sees it only because of [pair:
+     * end]. */
     sim_explore_check(traced_file.count > 16, "the reader is not seen");
     sim_explore_check(session_start() == PROF_OK,
                       "the next session is refused after the wait");
@@ -134,7 +135,7 @@ const struct sim_kernel props_kernel_stop_wait = {
 
 static bool waited[SIM_THREADS_MAX];
 
-/* Past all parts: what is left to be read is the end. */
+/* All parts have been read: only the end is left. */
 static void
 end_is_left(void *context)
 {

@@ -80,7 +80,7 @@ traced_return(void *context, uint32_t thread)
     const struct prof_trace_stamp left = prof_trace_stamp(session_trace);
 
     (void)context;
-    prof_port_lock_take(&world); /* gets a processor: not in a stopped world */
+    prof_port_lock_take(&world); /* taking a processor needs a running world */
     prof_trace_sysexit(session_trace, thread, 1, left);
     prof_port_lock_release(&world);
 }
@@ -95,7 +95,8 @@ traced_return_without_processor(void *context, uint32_t thread)
     prof_trace_sysexit(session_trace, PROF_TRACE_NO_PROC, 1, left);
 }
 
-/* in: a file. returns: returns in it, each of a moment of its session */
+/* in: a file. returns: how many returns it has, each at a moment of its
+ * session */
 static uint32_t
 check_returns(const struct session_file *file)
 {

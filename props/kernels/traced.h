@@ -5,15 +5,16 @@
 
 #include "session.h"
 
-/* What was read in this run: of its first session, and of its second. */
+/* What was read of the first and of the second session of this run. */
 extern struct session_file traced_file;
 extern struct session_file traced_second_file;
-extern struct session_events traced_events; /* of the file that was read last */
+extern struct session_events traced_events; /* the events of the file read
+                                             * last */
 
 /* Begin a run: start a new tracer. */
 void traced_new(enum prof_trace_order order);
 
-/* End the first session: it must have so many events of session_emit(). */
+/* End the first session, which must have `count` events of session_emit(). */
 void traced_expect(uint32_t count);
 
 /* Check a file. returns: how many events of session_emit() it has */
@@ -29,7 +30,8 @@ void traced_read_some(void *context, uint32_t thread);
 void traced_stop_and_start(void *context, uint32_t thread);
 
 /* The same in a stopped world, while another thread returns from a system call.
- * At the end: the return is traced once, in the session where it happened. */
+ * In the end the return must be in the trace once, in the session in which it
+ * happened. */
 void traced_stop_and_start_stopped(void *context, uint32_t thread);
 void traced_return(void *context, uint32_t thread);
 void traced_one_return(void *context);

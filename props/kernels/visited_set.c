@@ -7,10 +7,10 @@
 
 #include "kernels.h"
 
-/* Who waits for a table's lock. */
+/* A thread that waits for a table's lock. */
 #define sched_yield() sim_explore_spin_wait()
 
-/* A second, instrumented copy; the explorer that runs this uses its own. */
+/* A second copy, which is explored; the explorer itself uses its own. */
 #include "visited.c"
 
 enum { PAGE = 4096, COUNT_MAX = 16 };
@@ -19,10 +19,11 @@ static alignas(PAGE) unsigned char memory[8 * PAGE];
 static struct sim_visited set;
 static bool was_there[2];
 
-/* Of one table, and of one slot to begin with. */
+/* Two keys of one table, with the same first slot. */
 static const uint64_t keys[2][2] = {{7, 7}, {9, 7}};
 
-/* Like sim_visited_init_shared(), at the same address in each run. */
+/* Make a set as sim_visited_init_shared() does, but at the same address in each
+ * run. */
 static void
 setup(void *context)
 {

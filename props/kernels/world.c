@@ -10,9 +10,9 @@
 #include "prof/port.h"
 
 static struct prof_port_lock world;
-static prof_bucket born; /* before the threads begin */
+static prof_bucket born; /* made before the threads begin */
 
-/* An object of a cycle that has ended. */
+/* Make an object of a cycle that has ended. */
 static void
 new_old(enum prof_world kind)
 {
@@ -122,7 +122,7 @@ const struct sim_kernel props_kernel_everything = {
     .barriers = true,
 };
 
-/* ---- ... and in a running world ---- */
+/* ---- the same in a running world ---- */
 
 static void
 one_cycle_old_running(void *context)
@@ -146,7 +146,7 @@ one_advance_running(void *context, uint32_t thread)
     (void)thread;
     if (prof_heap_next_cycle(kernel_prof) != PROF_OK)
         return;
-    /* Busy is an answer: the next cycle publishes it. */
+    /* PROF_ERR_BUSY is allowed: then the next cycle publishes the sweep. */
     if (prof_heap_flush(kernel_prof) == PROF_OK &&
         prof_heap_post_sweep(kernel_prof) == PROF_OK)
         return;
