@@ -34,6 +34,14 @@ name_each(void *context, uintptr_t pc, struct prof_symbol *symbol)
     symbol->line = UINT64_MAX;
 }
 
+/* No location of a root is written. */
+static void
+name_roots(void *context, uintptr_t pc, struct prof_symbol *symbol)
+{
+    name_each(context, pc, symbol);
+    symbol->kind = PROF_FRAME_ROOT;
+}
+
 static void
 begin(const struct prof_mapping *mappings, uint32_t mappings_count)
 {
@@ -132,11 +140,13 @@ TEST(an_index_that_doubles_holds_each_text_once)
 
 TEST(texts_of_one_hash_keep_apart)
 {
-    static const char *const pairs[][2] = {{"154525", "254171"},
-                                           {"14176", "130478"}};
+    static const char *const pairs[][2] = {
+        {"154525", "254171"},
+        {"14176", "130478"},
+        {"main.functionNumber227331", "main.functionNumber231448"}};
 
     begin(NULL, 0);
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         uint32_t numbers[2];
 
         assert_int_equal(
@@ -197,6 +207,32 @@ TEST(an_address_without_room_has_no_number)
     assert_int_equal(number(stack, 1), 1);
     builder.locations_max = builder.locations_count;
     assert_int_equal(number(stack, 2), 0);
+    assert_int_equal(builder.out.status, PROF_ERR_MEMORY);
+}
+
+/* Nor has one whose location is not written; it needs room all the same. */
+TEST(addresses_that_are_hidden_need_room)
+{
+    static uintptr_t stack[PROF_DEPTH_LIMIT];
+    uintptr_t pc = PROGRAM;
+
+    begin(NULL, 0);
+    builder.symbols.find = name_roots;
+    while (builder.locations_count < builder.locations_max) {
+        const uint32_t left = builder.locations_max - builder.locations_count;
+        unsigned char ids[STACK_BYTES_MAX];
+        unsigned char *end = ids;
+        uint32_t depth =
+            left < PROF_DEPTH_LIMIT - 1 ? left : PROF_DEPTH_LIMIT - 1;
+
+        for (uint32_t i = 0; i < depth; i++)
+            stack[i] = pc++;
+        (void)prof_builder_stack(
+            &builder, &(struct sample){.stack = stack, .depth = depth}, &end);
+        assert_int_equal(builder.out.status, PROF_OK);
+        assert_int_equal(builder.locations, 0);
+    }
+    assert_int_equal(number(&pc, 1), 0);
     assert_int_equal(builder.out.status, PROF_ERR_MEMORY);
 }
 

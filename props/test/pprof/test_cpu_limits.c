@@ -229,6 +229,32 @@ TEST(ticks_beyond_2_to_32_keep_their_time)
     assert_int_equal(run.profile.samples[0].values[0], ticks);
     assert_int_equal(run.profile.samples[0].values[1], ticks * 10000000);
     case_end(&run);
+    case_begin(&run);
+    assert_non_null(
+        strstr(case_text(&run, prof_cpu_write_text(cpu, &run.output)),
+               "total 4294967301\n4294967301 @ 0x1000\n"));
+}
+
+/* One that was not lost has no address, either: each line needs one. */
+TEST(a_tick_without_frames_is_shown_with_an_address)
+{
+    struct prof_cpu *cpu = a_profile(8, 8, 8);
+
+    assert_int_equal(prof_cpu_start(cpu, 100), PROF_OK);
+    prof_cpu_tick(cpu, NULL, 0, NULL);
+    prof_cpu_tick(cpu, work, 2, NULL);
+    assert_int_equal(prof_cpu_stop(cpu), PROF_OK);
+    assert_int_equal(prof_cpu_totals(cpu).recorded, 2);
+    case_begin(&run);
+    assert_non_null(
+        strstr(case_text(&run, prof_cpu_write_text(cpu, &run.output)),
+               "\n1 @ 0x4001\n"));
+    case_begin(&run);
+    case_read(&run, prof_cpu_write(cpu, &run.output, 1));
+    assert_int_equal(run.profile.samples_count, 2);
+    for (size_t i = 0; i < 2; i++)
+        assert_in_range(run.profile.samples[i].locations_count, 1, 2);
+    case_end(&run);
 }
 
 /* Stacks that differ only beyond the depth that is kept are one stack. */

@@ -51,6 +51,21 @@ TEST(heap_records_are_scaled_as_go_scales_them)
     case_end(&run);
 }
 
+/* Sums of bytes wrap around, and then say nothing of the objects. */
+TEST(objects_in_use_are_counted_though_bytes_are_equal)
+{
+    const struct prof_heap_record record = {.allocs = 5,
+                                            .frees = 4,
+                                            .size_bytes = UINT64_C(1) << 62,
+                                            .rate_bytes = 1,
+                                            AT(CASE_WORK)};
+    static const int64_t want[] = {5, INT64_C(1) << 62, 1, INT64_C(1) << 62};
+
+    case_heap(&run, &record, 1, 1);
+    case_assert_values(&run, 0, want, 4);
+    case_end(&run);
+}
+
 TEST(the_allocs_view_names_its_default_type)
 {
     case_begin(&run);

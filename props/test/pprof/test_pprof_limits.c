@@ -79,6 +79,34 @@ TEST(more_records_than_can_be_numbered_are_refused)
     assert_int_equal(run.memory.bytes_count, 0);
 }
 
+TEST(records_beyond_16_bits_are_all_counted)
+{
+    enum { RECORDS = (1 << 16) + 3, BYTES = 1 << 22 };
+    struct prof_count_record *const records = calloc(RECORDS, sizeof *records);
+    void *const scratch = props_block(BYTES, 0);
+
+    assert_non_null(records);
+    for (size_t i = 0; i < RECORDS; i++)
+        records[i] = (struct prof_count_record){.stack = one_frame, .depth = 1};
+    for (int is_text = 0; is_text < 2; is_text++) {
+        case_begin(&run);
+        run.output.scratch = scratch;
+        run.output.scratch_bytes = BYTES;
+        if (is_text) {
+            assert_non_null(
+                strstr(case_text(&run, prof_text_counts(&run.output, "c",
+                                                        records, RECORDS)),
+                       "total 65539\n65539 @ "));
+            continue;
+        }
+        case_read(&run, prof_pprof_counts(&run.output, "c", records, RECORDS));
+        assert_int_equal(run.profile.samples[0].values[0], RECORDS);
+        case_end(&run);
+    }
+    free(scratch);
+    free(records);
+}
+
 /* ---- many texts and addresses ---- */
 
 enum { MANY = 20000, FILE_BYTES = 8 << 20 };

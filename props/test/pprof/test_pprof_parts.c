@@ -323,6 +323,59 @@ TEST(the_same_stack_under_other_labels_is_another_sample)
     case_end(&run);
 }
 
+/* Do record and sample have the same frames and labels? A stack is known by its
+ * depth. */
+static bool
+is_same(const struct prof_count_record *record,
+        const struct model_pprof_sample *sample)
+{
+    if (record->depth != sample->locations_count ||
+        record->labels_count != sample->labels_count)
+        return false;
+    for (uint32_t i = 0; i < record->labels_count; i++) {
+        if (strcmp(record->labels[i].key, sample->labels[i].key) != 0 ||
+            strcmp(record->labels[i].value, sample->labels[i].text) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* Several labels a sample, each key in some samples and not in others. */
+TEST(each_sample_has_the_labels_of_its_records)
+{
+    enum { RECORDS = 300, KEYS = 3 };
+    static const struct prof_label labels[][KEYS] = {
+        {{"a", "1"}, {"b", "1"}, {"c", "1"}},
+        {{"a", "2"}, {"b", "1"}, {"c", "3"}},
+        {{"b", "1"}, {"c", "2"}, {"d", "a"}},
+        {{"b", "a"}, {"d", "b"}, {"e", "1"}},
+        {{"c", "1"}, {"d", "1"}, {"e", "1"}}};
+    static struct prof_count_record records[RECORDS];
+    uint32_t drawn = 3;
+    size_t counted = 0;
+
+    for (size_t i = 0; i < RECORDS; i++) {
+        drawn = drawn * 1664525 + 1013904223;
+        records[i] = (struct prof_count_record){
+            .stack = STACK(CASE_WORK, CASE_SERVE, CASE_MAIN),
+            .depth = 1 + (drawn >> 16) % 3,
+            .labels = labels[(drawn >> 20) % 5],
+            .labels_count = (drawn >> 24) % (KEYS + 1)};
+    }
+    case_begin(&run);
+    case_read(&run, prof_pprof_counts(&run.output, "c", records, RECORDS));
+    for (size_t i = 0; i < run.profile.samples_count; i++) {
+        size_t wanted = 0;
+
+        for (size_t j = 0; j < RECORDS; j++)
+            wanted += is_same(&records[j], &run.profile.samples[i]);
+        assert_int_equal(run.profile.samples[i].values[0], wanted);
+        counted += wanted;
+    }
+    assert_int_equal(counted, RECORDS);
+    case_end(&run);
+}
+
 /* A size label is left out if the size is 0 or nothing of this size was
  * allocated. */
 TEST(the_size_label_is_there_if_it_says_something)
