@@ -1,5 +1,5 @@
 /*
- * frames.c -- stacks by frame pointers.
+ * frames.c -- walks stacks by frame pointers.
  *
  *      high  ...
  *            [caller's frame | return address] <--+   main

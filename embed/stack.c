@@ -1,6 +1,7 @@
 /*
- * stack.c -- stacks of events: by unwind tables; or by frame pointers, if the
- * user said that the program keeps them and the thread is on its own stack.
+ * stack.c -- takes the stacks of events: by frame pointers if the user says
+ * that the program keeps them and the thread is on its own stack, else by
+ * unwind tables.
  */
 #include "stack.h"
 

@@ -1,6 +1,6 @@
 /*
- * unwind.c -- call stacks, by unwind tables and, where there are none, by frame
- * pointers.
+ * unwind.c -- walks call stacks, by unwind tables or, where there are none, by
+ * frame pointers.
  *
  *      pc --> cache --> rule --> CFA, return address, rbp --> pc ...
  *               | miss

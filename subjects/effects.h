@@ -1,6 +1,6 @@
 /*
- * effects.h -- figures for operations other than a plain allocation: the
- * expected estimate divided by the truth, as in figures.h.
+ * effects.h -- computes figures for operations other than a plain allocation:
+ * the expected estimate divided by the truth, as in figures.h.
  */
 #ifndef SUBJECTS_EFFECTS_H
 #define SUBJECTS_EFFECTS_H

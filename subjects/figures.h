@@ -1,5 +1,6 @@
 /*
- * figures.h -- what a rule set reports on average, divided by what happened.
+ * figures.h -- computes what a rule set reports on average, divided by what
+ * happened.
  *
  * Every figure is enumerated: no random number is drawn. Probabilities below
  * 1e-15 are left out, and arithmetic is in doubles; the error of a figure is

@@ -1,4 +1,4 @@
-/* needed.h -- which events of a scenario its failure needs. */
+/* needed.h -- finds out which events of a scenario its failure needs. */
 #ifndef CLI_NEEDED_H
 #define CLI_NEEDED_H
 

@@ -1,5 +1,5 @@
 /*
- * conversion.h -- a conversion under way, shared by convert.c and tables.c.
+ * conversion.h -- the state of a conversion, shared by convert.c and tables.c.
  */
 #ifndef CLI_CONVERSION_H
 #define CLI_CONVERSION_H

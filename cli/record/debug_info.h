@@ -1,5 +1,5 @@
 /*
- * debug_info.h -- DWARF information about an address: its line, and the
+ * debug_info.h -- looks an address up in DWARF information: its line, and the
  * functions that were inlined there.
  */
 #ifndef CLI_DEBUG_INFO_H

@@ -1,5 +1,5 @@
 /*
- * modules.c -- which module was at an address, and when.
+ * modules.c -- finds out which module was at an address at which time.
  *
  * The log begins a new epoch whenever a module is unloaded, and then logs the
  * modules of its stacks again. A module that is logged again unchanged is the

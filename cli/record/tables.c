@@ -1,6 +1,6 @@
 /*
- * tables.c -- what a spool holds besides events: stacks, threads, modules; and
- * the names of their frames.
+ * tables.c -- converts what a spool holds besides events: stacks with the names
+ * of their frames, threads and modules.
  *
  * Stacks are sorted from the root: then neighbours share most frames, and the
  * file is small. Frames are numbered in order of appearance.

@@ -1,5 +1,6 @@
 /*
- * dump.c -- profiles as profile.proto, made in memory that is mapped for it.
+ * dump.c -- makes profiles in the format profile.proto, in memory that is
+ * mapped for each dump.
  *
  * There is no collector, so this file advances the cycles of the heap profile
  * itself: before each snapshot it begins and flushes three, which publishes

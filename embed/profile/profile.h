@@ -200,8 +200,8 @@ PROF_NODISCARD enum prof_status profile_dump(enum profile_kind kind,
 PROF_NODISCARD enum prof_status profile_dump_to(const char *folder,
                                                 uint32_t kinds);
 
-/* Write the profiles of all kinds into the folder that the environment names,
- * if it names one. */
+/* Write all profiles that are taken, except allocs, and the losses into the
+ * folder that the environment names, if it names one. */
 void profile_dump_files(void);
 void profile_dump_after_fork_child(void);
 
