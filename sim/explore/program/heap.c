@@ -385,8 +385,10 @@ explored_calloc(size_t count, size_t bytes)
 
     if (!in_program())
         return calloc(count, bytes);
-    if (bytes != 0 && count > SIZE_MAX / bytes)
+    if (bytes != 0 && count > SIZE_MAX / bytes) {
+        *explored___errno_location() = ENOMEM;
         return NULL;
+    }
     block = sim_heap_take(count * bytes, 16, HERE);
     return block != NULL ? memset(block, 0, count * bytes) : NULL;
 }
@@ -401,6 +403,10 @@ resize(void *block, size_t bytes, uintptr_t site)
         return sim_heap_take(bytes, 16, site);
     if (!is_ours(block)) {
         misuse("realloc of something that malloc did not return", site, 0);
+    }
+    if (bytes == 0) { /* as in glibc */
+        sim_heap_give(block, site);
+        return NULL;
     }
     old_bytes = head_of(block)->bytes;
     copy = sim_heap_take(bytes, 16, site);
@@ -424,7 +430,7 @@ void *
 explored_reallocarray(void *block, size_t count, size_t bytes)
 {
     if (bytes != 0 && count > SIZE_MAX / bytes) {
-        errno = ENOMEM;
+        *explored___errno_location() = ENOMEM;
         return NULL;
     }
     if (!in_program() && !is_ours(block))
@@ -453,7 +459,8 @@ explored_posix_memalign(void **block, size_t alignment, size_t bytes)
 {
     void *got;
 
-    if (alignment % sizeof(void *) != 0 || (alignment & (alignment - 1)) != 0)
+    if (alignment == 0 || alignment % sizeof(void *) != 0 ||
+        (alignment & (alignment - 1)) != 0)
         return EINVAL;
     got = in_program() ? sim_heap_take(bytes, alignment, HERE)
                        : memalign(alignment, bytes);

@@ -5,7 +5,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/personality.h>
 #include <unistd.h>
@@ -21,15 +20,6 @@ static struct {
     void *context;
 } program;
 
-static int errnos[SIM_THREADS_MAX];
-
-int *
-explored___errno_location(void)
-{
-    return sim_program_runs() ? &errnos[sim_engine.current]
-                              : __errno_location();
-}
-
 /* ---- The kernel ---- */
 
 static void
@@ -41,7 +31,7 @@ set_up(void *context)
     sim_pthread_reset();
     sim_clock_reset();
     sim_end_reset();
-    memset(errnos, 0, sizeof errnos);
+    sim_errno_reset();
 }
 
 static void

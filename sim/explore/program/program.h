@@ -46,6 +46,9 @@ void sim_tls_open(void);
 void sim_tls_reset(uint32_t thread);
 void sim_tls_each(void (*visit)(uintptr_t begin, uintptr_t end));
 
+/* errno.c */
+void sim_errno_reset(void);
+
 /* pthread.c */
 void sim_pthread_reset(void);
 

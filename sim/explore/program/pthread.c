@@ -376,7 +376,9 @@ sim_key_create(pthread_key_t *key, void (*destructor)(void *), uintptr_t site)
         (sim_program_runs() ? destructors : kept.destructors)[i] = destructor;
         for (uint32_t j = 0; j < records_count; j++)
             records[j].values[i] = NULL;
-        if (sim_program_runs())
+        if (!sim_program_runs())
+            kept.values[i] = NULL;
+        else
             sim_program_writes(key, sizeof *key, site);
         *key = i;
         return 0;
