@@ -2,8 +2,11 @@
 #include "log_world.h"
 
 #include <errno.h>
+#include <stdarg.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <time.h>
 
 #include "recorder.h"
@@ -47,6 +50,96 @@ __wrap_clock_gettime(clockid_t which, struct timespec *to)
                             .tv_nsec = (long)(ns % 1000000000u)};
     errno = EINVAL;
     return 0;
+}
+
+/* A thread may be named again right after it has read its name. */
+long __real_syscall(long number, ...);
+long __wrap_syscall(long number, ...);
+long
+__wrap_syscall(long number, ...)
+{
+    unsigned long words[5];
+    va_list list;
+    long result;
+
+    va_start(list, number);
+    for (size_t i = 0; i < 5; i++)
+        words[i] = va_arg(list, unsigned long);
+    va_end(list);
+    result = __real_syscall(number, words[0], words[1], words[2], words[3],
+                            words[4]);
+    if (number == SYS_prctl && sim_rng_below(&log_world.rng, 4) == 0) {
+        atomic_fetch_add(&embed_names, 1);
+        log_world.model.names++;
+    }
+    return result;
+}
+
+/* ---- the lock: what it guards is out of reach while it is free ---- */
+
+/* From used_bytes to module_count. */
+#define GUARDED       offsetof(struct embed_state, used_bytes)
+#define GUARDED_BYTES (offsetof(struct embed_state, full) - GUARDED)
+
+static uint8_t guarded[GUARDED_BYTES]; /* while the lock is free */
+static uint8_t poison[GUARDED_BYTES];
+static bool is_locked;
+
+static void
+act(struct log_world_act *what)
+{
+    void (*const run)(void) = what->run;
+    const bool is_entered = log_world.is_entered;
+
+    if (run == NULL || what->skip-- > 0)
+        return;
+    what->run = NULL;
+    log_world.is_entered = false;
+    run();
+    log_world.is_entered = is_entered;
+}
+
+/* The records, for some images: it takes time. */
+static void
+protect_log(int protection)
+{
+    const uint64_t first = log_world.model.first_bytes & ~UINT64_C(4095);
+
+    if (log_world.is_protected)
+        assert_int_equal(
+            mprotect(log_memory + first, MAP_BYTES - first, protection), 0);
+}
+
+void __real_embed_lock(void);
+void __wrap_embed_lock(void);
+void
+__wrap_embed_lock(void)
+{
+    uint8_t *const at = (uint8_t *)embed_state + GUARDED;
+
+    assert_false(is_locked);
+    act(&log_world.before_lock);
+    assert_memory_equal(at, poison, sizeof poison);
+    __real_embed_lock();
+    is_locked = true;
+    memcpy(at, guarded, sizeof guarded);
+    protect_log(PROT_READ | PROT_WRITE);
+}
+
+void __real_embed_unlock(void);
+void __wrap_embed_unlock(void);
+void
+__wrap_embed_unlock(void)
+{
+    uint8_t *const at = (uint8_t *)embed_state + GUARDED;
+
+    assert_true(is_locked);
+    protect_log(PROT_NONE);
+    memcpy(guarded, at, sizeof guarded);
+    memcpy(at, poison, sizeof poison);
+    is_locked = false;
+    __real_embed_unlock();
+    act(&log_world.after_lock);
 }
 
 static void begin_image(void);
@@ -134,6 +227,7 @@ embed_modules_note(struct embed_stack *stack)
 void
 embed_unwind_forget(void)
 {
+    log_world.forgotten++;
     errno = EIO;
 }
 
@@ -187,6 +281,7 @@ begin_image(void)
     if (embed_state != NULL)
         end_image();
     fork_at = LOG_WORLD_NEVER;
+    memset(poison, 0xee, sizeof poison);
     log_memory = pages(MAP_BYTES);
     embed_state = pages(sizeof *embed_state);
     embed_state->log = log_memory;
@@ -195,7 +290,10 @@ begin_image(void)
     embed_state->reserved_bytes = first;
     embed_state->last_ticks = log_world.now.ticks;
     embed_state->thread_count = log_world.threads_before;
+    __real_embed_lock();
+    is_locked = true;
     embed_publish_locked();
+    __wrap_embed_unlock();
     atomic_store(&embed_state->phase, EMBED_ON);
     atomic_fetch_add(&embed_generation, 1);
     atomic_store(&embed_awaited, 0);
@@ -235,7 +333,9 @@ log_world_check(void)
 {
     const struct embed_spool_header *const header = embed_header();
 
+    __wrap_embed_lock();
     assert_int_equal(embed_state->used_bytes, log_world.model.used_bytes);
+    __wrap_embed_unlock();
     assert_int_equal(atomic_load(&header->used_bytes),
                      log_world.model.published_bytes);
     assert_int_equal(atomic_load(&header->events), log_world.model.events);
@@ -244,6 +344,7 @@ log_world_check(void)
     assert_int_equal(atomic_load(&header->executed), log_world.model.executed);
     assert_int_equal(atomic_load(&embed_awaited), log_world.model.awaited);
     assert_int_equal(atomic_load(&embed_state->lock), 0);
+    assert_false(is_locked);
     assert_int_equal(stacks_noted, log_world.model.notes);
     assert_int_equal(stack_held, NOBODY);
     assert_false(log_world.is_entered);
@@ -256,10 +357,12 @@ static void
 expect_log(void)
 {
     log_world_check();
+    __wrap_embed_lock();
     take_hashes();
     assert_memory_equal(
         log_memory + log_world.model.first_bytes, log_world.model.bytes,
         log_world.model.used_bytes - log_world.model.first_bytes);
+    __wrap_embed_unlock();
 }
 
 /* Who still writes to it crashes. */

@@ -2,8 +2,9 @@
  * log_world.h -- stubs of what the recorder's events and log call in a test:
  * threads, stacks, a disk, a clock; and a model of the log.
  *
- * One stack can be borrowed at a time; it is overwritten when it is returned.
- * Every stub changes errno.
+ * What the recorder's lock guards is overwritten or, in some worlds, out of
+ * reach while the lock is free. One stack can be borrowed at a time; it is
+ * overwritten when it is returned. Every stub changes errno.
  */
 #ifndef LOG_WORLD_H
 #define LOG_WORLD_H
@@ -11,13 +12,23 @@
 #include "log_model.h"
 #include "rng.h"
 
+/* What another thread does once, before or after the lock is held for the time
+ * after `skip` others; run is NULL if there is nothing. */
+struct log_world_act {
+    void (*run)(void);
+    uint32_t skip;
+};
+
 struct log_world {
+    struct log_world_act before_lock, after_lock;
     struct log_model model;
     struct sim_rng rng;
     struct model_moment now;
     uint64_t usable_bytes; /* of any block */
     bool is_barred;        /* entering the recorder is refused */
     bool is_entered;
+    bool is_protected;       /* records cannot be read while the lock is free */
+    uint64_t forgotten;      /* times that all that is known of code was */
     uint32_t threads_before; /* that the image knew before the model's */
 };
 

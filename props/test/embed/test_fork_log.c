@@ -38,10 +38,12 @@ embed_stacks_reclaim(void)
     reclaimed++;
 }
 
+static bool fork_fails;
+
 static pid_t
 fork_raw(void)
 {
-    return (pid_t)syscall(SYS_fork);
+    return fork_fails ? -1 : (pid_t)syscall(SYS_fork);
 }
 
 void
@@ -88,6 +90,20 @@ is_mapped(void *place)
     return mincore(place, 1, &there) == 0;
 }
 
+/* A child whose fork runs no handler of ours finds no state, either. */
+static bool
+is_wiped_by_kernel(void)
+{
+    const uint32_t phase = atomic_exchange(&embed_state->phase, EMBED_ON);
+    const pid_t child = (pid_t)syscall(SYS_fork);
+    int status = -1;
+
+    if (child == 0)
+        _exit(atomic_load(&embed_state->phase) != EMBED_FRESH);
+    atomic_store(&embed_state->phase, phase);
+    return waitpid(child, &status, 0) == child && status == 0;
+}
+
 static uint64_t forked_at; /* the least time that the child may report */
 
 /* returns: 0 if the child's state is right, else the number of the check */
@@ -98,6 +114,10 @@ go_on_inside(uint8_t *log)
         return 4;
     if (!embed_self.orphan || embed_state->log != log || reclaimed != 1)
         return 1;
+    if (atomic_load(&embed_state->lock) != 0)
+        return 6;
+    if (!is_wiped_by_kernel())
+        return 5;
     memset(log, 1, LOG_BYTES); /* the interrupted call still writes */
     embed_unlock();
     embed_fork_leave();
@@ -131,10 +151,12 @@ expect_child_of(pid_t (*fork_it)(void), bool inside, int (*go_on)(uint8_t *log))
 
     embed_inside = inside;
     forked_at = embed_ticks();
-    atomic_store(&embed_awaited, 2); /* others wait */
+    atomic_store(&embed_awaited, 2);     /* others wait */
+    atomic_store(&embed_state->lock, 2); /* held by one of them */
     child = fork_it();
     if (child == 0)
         _exit(go_on(log));
+    assert_int_equal(atomic_exchange(&embed_state->lock, 0), 2);
     embed_inside = false;
     assert_int_equal(atomic_load(&embed_awaited), 2);
     assert_true(child > 0);
@@ -143,6 +165,7 @@ expect_child_of(pid_t (*fork_it)(void), bool inside, int (*go_on)(uint8_t *log))
     assert_int_equal(WEXITSTATUS(status), 0);
     assert_ptr_equal(embed_state->log, log);
     assert_int_equal(atomic_load(&embed_state->phase), EMBED_ON);
+    assert_true(is_wiped_by_kernel());
 }
 
 static void
@@ -165,6 +188,28 @@ TEST(children_of_a_confined_process_are_counted)
     atomic_store(&embed_confinements, 1);
     expect_child(false, go_on_outside);
     assert_int_equal(atomic_load(counted), before + 2);
+    atomic_store(&embed_confinements, 0);
+}
+
+/* There is no child, so none is lost, and the state is as before. */
+TEST(a_fork_that_fails_changes_nothing)
+{
+    _Atomic uint64_t *const counted =
+        &embed_header()->dropped[EMBED_DROP_CHILDREN];
+    const uint64_t before = atomic_load(counted);
+
+    (void)state;
+    expect_child(false, go_on_outside); /* _Fork() is resolved */
+    atomic_store(&embed_confinements, 1);
+    fork_fails = true;
+    for (int inside = 0; inside < 2; inside++) {
+        embed_inside = inside;
+        assert_int_equal(_Fork(), -1);
+        embed_inside = false;
+        assert_int_equal(atomic_load(counted), before);
+        assert_true(is_wiped_by_kernel());
+    }
+    fork_fails = false;
     atomic_store(&embed_confinements, 0);
 }
 

@@ -280,12 +280,16 @@ call(void)
 static void
 call_rarely(void)
 {
+    uint64_t forgotten;
+
     switch (sim_rng_below(rng, 5)) {
     case 0:
         log_world.is_barred = sim_rng_below(rng, 4) == 0;
         if (!log_world.is_barred)
             log_model_unload(model, &log_world.now);
+        forgotten = log_world.forgotten;
         embed_on_unload();
+        assert_int_equal(log_world.forgotten, forgotten + 1);
         log_world.is_barred = false;
         break;
     case 1:
@@ -312,6 +316,7 @@ run_world(uint64_t number)
     embed_config.asks_usable = sim_rng_below(rng, 4) == 0;
     memset(begun, 0, sizeof begun);
     memset(threads, 0, sizeof threads);
+    log_world.is_protected = number % 16 == 0;
     log_world.now.ticks = 5000000000;
     log_world_begin_image();
     noted_count = 0;
@@ -345,6 +350,56 @@ choose_locks(void **state)
     }
     name_threads();
     return 0;
+}
+
+/* ---- another thread comes first ---- */
+
+static struct embed_wait own_wait, other_wait;
+static uint32_t other_lock;
+
+static void
+wait_by_another(void)
+{
+    assert_true(embed_on_wait(&other_wait, as_pointer(locks[other_lock]), true,
+                              log_world_frame()));
+}
+
+static void
+expect_waiters(uint32_t slots, uint64_t not_registered)
+{
+    assert_int_equal(atomic_load(&embed_awaited), slots);
+    assert_int_equal(atomic_load(&embed_header()->dropped[EMBED_DROP_WAITERS]),
+                     not_registered);
+    assert_null(log_world.before_lock.run);
+    assert_null(log_world.after_lock.run);
+}
+
+/* The lock is taken for the stack, and then for the table of waiters. */
+TEST(who_takes_the_lock_first_gets_the_slot)
+{
+    const struct log_world_act in_between = {wait_by_another, 1};
+
+    (void)state;
+    rng->state = 1;
+    log_world.is_protected = false;
+    log_world_begin_image();
+    other_lock = 1; /* in the slot of lock 0 */
+    log_world.before_lock = in_between;
+    assert_true(embed_on_wait(&own_wait, as_pointer(locks[0]), true,
+                              log_world_frame()));
+    assert_true(other_wait.registered);
+    assert_false(own_wait.registered);
+    expect_waiters(1, 1);
+    embed_on_waited(&own_wait, EMBED_LOCK_MUTEX, 0, log_world_frame());
+    expect_waiters(1, 1);
+    /* The last one leaves, and another comes. */
+    own_wait = other_wait;
+    log_world.after_lock = (struct log_world_act){wait_by_another, 0};
+    embed_on_waited(&own_wait, EMBED_LOCK_MUTEX, 0, log_world_frame());
+    assert_true(other_wait.registered);
+    expect_waiters(1, 1);
+    embed_on_waited(&other_wait, EMBED_LOCK_MUTEX, 0, log_world_frame());
+    expect_waiters(0, 1);
 }
 
 TEST_WITH(NULL, seeds_tell, what_was_told_is_in_the_log_byte_for_byte)

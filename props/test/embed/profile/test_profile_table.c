@@ -262,7 +262,8 @@ put_and_end(void *good)
     return result;
 }
 
-/* Another thread waits until the fork is over. */
+/* Another thread waits until the fork is over, even if the one that forks uses
+ * the table meanwhile. */
 TEST(another_thread_waits)
 {
     const struct timespec tick = {.tv_nsec = 1000000};
@@ -274,6 +275,7 @@ TEST(another_thread_waits)
         atomic_store(&yields, 0);
         atomic_store(&is_done, false);
         table_before_fork();
+        assert_true(put(8192, 8) && take(8192, 8));
         assert_int_equal(pthread_create(&thread, NULL, put_and_end, &result),
                          0);
         for (int i = 0;

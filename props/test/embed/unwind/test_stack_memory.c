@@ -198,6 +198,8 @@ TEST_WITH(set_out, NULL, another_stack_grows_as_it_is_walked)
     (void)begin(page + 300);
     expect_bounds(&memory.bounds, page, high);
     assert_int_equal(grow(high + WALK_PAGES * (uintptr_t)PAGE, false), 0);
+    assert_int_equal(grow(high + 5 * PAGE, true), 6);
+    (void)begin(page + 300); /* the walk goes on, on another stack */
     assert_int_equal(grow(high, true), 1);
     assert_int_equal(asked[0], high);
     assert_int_equal(memory.bounds.high, high + PAGE);

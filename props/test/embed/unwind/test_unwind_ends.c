@@ -48,6 +48,58 @@ __asm__(".text\n"
         ".cfi_endproc\n"
         ".size given_up, . - given_up\n");
 
+#ifdef __x86_64__
+
+/* Functions whose frames are found by rbx and by r10. */
+extern const char found_by_base[], found_by_scratch[];
+__asm__(".text\n"
+        ".cfi_startproc\n"
+        ".cfi_def_cfa %rbx, 16\n"
+        "nop\n"
+        "found_by_base:\n"
+        "nop\n"
+        "ret\n"
+        ".cfi_endproc\n"
+        ".cfi_startproc\n"
+        ".cfi_def_cfa %r10, 16\n"
+        "nop\n"
+        "found_by_scratch:\n"
+        "nop\n"
+        "ret\n"
+        ".cfi_endproc\n");
+
+/* What a register held in a callee is not what it holds in the caller, unless
+ * the callee's tables say so. */
+TEST(a_register_of_the_callee_is_not_the_callers)
+{
+    enum { MADE = 0x1000 }; /* nothing is mapped there: no tables */
+    const struct {
+        uintptr_t pc, caller;
+    } rows[] = {{MADE, (uintptr_t)found_by_base},
+                {MADE, (uintptr_t)found_by_scratch},
+                {here(), (uintptr_t)found_by_scratch}};
+    uintptr_t words[64] = {0};
+    uintptr_t pcs[PCS];
+    struct embed_registers from = {.sp = (uintptr_t)&words[32],
+                                   .base = (uintptr_t)&words[48],
+                                   .scratch = (uintptr_t)&words[48]};
+
+    words[49] = MADE;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        from.pc = rows[i].caller;
+        assert_int_equal(embed_unwind_walk(pcs, PCS, &from, true, &own), 2);
+        assert_int_equal(pcs[1], MADE);
+        from.pc = rows[i].pc;
+        from.fp = (uintptr_t)&words[40];
+        words[41] = rows[i].caller;
+        assert_int_equal(embed_unwind_walk(pcs, PCS, &from, false, &own), 2);
+        assert_int_equal(pcs[1], rows[i].caller);
+        from.fp = 0;
+    }
+}
+
+#endif
+
 TEST(a_frame_below_its_callee_ends_the_stack)
 {
     const uintptr_t pc = here();
