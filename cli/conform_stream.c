@@ -190,10 +190,12 @@ judge_weights(struct judging *judging)
                 "a block of %ju bytes weighs %ju: a chance above 1",
                 (uintmax_t)now->bytes, (uintmax_t)now->weight_bytes);
         if (before != NULL && before->bytes == now->bytes) {
+            const bool apart = now->weight_bytes > before->weight_bytes + 1 ||
+                               before->weight_bytes > now->weight_bytes + 1;
+
             pairs++;
-            differ = differ || now->weight_bytes > before->weight_bytes + 1 ||
-                     before->weight_bytes > now->weight_bytes + 1;
-            if (differ)
+            differ = differ || apart;
+            if (apart)
                 set(judging, CLI_VERDICT_BROKEN,
                     "blocks of %ju bytes weigh %ju and %ju",
                     (uintmax_t)now->bytes, (uintmax_t)before->weight_bytes,

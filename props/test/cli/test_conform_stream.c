@@ -168,6 +168,75 @@ TEST_WITH(forget_events, NULL, blocks_of_two_processes_are_apart)
                  "process 7: 0x1000 has two allocs after each other");
 }
 
+/* ---- weights ---- */
+
+static void
+weigh(uint64_t kind, uint64_t bytes, uint64_t weight_bytes)
+{
+    shared->events[shared->count] =
+        (struct stream_event){.kind = kind,
+                              .process = 42,
+                              .address = 0x1000 + 16 * shared->count,
+                              .bytes = bytes,
+                              .weight_bytes = weight_bytes};
+    shared->count++;
+}
+
+static void
+expect_weights(enum cli_verdict verdict, const char *begin)
+{
+    struct cli_conform_outcome outcome;
+
+    cli_conform_stream_judge("weights", &outcome);
+    assert_int_equal(strncmp(outcome.text, begin, strlen(begin)), 0);
+    assert_int_equal(outcome.verdict, verdict);
+}
+
+TEST_WITH(forget_events, NULL, one_pair_that_differs_is_enough)
+{
+    static const uint64_t sizes[] = {8, 16, 24};
+    char wanted[64];
+
+    /* Two of each size; of one size they differ, wherever it stands. */
+    for (size_t odd = 0; odd < 6; odd++) {
+        forget_events(state);
+        for (size_t i = 0; i < 6; i++)
+            weigh(ALLOC, sizes[i % 3], 100003 + (i == odd ? 2 : 0));
+        snprintf(wanted, sizeof wanted, "blocks of %d bytes weigh ",
+                 (int)sizes[odd % 3]);
+        expect_weights(CLI_VERDICT_BROKEN, wanted);
+    }
+    forget_events(state);
+    for (size_t i = 0; i < 6; i++)
+        weigh(ALLOC, sizes[i % 3], 100003 + i / 3); /* rounded otherwise */
+    expect_weights(CLI_VERDICT_HOLDS, "6 sampled blocks, 3 of a size");
+}
+
+TEST_WITH(forget_events, NULL, intervals_are_those_of_allocs)
+{
+    for (uint64_t i = 1; i <= 4; i++) {
+        weigh(ALLOC, 64, i << 32);
+        weigh(FREE, 64, 7);
+    }
+    expect_weights(CLI_VERDICT_HOLDS,
+                   "4 weights count intervals of 4294967296 bytes");
+    weigh(ALLOC, 80, UINT64_C(1) << 32);
+    weigh(ALLOC, 80, UINT64_C(1) << 32); /* the last pair does not differ */
+    expect_weights(CLI_VERDICT_HOLDS,
+                   "6 weights count intervals of 4294967296 bytes");
+    weigh(ALLOC, 64, 1023);
+    expect_weights(CLI_VERDICT_BROKEN, "blocks of 64 bytes weigh ");
+    forget_events(state);
+    weigh(ALLOC, 64, 63);
+    weigh(ALLOC, 65, 65);
+    expect_weights(CLI_VERDICT_BROKEN, "a block of 64 bytes weighs 63");
+    forget_events(state);
+    weigh(ALLOC, 64, 64);
+    weigh(FREE, 64, 1);
+    weigh(ALLOC, 65, 65);
+    expect_weights(CLI_VERDICT_NOT_TRIED, "of 2 sampled blocks no two");
+}
+
 int
 main(void)
 {

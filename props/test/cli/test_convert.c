@@ -98,6 +98,47 @@ TEST(a_resize_keeps_its_object)
     sim_recording_close(recording);
 }
 
+static void
+expect_events(uint64_t events)
+{
+    struct cli_converted what;
+    char error[200];
+
+    if (!spool_convert(&what, error, sizeof error))
+        fail_msg("%s", error);
+    assert_int_equal(what.events, events);
+}
+
+/* The free of what was there is not in the log; it is put in. */
+TEST(a_resize_ends_where_another_object_was)
+{
+    static const enum sim_recorded_kind kinds[] = {
+        SIM_RECORDED_ALLOC, SIM_RECORDED_ALLOC, SIM_RECORDED_FREE,
+        SIM_RECORDED_RESIZE, SIM_RECORDED_FREE};
+    static const uint64_t objects[] = {0, 1, 1, 0, 0};
+    struct sim_recording_cursor cursor;
+    struct sim_recording *recording;
+    struct sim_recorded event;
+    uint64_t stack;
+
+    spool_begin();
+    stack = spool_append_stack(0x5010, 3);
+    spool_append_alloc(1, 0xa000, 10, stack);
+    spool_append_alloc(2, 0xb000, 20, stack);
+    spool_append_resized(4, 0xb000, 30,
+                         spool_append_free(EMBED_RESIZE, 3, 0xa000), stack);
+    spool_append_free(EMBED_FREE, 5, 0xb000);
+    expect_events(5);
+    recording = spool_open_result();
+    sim_recording_begin(recording, &cursor);
+    for (size_t i = 0; i < 5; i++) {
+        assert_true(sim_recording_next(&cursor, &event));
+        assert_int_equal(event.kind, kinds[i]);
+        assert_int_equal(event.object, objects[i]);
+    }
+    sim_recording_close(recording);
+}
+
 /* ---- a log that grows ---- */
 
 static uint64_t grows_to; /* when tables are written; 0: never */
@@ -124,17 +165,6 @@ __wrap_cli_recfile_thread(struct cli_recfile *file, uint64_t number,
         grows_to = 0;
     }
     __real_cli_recfile_thread(file, number, name);
-}
-
-static void
-expect_events(uint64_t events)
-{
-    struct cli_converted what;
-    char error[200];
-
-    if (!spool_convert(&what, error, sizeof error))
-        fail_msg("%s", error);
-    assert_int_equal(what.events, events);
 }
 
 /* A process that still runs goes on logging; the recording has the events up to

@@ -222,6 +222,130 @@ TEST(a_heap_of_nothing_is_still_a_graph)
     release(&made);
 }
 
+/* ---- a large heap ---- */
+
+/* More than 16 bits can number. */
+enum { FUNCTIONS = 70000, NAME_BYTES = 40 };
+
+/* A name that is long, and another one for each number. */
+static void
+name_of(char name[NAME_BYTES + 1], uint32_t number)
+{
+    memset(name, 'x', NAME_BYTES);
+    snprintf(&name[NAME_BYTES - 8], 9, "_%07u", (unsigned)number);
+}
+
+/* Stacks: of each function, called by another one, called by function 0. */
+static uint32_t
+caller_of(uint32_t function)
+{
+    return (function * 9 + 1) % FUNCTIONS;
+}
+
+/* A block ends when it has grown past 64 KiB: with its last record. */
+static void
+expect_blocks(const struct cli_recfile *file)
+{
+    size_t at = 12;
+
+    while (at < file->bytes_count) {
+        const uint8_t *head = file->bytes + at;
+        const size_t bytes = head[1] | (size_t)head[2] << 8 |
+                             (size_t)head[3] << 16 | (size_t)head[4] << 24;
+
+        assert_in_range(bytes, 1, 65536 + NAME_BYTES + 16);
+        at += 9 + bytes;
+    }
+    assert_int_equal(at, file->bytes_count);
+}
+
+static struct sim_recording *
+record_large(void)
+{
+    static const struct cli_recfile_about about = {.ticks_per_second = 1000,
+                                                   .depth_max = 8};
+    static const uint64_t dropped[CLI_RECFILE_CAUSES];
+    struct sim_recording *recording;
+    struct cli_recfile file;
+    char name[NAME_BYTES + 1];
+
+    cli_recfile_init(&file, 0);
+    cli_recfile_about(&file, &about);
+    for (uint32_t i = 0; i < FUNCTIONS; i++) {
+        name_of(name, i);
+        cli_recfile_string(&file, name);
+    }
+    for (uint32_t i = 0; i < FUNCTIONS; i++) {
+        const struct cli_recfile_frame frame = {.pc = 0x1000 + 16 * i,
+                                                .function = 1 + i};
+
+        cli_recfile_frame(&file, &frame);
+    }
+    for (uint32_t i = 0; i < FUNCTIONS; i++)
+        cli_recfile_stack(&file, (const uint32_t[]){i, caller_of(i), 0}, 3);
+    cli_recfile_thread(&file, 1, "");
+    for (uint32_t i = 0; i < FUNCTIONS; i++)
+        cli_recfile_alloc(&file, 0, i, UINT64_C(0x100000000) + i, i);
+    cli_recfile_end(&file, dropped);
+    assert_true(file.bytes_count > 2 * 65536);
+    expect_blocks(&file);
+    recording = props_small_recording_read(file.bytes, file.bytes_count);
+    cli_recfile_release(&file);
+    return recording;
+}
+
+static void
+expect_function(const struct cli_tree_node *node, uint32_t number)
+{
+    char name[NAME_BYTES + 1];
+
+    name_of(name, number);
+    assert_string_equal(node->function, name);
+}
+
+TEST(each_of_many_stacks_has_its_own_place_in_the_tree)
+{
+    struct sim_recording *recording = record_large();
+    struct sim_live_heap heap;
+    struct cli_calls *calls;
+    struct cli_call_tree *tree = cli_call_tree_new();
+    const struct cli_tree_node *nodes;
+    static uint8_t seen[FUNCTIONS];
+    uint32_t count;
+
+    assert_true(sim_live_heap_open(&heap, recording, NULL));
+    calls = cli_calls_open(recording);
+    assert_true(
+        cli_call_tree_add(tree, 1, calls, recording, &heap, CLI_BY_PEAK));
+    assert_true(cli_call_tree_finish(tree));
+    nodes = cli_call_tree_nodes(tree, &count);
+    assert_int_equal(count, 2 + 2 * FUNCTIONS);
+    for (uint32_t i = 1; i < count; i++) {
+        uint32_t number;
+
+        if (nodes[i].self[1].objects == 0)
+            continue;
+        number = (uint32_t)(nodes[i].self[1].bytes - 0x100000000);
+        assert_true(number < FUNCTIONS);
+        assert_int_equal(nodes[i].self[1].objects, 1);
+        assert_int_equal(nodes[i].depth, 3);
+        seen[number]++;
+        expect_function(&nodes[i], number);
+        expect_function(&nodes[nodes[i].parent], caller_of(number));
+        expect_function(&nodes[nodes[nodes[i].parent].parent], 0);
+    }
+    for (uint32_t i = 0; i < FUNCTIONS; i++)
+        assert_int_equal(seen[i], 1);
+    assert_int_equal(nodes[0].total[1].objects, FUNCTIONS);
+    assert_int_equal(nodes[0].total[1].bytes,
+                     FUNCTIONS * UINT64_C(0x100000000) +
+                         UINT64_C(1) * FUNCTIONS * (FUNCTIONS - 1) / 2);
+    cli_call_tree_delete(tree);
+    cli_calls_close(calls);
+    sim_live_heap_close(&heap);
+    sim_recording_close(recording);
+}
+
 int
 main(void)
 {

@@ -61,6 +61,21 @@ TEST(each_loss_is_a_sentence)
     assert_int_equal(lines_of("7.lost.txt"), 2);
 }
 
+TEST(a_large_number_is_told_whole)
+{
+    char line[256] = "";
+    FILE *file;
+
+    put("7.lost", "early 4294967298\n");
+    cli_lost_files(folder);
+    file = fopen(path_of("7.lost.txt"), "r");
+    assert_non_null(file);
+    assert_non_null(fgets(line, sizeof line, file));
+    assert_int_equal(fclose(file), 0);
+    assert_string_equal(line, "not in the profiles: 4294967298 allocations "
+                              "before the profiler was up\n");
+}
+
 TEST(a_list_that_cannot_be_saved_stays)
 {
     put("8.lost", "early 3\n");

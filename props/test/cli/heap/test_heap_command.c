@@ -373,6 +373,41 @@ TEST(words_that_make_no_sense_are_refused)
                   "profsim: /dev/null: offset 0: not a recording\n");
 }
 
+/* Of what cannot be written the exit code speaks, whatever else is well. */
+TEST(a_page_that_cannot_be_written_is_a_failure)
+{
+    static char *const commands[][6] = {
+        {"run", "a.rec", "--html", "/nowhere/x.html"},
+        {"run", "a.rec", "--data", "/nowhere/x.json"},
+        {"run", "a.rec", "--out", "/nowhere/x/y"},
+        {"run", "a.sim", "--html", "/nowhere/x.html"},
+        {"replay", "a.sim", "--html", "/nowhere/x.html"},
+        {"replay", "a.sim", "--data", "/nowhere/x.json"}};
+    FILE *scenario = fopen("a.sim", "w");
+
+    assert_non_null(scenario);
+    fputs("profsim scenario 2\nbuckets 64\nstack s1 = 0x401000\n"
+          "alloc o1 s1 16\n",
+          scenario);
+    assert_int_equal(fclose(scenario), 0);
+    heap_case_write("a.rec", false);
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        for (int with = 0; with < 2; with++) {
+            char *argv[6];
+            struct captured said;
+
+            memcpy(argv, commands[i], sizeof argv);
+            if (with == 0)
+                argv[2] = NULL;
+            assert_true(captured_run(&said, i < 4 ? cli_run : cli_replay, argv,
+                                     -1, 60));
+            if (said.exit_code != with)
+                fail_msg("%zu: %d, %s", i, said.exit_code, said.text);
+            captured_free(&said);
+        }
+    }
+}
+
 static int
 enter(void **state)
 {

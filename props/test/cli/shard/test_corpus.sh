@@ -68,6 +68,15 @@ mkfifo b/pipe
 says "a link and a pipe of one's own are not sent" \
     "0 sent, 0 taken, 7 ignored" corpus s b
 
+mkdir d
+head -c 1048577 /dev/zero >d/large
+says "nor is what is too large" "0 sent, 0 taken, 0 ignored" corpus e d
+mkdir -p h g/"${one#s/}"/full
+echo one >h/x
+corpus g h >>log 2>err
+[ $? -eq 1 ] && [ "$(ls -A g)" = "${one#s/}" ]
+count "what cannot be written is told, and no part of it is left" $?
+
 # A process that is killed at any moment has written only whole files.
 mkdir many
 for i in $(seq 200); do seq "$i" 400 >many/$i; done
