@@ -93,7 +93,7 @@ sim_choices_carry(struct sim_choices *choices, uint32_t count)
 bool
 sim_choices_next(struct sim_choices *choices)
 {
-    /* Even a run that ended early is below the answers carried into it. */
+    /* A run that ended early has a shorter list, so this skips what it cut. */
     uint32_t count = choices->count;
 
     assert(choices->backend == SIM_ODOMETER);

@@ -14,7 +14,7 @@
  *     smaller) means a simpler run, and trailing zeros can be dropped.
  *   - ask "one more?" before each item instead of drawing a length first, so
  *     that deleting the answers of one item deletes the item.
- *   - a bound of 1 is no question: the answer is 0 and is not recorded.
+ *   - a bound of 1 leaves no choice: the answer is 0 and is not recorded.
  */
 #ifndef SIM_CHOICE_H
 #define SIM_CHOICE_H
@@ -30,7 +30,7 @@ enum sim_kind {
     SIM_FLOW,  /* one more item? */
     SIM_OP,    /* which operation */
     SIM_DATA,  /* its arguments */
-    SIM_SCHED, /* who runs next; ties in time */
+    SIM_SCHED, /* which thread or task runs next; ties in time */
     SIM_STALE, /* which of the visible stores a load returns */
     SIM_CLOCK, /* what a virtual clock does */
     SIM_FAULT, /* whether a fault strikes */

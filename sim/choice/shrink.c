@@ -88,8 +88,8 @@ keep(struct work *w, const struct sim_choice *list, uint32_t count)
     w->best_count = count;
 }
 
-/* The run may have used less than the candidate: a shorter list, clamped
- * values. */
+/* Make the candidate what the run really used of it: the list may be shorter,
+ * and values may have been clamped. */
 static void
 accept(struct work *w)
 {
@@ -239,7 +239,8 @@ attempt_value(struct work *w, uint32_t at, uint32_t value)
     return attempt(w);
 }
 
-/* Binary search for the lowest failing value, then one step for luck. */
+/* Lower one value: try 0, then search for the lowest failing one by bisection.
+ */
 static void
 lower(struct work *w, uint32_t at)
 {

@@ -37,7 +37,7 @@ struct sim_shrink {
      * answers.
      */
     bool fewest_first;
-    uint64_t calls_max; /* in: stop after so many runs; 0: 20 000 */
+    uint64_t calls_max; /* in: the most runs to make; 0: 20 000 */
 
     uint64_t calls;       /* out: runs made */
     uint64_t calls_saved; /* out: candidates not run, because known to pass */

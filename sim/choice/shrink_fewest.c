@@ -6,7 +6,7 @@
  * try all lists with one non-zero answer, then all with two, and so on, as long
  * as the budget lasts. The first list that fails then has the fewest.
  *
- *      0 0 0 0 0          one run shows which questions there are
+ *      0 0 0 0 0          one run shows which questions are asked
  *      1 0 0 0  0 1 0 0   every position, every value: lists with one
  *      1 0 2    1 0 0 1   from each of those, every later position: with two
  */
@@ -40,9 +40,9 @@ fails(struct search *s, uint32_t count)
 }
 
 /*
- * Add `depth` more non-zero answers from position `from` on.
+ * Try every way to make `depth` more answers non-zero, from position `from` on.
  *
- * returns: true if a list fails; it is values[0..found_count)
+ * returns: true if a run fails; its answers are values[0..found_count)
  */
 static bool
 deepen(struct search *s, uint32_t from, uint32_t depth)

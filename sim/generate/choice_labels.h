@@ -71,7 +71,7 @@ enum label {
     LABEL_INSTRUMENT,
     LABEL_AMOUNT = SIM_FAULT_LABEL - 1,
 
-    /* For a subject; the others are those of a heap. */
+    /* For a subject; its other questions have the labels of a heap. */
     LABEL_SUBJECT_WORK = LABEL_AMOUNT + 64,
     LABEL_ALIGN,
     LABEL_ZEROED,
@@ -94,7 +94,7 @@ ask(struct sim_generator *g, uint32_t bound, enum sim_kind kind,
 void sim_draw_library(struct sim_generator *g);
 void sim_draw_features(struct sim_generator *g);
 
-/* List the works of this run; a feature that it lacks is no possible answer. */
+/* List what a task of this run may do, without features that the run lacks. */
 void sim_list_works(struct sim_generator *g);
 
 /* Draw the limits of a run's heap: memory, sizes and counts. */
@@ -102,7 +102,7 @@ void sim_draw_limits(struct sim_generator *g);
 void sim_draw_clocks(struct sim_generator *g);
 
 /*
- * One step of a task, a collector or an observer.
+ * Draw one step of a task, a collector or an observer.
  *
  * out:     *event; the caller has zeroed it and set who acts
  * returns: false if nothing is done
@@ -113,13 +113,13 @@ bool sim_draw_collection(struct sim_generator *g, const struct sim_world *world,
                          struct sim_event *event);
 bool sim_draw_reading(struct sim_generator *g, struct sim_event *event);
 
-/* generate_tasks.c: the same as of generate.h, where processors take tasks. */
+/* generate_tasks.c: as in generate.h, where processors take tasks. */
 void sim_generator_begin_tasks(struct sim_generator *g, bool has_heap);
 bool sim_generator_next_task(struct sim_generator *g,
                              const struct sim_world *world,
                              struct sim_event *event);
 
-/* generate_subject.c: the same as of generate.h, where a subject watches. */
+/* generate_subject.c: as in generate.h, where a subject watches. */
 void sim_generator_begin_subject(struct sim_generator *g);
 bool sim_generator_next_for_subject(struct sim_generator *g,
                                     const struct sim_world *world,

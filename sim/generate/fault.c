@@ -7,7 +7,7 @@
 static const struct {
     const char *name;
     const char *sentence;
-    const char worlds[3]; /* letters; "": none, a test */
+    const char worlds[3]; /* letters; "": injected by a test */
     const char *test;
     uint32_t on;
     uint32_t visits;

@@ -109,7 +109,7 @@ sim_generator_begin(struct sim_generator *g, struct sim_choices *choices,
 
 /* ---- the actors ---- */
 
-/* One step of a task. */
+/* Draw one step of a task. returns: false if it does nothing */
 static bool
 draw_step(struct sim_generator *g, const struct sim_world *world, uint32_t proc,
           struct sim_event *event)
@@ -122,7 +122,7 @@ draw_step(struct sim_generator *g, const struct sim_world *world, uint32_t proc,
         return true;
     work = (enum sim_work)g->works[ask(g, g->works_count, SIM_OP, LABEL_WORK)];
     if (g->features.locks && sim_world_task_waits(world, event->task)) {
-        /* Then the other task runs, if it can. */
+        /* Then the processor's other task acts, if it can. */
         event->task = proc + g->config.procs * (TASKS_PER_PROC - 1 - task);
         if (sim_world_task_waits(world, event->task))
             return false;

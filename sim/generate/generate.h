@@ -20,7 +20,7 @@
 enum {
     SIM_STACKS_MAX = 8,
     SIM_FRAMES_MAX = 40,  /* deepest stack that is generated for a heap */
-    SIM_DEEP_MAX = 140,   /* ... and for a trace; the tracer cuts */
+    SIM_DEEP_MAX = 140,   /* ... and for a trace; the tracer cuts it */
     SIM_EVENTS_MAX = 512, /* events of one generated run */
     SIM_BUCKETS_MAX = 64,
     SIM_ACTORS_MAX = 16, /* processors, collector, observer */
@@ -55,10 +55,10 @@ struct sim_features {
     bool stw_sweep;
     bool post_sweep;
     bool late_flush;  /* sweeps may come before the flush */
-    bool short_rooms; /* snapshots with too little room */
+    bool short_rooms; /* snapshots into buffers that are too small */
     enum sim_sizes sizes;
     enum sim_lifetimes lifetimes;
-    bool odd_sizes; /* 0, too */
+    bool odd_sizes; /* sizes of 0 occur, too */
 
     /* Where a subject watches. */
     bool huge_sizes;
@@ -72,17 +72,17 @@ struct sim_generator {
     struct sim_faults faults;
     struct sim_queue queue;
     uint64_t queue_words[SIM_QUEUE_WORDS(SIM_ACTORS_MAX)];
-    uint8_t works[SIM_WORKS_MAX]; /* only what this run has */
+    uint8_t works[SIM_WORKS_MAX]; /* those that this run has */
     uint32_t works_count;
     struct sim_config config;
     struct truth_stack stacks[SIM_STACKS_MAX];
     uintptr_t frames[SIM_STACKS_MAX][SIM_FRAMES_MAX];
     uint64_t now_ticks;
     uint64_t applied_ticks; /* world time of the event handed out last */
-    uint64_t stalled_ticks[SIM_PROCS_MAX]; /* end of each one's stall */
+    uint64_t stalled_ticks[SIM_PROCS_MAX]; /* end of a processor's stall */
     uint64_t stalls_end_ticks;             /* the last of them */
     uint32_t events;
-    uint32_t more_bound; /* 1 step in so many ends the run */
+    uint32_t more_bound; /* 1 step in `more_bound` ends the run */
 
     /* Where processors take tasks. */
     uintptr_t deep[SIM_STACKS_MAX][SIM_DEEP_MAX];

@@ -46,7 +46,7 @@ add_work(struct sim_generator *g, enum sim_work work, uint32_t weight, bool has)
         g->works[g->works_count++] = (uint8_t)work;
 }
 
-/* What this run does not have is not among the answers. */
+/* List what a task of this run may do: each work is an answer. */
 void
 sim_list_works(struct sim_generator *g)
 {

@@ -43,7 +43,7 @@ draw_alloc(struct sim_generator *g, const struct sim_world *world,
     return true;
 }
 
-/* Where to look for an object to drop: do objects die young or old? */
+/* The first object to consider for dropping: do objects die young or old? */
 static uint32_t
 first_victim(struct sim_generator *g, uint32_t born)
 {
@@ -108,8 +108,8 @@ give_back(const struct sim_world *world, struct sim_event *event)
     return false;
 }
 
-/* An event that lets a waiter of the lock go on, in place of one that waits,
- * too. */
+/* If another task already waits, replace an event that would wait as well by
+ * one that wakes that task. */
 static enum sim_event_kind
 let_go(const struct sim_world *world, const struct sim_event *event)
 {
@@ -152,7 +152,7 @@ draw_lock(struct sim_generator *g, const struct sim_world *world,
     if ((!rash || mutex) && give_back(world, event))
         return true;
     event->kind = kind;
-    /* Nearly always the first. */
+    /* Three times in four the first lock. */
     event->lock = ask(g, 4, SIM_DATA, LABEL_LOCK) / 3;
     if (!rash)
         event->kind = let_go(world, event);
@@ -230,7 +230,7 @@ bend_step(struct sim_generator *g, const struct sim_world *world,
     if (step == SIM_EV_GC_TERMINATE && f->stw_sweep &&
         ask(g, 3, SIM_OP, LABEL_STW) == 1)
         return SIM_EV_GC_TERMINATE_STW;
-    /* A task that waited for the last sweep may say so while the next marks. */
+    /* A task may report the end of a sweep late, while the next cycle marks. */
     if (step == SIM_EV_GC_TERMINATE && f->post_sweep && gc->cycles > 0 &&
         !gc->unflushed && !gc->post_swept &&
         ask(g, 2, SIM_OP, LABEL_POST_SWEEP) == 1)

@@ -2,9 +2,10 @@
  * generate_tasks.c -- the generator of worlds whose processors take tasks.
  *
  * Each step asks which processor acts, lists what is possible there and in the
- * whole world, and chooses from the list. The dullest step comes first: a
- * thread starts, a task runs, yields, returns. Heap events are drawn as in any
- * other world (generate.c).
+ * whole world, and chooses from the list. Its first entry is the dullest step:
+ * a processor without a thread starts one, a free one runs a task, a running
+ * task yields, and a task in a system call returns from it. Heap events are
+ * drawn as in any other world (generate.c).
  */
 #include "choice_labels.h"
 
@@ -15,9 +16,9 @@
 
 enum {
     CANDIDATES_MAX = 64,
-    LAST_EVENTS = 24, /* the end takes a few, and one for each that stands */
+    LAST_EVENTS = 24, /* for the end: a few, and one per stalled processor */
 
-    /* Candidates that are drawn further; no kinds of events. */
+    /* Candidates for which more is drawn; they are not kinds of events. */
     DO_WORK = SIM_EV_COUNT,
     DO_COLLECT,
     DO_READ
@@ -58,7 +59,7 @@ add_if(struct candidates *c, enum sim_event_kind feature,
         add(c, (int)kind, 0);
 }
 
-/* Draw a task among those in the state; 0 if there is none. */
+/* Draw one of the tasks in this state; 0 if there is none. */
 static uint32_t
 draw_task(struct candidates *c, enum sim_task_state state)
 {
@@ -86,7 +87,7 @@ add_with(struct candidates *c, enum sim_event_kind kind,
         add(c, (int)kind, task);
 }
 
-/* One task is kept for the end. */
+/* Add the creation of a task. The last task is kept for the end. */
 static void
 add_create(struct candidates *c)
 {
@@ -173,7 +174,7 @@ add_work(struct candidates *c, const struct sim_proc *proc)
     add_if(c, SIM_EV_SCAN_START,
            proc->scans ? SIM_EV_SCAN_DONE : SIM_EV_SCAN_START);
     if (c->generator->has_heap)
-        return; /* the rest follows from it */
+        return; /* the next steps of the collection follow from this one */
     add_if(c, SIM_EV_GC_MARK,
            proc->sweeps ? SIM_EV_SWEEP_DONE : SIM_EV_SWEEP_START);
     add_if(c, SIM_EV_HEAP, SIM_EV_HEAP);
@@ -254,7 +255,7 @@ draw_number(struct sim_generator *g, enum sim_event_kind kind)
 
     if (kind == SIM_EV_SET_PROCS)
         return 1 + ask(g, SIM_PROCS_MAX, SIM_DATA, LABEL_NUMBER);
-    if (kind == SIM_EV_CPU_START) /* no more ticks than can be taken */
+    if (kind == SIM_EV_CPU_START) /* no more than the profile can take */
         return 1 + ask(g, per_us >= 62 ? 100 : 10, SIM_DATA, LABEL_NUMBER);
     if (kind == SIM_EV_READ)
         return chunks[ask(g, 4, SIM_DATA, LABEL_NUMBER)];
@@ -277,7 +278,7 @@ draw_arguments(struct sim_generator *g, struct sim_event *event)
         event->room = SIM_ROOM_ENOUGH;
 }
 
-/* At the beginning one task must run. */
+/* Make the first events of a run, after which one task runs. */
 static bool
 next_of_beginning(struct sim_generator *g, struct sim_event *event)
 {
@@ -291,7 +292,8 @@ next_of_beginning(struct sim_generator *g, struct sim_event *event)
     return true;
 }
 
-/* First start or end a sweep on the processor, if the event requires that. */
+/* If the event requires that a sweep starts or ends first, replace it by that
+ * start or end. */
 static void
 sweep_if_needed(const struct candidates *c, struct sim_event *event)
 {
@@ -305,7 +307,7 @@ sweep_if_needed(const struct candidates *c, struct sim_event *event)
         event->object = 0;
 }
 
-/* Draw a candidate further that is one of the heap. returns: false: nothing */
+/* Draw the event of a candidate of the heap. returns: false if there is none */
 static bool
 draw_of_heap(struct candidates *c, int what, struct sim_event *event)
 {
@@ -327,7 +329,7 @@ draw_of_heap(struct candidates *c, int what, struct sim_event *event)
     return true;
 }
 
-/* One step of a processor; false if nothing is done. */
+/* Draw one step of a processor. returns: false if nothing is done */
 static bool
 take_step(struct sim_generator *g, const struct sim_world *world,
           struct sim_event *event)

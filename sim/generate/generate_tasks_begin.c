@@ -51,8 +51,8 @@ draw_offset(struct sim_generator *g)
         g->config.clocks[p].offset_ticks += offset;
 }
 
-/* Draw which events this run has at all; tracing and what others depend on,
- * always. */
+/* Draw which events this run has at all. It always has tracing, and the events
+ * on which others depend. */
 static void
 draw_events(struct sim_generator *g)
 {

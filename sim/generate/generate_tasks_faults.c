@@ -12,7 +12,7 @@ draw_clocks(struct sim_generator *g)
     static const struct sim_clock skews[] = {
         {0, 0}, {1000, 0}, {-70, 0}, {0, 200}, {0, -1000000}, {0, -1500000},
     };
-    /* In the range of a schedule file; a clock of less than 0 is 2^64 less. */
+    /* In the range of a schedule file. Negative ones count from 2^64 down. */
     static const int64_t limits[] = {0, -4096, -(INT64_C(1) << 30),
                                      -(INT64_C(1) << 62), INT64_C(1) << 61};
     const int64_t limit =
@@ -36,7 +36,7 @@ sim_draw_trace_limits(struct sim_generator *g)
     const uint32_t stacks =
         sim_fault_amount(&g->faults, SIM_FAULT_NO_TRACE_STACKS, 1 + 6);
 
-    /* Ten are the least; an eager reader needs all that one event may fill. */
+    /* At least ten; an eager reader needs as many as one event may fill. */
     g->config.trace.buffers = buffers > 0 && !g->config.trace.eager
                                   ? 9 + buffers
                                   : SIM_TRACE_BUFFERS_MAX;
@@ -51,7 +51,7 @@ works_for_collector(const struct sim_world *world, uint32_t proc)
            sim_world_proc(world, proc)->sweeps;
 }
 
-/* in: event, its processor; out: what strikes it */
+/* Draw a fault that strikes a processor. in: event->proc; out: *event */
 static bool
 draw_strike(struct sim_generator *g, const struct sim_world *world,
             struct sim_event *event)
@@ -95,7 +95,7 @@ sim_draw_trace_fault(struct sim_generator *g, const struct sim_world *world,
     return draw_strike(g, world, event);
 }
 
-/* The end of a fault. */
+/* Draw the end of a fault. */
 static bool
 goes_on(const struct sim_world *world, struct sim_event *event)
 {

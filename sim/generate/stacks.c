@@ -31,7 +31,7 @@ own_frame(uint32_t index, uint32_t depth)
 
 enum { LONGER, COLLIDING, COLLIDING_LONGER, HIGH_HALF };
 
-/* Build stack `index` on the one before, if that one suits. */
+/* Build stack `index` on the one before, if that stack allows it. */
 static void
 build_on(struct truth_stack *stack, uintptr_t *frames, uint32_t index,
          uint32_t shape)

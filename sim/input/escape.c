@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Shows nothing, or changes where what follows is shown. */
+/* Is the character invisible, or does it move the text that follows it? */
 static bool
 is_invisible(uint32_t character)
 {
@@ -25,7 +25,7 @@ is_invisible(uint32_t character)
     return false;
 }
 
-/* Shortest forms only, no surrogates: the table 3-7 of Unicode. */
+/* Length of a well-formed UTF-8 character (table 3-7 of Unicode), else 0. */
 static size_t
 multibyte(const uint8_t *bytes, size_t count)
 {
@@ -108,7 +108,7 @@ sim_escape_line_of(FILE *file, const char *format, va_list arguments)
     if (length >= (int)sizeof line && (whole = malloc((size_t)length + 1)))
         vsnprintf(whole, (size_t)length + 1, format, again);
     va_end(again);
-    /* Without memory for all of a long line, its beginning must do. */
+    /* Without memory for the whole of a long line, print its beginning. */
     sim_escape_text(file, length < 0 ? format : whole != NULL ? whole : line);
     fputc('\n', file);
     if (whole != line)

@@ -21,7 +21,7 @@ enum sim_input_kind {
 
 struct sim_input {
     enum sim_input_kind kind;
-    uint8_t *bytes; /* malloc'd; of a kind that is OTHER the first few */
+    uint8_t *bytes; /* malloc'd; if the kind is OTHER, only the first few */
     size_t bytes_count;
     char reason[112]; /* why it could not be read */
 };

@@ -17,7 +17,7 @@ sim_memory_of_run(uint32_t buckets_max, uint64_t frames_max, uint32_t procs)
         sizeof(struct prof_heap_record) + sizeof(struct prof_contention_record);
     uint64_t bytes = prof_bytes_needed(&largest);
 
-    if (bytes == 0) /* more than any instance can have */
+    if (bytes == 0) /* the configuration is too large for any instance */
         bytes = buckets_max * UINT64_C(128) + frames_max * sizeof(uintptr_t);
     return 2 * (bytes + buckets_max * listed) +
            buckets_max * (uint64_t)MODEL_BYTES;

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { WORD_BYTES_MAX = 32 }; /* longer words are near to none */
+enum { WORD_BYTES_MAX = 32 }; /* longer words are never considered near */
 
 static bool
 same(char a, char b)
@@ -52,7 +52,7 @@ edit_distance(const char *a, size_t a_bytes, const char *b, size_t b_bytes,
             if (least < least_now)
                 least_now = least;
         }
-        /* A cell is no less than the least of the two rows above it. */
+        /* No later cell is less than the least of the last two rows. */
         if (least_now > most && least_above > most)
             return most + 1;
         least_above = least_now;

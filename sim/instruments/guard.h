@@ -25,7 +25,7 @@ sim_is_guard(const void *bytes, size_t bytes_count)
 }
 
 /* Did the library write past the end that it reported? The judge calls this,
- * not the instrument: the check takes longer than many an event. */
+ * not the instrument, because the check takes longer than most events. */
 static inline bool
 sim_touched_beyond(const struct sim_answer *answer)
 {

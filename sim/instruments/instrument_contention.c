@@ -59,7 +59,7 @@ begin(struct sim_instrument *instrument, struct sim_world *world)
 
     sim_world_answer_room(world)->contention = contention->records;
     contention->dirty =
-        contention->records_max; /* whatever the run before left there */
+        contention->records_max; /* the previous run may have written all */
     return NULL;
 }
 

@@ -91,7 +91,7 @@ begin(struct sim_instrument *instrument, struct sim_world *world)
     if (!sim_world_config(world)->scheduled)
         return "there is no CPU time where processors take no tasks";
     if (prof_cpu_stop(cpu->cpu) !=
-        PROF_OK) /* it may be on since a run before */
+        PROF_OK) /* an earlier run may have left it running */
         return "the CPU profile of the run before does not end";
     memset(&cpu->profile, 0, sizeof cpu->profile);
     memset(cpu->on, 0, sizeof cpu->on);
@@ -129,7 +129,7 @@ tick(struct cpu *cpu, const struct sim_world *world, uint32_t task)
     const struct sim_config *config = sim_world_config(world);
     const uint32_t stack = cpu->stands[task];
     const bool has = stack != TRUTH_NO_STACK;
-    /* A task without an event so far is where it began. */
+    /* A task that has not reported a stack is where it began. */
     const uintptr_t start = (uintptr_t)sim_world_task(world, task)->pc + 1;
 
     if (cpu->undrained == RING_TICKS) {
@@ -249,8 +249,8 @@ hears(enum truth_kind kind)
     return hear;
 }
 
-/* A profile that a task starts while the instrument is stopped is a start of
- * its own, and is taken. */
+/* Stop or restart the instrument. If a task has started a profile while the
+ * instrument was stopped, that profile continues. */
 static void
 stop_or_start(struct sim_instrument *instrument, struct sim_world *world,
               bool stops)
@@ -274,7 +274,7 @@ const struct sim_instrument_kind sim_cpu = {
     .stop = stop_or_start,
 };
 
-/* ---- what it says ---- */
+/* ---- results ---- */
 
 const struct sim_cpu_profile *
 sim_cpu_profile(const struct sim_world *world)

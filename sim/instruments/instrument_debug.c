@@ -63,7 +63,7 @@ append(void *context, const void *bytes, size_t bytes_count)
         char *const larger = realloc(debug->bytes, 2 * need);
 
         if (larger == NULL)
-            abort(); /* nothing can be said of a run without memory */
+            abort(); /* without memory the run cannot be judged */
         debug->bytes = larger;
         debug->bytes_room = 2 * need;
     }
@@ -119,7 +119,7 @@ hear(struct sim_instrument *instrument, struct sim_world *world,
                       sim_world_object(world, fact->object)->size_bytes, &task);
     }
     debug->events++;
-    (void)status; /* memory takes everything */
+    (void)status; /* a write to memory cannot fail */
 }
 
 static sim_hear *

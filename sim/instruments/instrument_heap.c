@@ -54,14 +54,14 @@ begin(struct sim_instrument *instrument, struct sim_world *world)
     struct heap_profile *heap = (struct heap_profile *)instrument;
 
     sim_world_answer_room(world)->heap = heap->records;
-    heap->dirty = heap->records_max; /* whatever the run before left there */
+    heap->dirty = heap->records_max; /* the previous run may have written all */
     return NULL;
 }
 
 /*
- * Snapshot into a buffer of guard bytes, one record longer than the room that
- * the library is told of. Each call restores the guard bytes that the one
- * before overwrote.
+ * Snapshot into a buffer of guard bytes that is one record longer than the room
+ * passed to the library. Each call restores the guard bytes that the previous
+ * call overwrote.
  */
 static void
 hear_snapshot(struct sim_instrument *instrument, struct sim_world *world,
@@ -95,7 +95,7 @@ keep_record(void *context, const struct prof_heap_record *record)
     if (answer->count < sim_world_config(world)->buckets_max)
         answer->heap[answer->count++] = *record;
     else
-        answer->is_too_long = true; /* more buckets than possible */
+        answer->is_too_long = true; /* more buckets than there can be */
 }
 
 static void
@@ -151,7 +151,7 @@ hear_sweep(struct sim_instrument *instrument, struct sim_world *world,
                    heap->buckets[fact->object]);
 }
 
-/* The library's control calls cannot be busy: nothing runs beside them. */
+/* Control calls cannot return PROF_ERR_BUSY: nothing runs beside them. */
 static void
 must_be_ok(enum prof_status status)
 {

@@ -305,7 +305,7 @@ const struct sim_instrument_kind sim_subject = {
     .refuses = subject_reading_refuses,
 };
 
-/* ---- For those who judge ---- */
+/* ---- For the judge ---- */
 
 uint64_t
 sim_subject_address(const struct sim_world *world, uint32_t object)

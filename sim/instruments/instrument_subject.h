@@ -1,6 +1,6 @@
 /*
- * instrument_subject.h -- another profiler as an instrument of a world. It is
- * told what happens through the functions of subjects/subject.h.
+ * instrument_subject.h -- another profiler as an instrument of a world. It
+ * learns what happens through the functions of subjects/subject.h.
  *
  * Thread t of the subject is processor t of the world, from the first event on
  * that processor to its `thread-exit`. If the first event of all is a
@@ -17,7 +17,7 @@
 
 /* What a snapshot showed. */
 struct sim_subject_record {
-    uint32_t site;  /* the first stack that is equal where it is cut */
+    uint32_t site;  /* the first stack that is equal up to the cut */
     uint32_t depth; /* as shown */
     uintptr_t leaf; /* as shown; 0 if the depth is 0 */
     uint64_t address;
@@ -29,7 +29,7 @@ struct sim_subject_record {
 struct sim_subject_view {
     struct sim_subject_record *records;
     size_t count;
-    bool cut; /* the subject showed more than fit */
+    bool cut; /* the subject showed more records than fit */
 };
 
 /* What a reading of waits showed. */
@@ -66,11 +66,12 @@ const struct sim_subject_waits *sim_subject_waits(const struct sim_world *world,
  * view 0, to the end of that reading. */
 bool sim_subject_is_read(const struct sim_world *world);
 
-/* returns: where an object is that was not freed; where `site` is cut */
+/* returns: the address of an object not freed yet; the first stack that equals
+ *          `stack` up to the depth at which the subject cuts stacks */
 uint64_t sim_subject_address(const struct sim_world *world, uint32_t object);
 uint32_t sim_subject_site(const struct sim_world *world, uint32_t stack);
 
-/* Tell a subject with SUBJECT_FORKS that the process has forked. */
+/* Inform a subject with SUBJECT_FORKS that the process has forked. */
 void sim_subject_forked(struct sim_world *world, uint32_t thread,
                         bool is_child);
 

@@ -7,8 +7,8 @@
 /* The last reading of the profile. */
 struct sim_tasks_reading {
     uint32_t readings; /* so far; 0: there is none */
-    uint32_t task;     /* that asked */
-    bool fits;         /* into the room there was */
+    uint32_t task;     /* that read the profile */
+    bool fits;         /* into the buffer */
     size_t count;
     struct sim_task_list list; /* if it fits */
 };

@@ -252,7 +252,7 @@ hear(struct sim_instrument *instrument, struct sim_world *world,
     }
 }
 
-/* All kinds: each fact sets the current clock. */
+/* Hear facts of all kinds: each sets the current clock. */
 static sim_hear *
 hears(enum truth_kind kind)
 {
@@ -273,7 +273,8 @@ refuses(const struct sim_instrument *instrument, const struct sim_world *world,
                : NULL;
 }
 
-/* Handle events without facts: a start or stop in vain, and reads. */
+/* Handle events without facts: starts and stops that the tracer must refuse,
+ * and reads. */
 static void
 after(struct sim_instrument *instrument, struct sim_world *world,
       const struct sim_event *event)

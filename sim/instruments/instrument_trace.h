@@ -27,11 +27,11 @@ struct sim_session {
 
 /* What the tracer returned, and how often. */
 struct sim_trace_answers {
-    uint32_t starts_refused_on;   /* while tracing was on: it must be */
-    uint32_t starts_refused_read; /* while a trace was unread: it must be */
-    uint32_t stops_refused;       /* while it was off: it must be */
-    uint32_t wrong_controls;      /* results that must not be */
-    uint32_t wrong_reads;         /* same, to reads */
+    uint32_t starts_refused_on;   /* because tracing was on: right */
+    uint32_t starts_refused_read; /* because a trace was unread: right */
+    uint32_t stops_refused;       /* because tracing was off: right */
+    uint32_t wrong_controls;      /* wrong results of starts and stops */
+    uint32_t wrong_reads;         /* wrong results of reads */
     char wrong_text[128];         /* the first of them */
     enum prof_status last_read;
 };

@@ -11,7 +11,7 @@ subject_reading_create(struct watcher *watcher, const struct sim_limits *limits)
 {
     bool done = true;
 
-    /* A record an object and one a stack would be much already. */
+    /* More than a record for each object and one for each stack. */
     watcher->records_max =
         4 * ((size_t)limits->objects_max + limits->buckets_max) + 64;
     for (int i = 0; i < 2; i++) {
@@ -241,7 +241,7 @@ subject_reading_refuses(const struct sim_instrument *instrument,
     }
 }
 
-/* ---- For those who judge ---- */
+/* ---- For the judge ---- */
 
 const struct sim_subject_view *
 sim_subject_view(const struct sim_world *world, int which)

@@ -1,5 +1,5 @@
-/* subject_watcher.c -- starts a subject, right before it is told of its first
- * event. */
+/* subject_watcher.c -- starts a subject, right before the first event that is
+ * passed to it. */
 #include "subject_watcher.h"
 
 #include <stdio.h>

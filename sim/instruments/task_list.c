@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* As Go's wait reasons say it. */
+/* The state of a task, in the words of Go's wait reasons. */
 static const char *
 waiting_for(enum sim_event_kind waits)
 {

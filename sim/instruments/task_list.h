@@ -15,7 +15,7 @@
 struct sim_task_list {
     size_t count;
     struct prof_task_stack tasks[SIM_SCHEDULED_MAX];
-    struct prof_count_record records[SIM_SCHEDULED_MAX]; /* the same ones */
+    struct prof_count_record records[SIM_SCHEDULED_MAX]; /* of these tasks */
     struct prof_label labels[SIM_SCHEDULED_MAX];         /* "task": "7" */
     char numbers[SIM_SCHEDULED_MAX][12];
     uintptr_t starts[SIM_SCHEDULED_MAX]; /* stacks of tasks that never ran */
@@ -31,7 +31,7 @@ void sim_task_list(struct sim_task_list *list, const struct sim_world *world,
                    uint32_t own, bool with_system);
 
 /*
- * Describe one task, whatever it is.
+ * Describe one task of any kind.
  *
  * out:     *start, if the task has never run; it must live as long as *task
  */

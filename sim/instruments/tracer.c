@@ -14,7 +14,7 @@
 
 /* ---- start and stop ---- */
 
-/* in: count, of answers.wrong_* */
+/* Count a wrong result. in: count, a member of answers: wrong_... */
 static void
 note_wrong(struct tracer *tracer, uint32_t *count, const char *what,
            enum prof_status status)
@@ -27,7 +27,7 @@ note_wrong(struct tracer *tracer, uint32_t *count, const char *what,
                  prof_status_text(status));
 }
 
-/* Tell the tracer, at its start, the next task that exists. */
+/* Name the next existing task to the tracer, when it starts. */
 static bool
 next_task(void *context, struct prof_trace_task *task)
 {
@@ -151,7 +151,7 @@ keep_borrowed(struct tracer *tracer)
     if (need > session->bytes_room) {
         bytes = realloc(session->bytes, 2 * need);
         if (bytes == NULL)
-            abort(); /* nothing can be said of a run without memory */
+            abort(); /* without memory the run cannot be judged */
         session->bytes = bytes;
         session->bytes_room = 2 * need;
     }

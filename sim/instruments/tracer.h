@@ -16,9 +16,9 @@ struct tracer {
     struct sim_trace_answers answers;
     const uint8_t *borrowed; /* by the tracer, not copied yet */
     size_t borrowed_bytes;
-    uint32_t announced; /* tasks told to the tracer at a start */
+    uint32_t announced; /* tasks named to the tracer at its start */
     bool traces;
-    bool controlled;                       /* by the event at hand */
+    bool controlled;                       /* by the current event */
     bool owes_exit[SIM_SCHEDULED_MAX + 1]; /* the trace thinks that the task
                                               is in a system call */
     struct prof_trace_stamp left[SIM_SCHEDULED_MAX + 1];

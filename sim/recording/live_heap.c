@@ -307,7 +307,7 @@ note_peak(struct walk *walk, const struct sim_recorded *event, uint64_t number)
     walk->peak++;
 }
 
-/* The part of the run with this moment. The last part includes the end. */
+/* The part of the run that contains a moment. The last includes the end. */
 static uint32_t
 span_of(const struct sim_live_heap *heap, uint64_t ticks)
 {

@@ -128,7 +128,7 @@ struct sim_recording_cursor {
 bool sim_recording_open(struct sim_recording **recording, const char *path,
                         struct sim_recording_error *error);
 
-/* The same for an input that was read; its bytes are taken over. */
+/* The same for an input that has been read; takes over its bytes. */
 bool sim_recording_take_input(struct sim_recording **recording,
                               struct sim_input *input,
                               struct sim_recording_error *error);

@@ -4,7 +4,7 @@
 
 #include "recording_internal.h"
 
-/* returns: false if the bytes at `at` are no shortest varint before limit */
+/* returns: false if the bytes at `at` are not a shortest varint before limit */
 bool
 sim_recording_varint(const uint8_t *bytes, uint64_t *at, uint64_t limit,
                      uint64_t *value)
@@ -33,11 +33,11 @@ struct numbers {
     uint64_t first;
     uint64_t second; /* ticks waited, or the new size */
     uint64_t alignment_log2;
-    uint64_t excess; /* of usable bytes over those asked for */
+    uint64_t excess; /* of usable bytes over those requested */
     uint64_t stack;
 };
 
-/* Bits of the tag that mean something, by kind. */
+/* Does the tag have a known kind, and no flag that this kind lacks? */
 static bool
 is_tag(const struct sim_recording *recording, uint8_t tag)
 {
@@ -90,7 +90,7 @@ read_numbers(struct sim_recording_cursor *cursor, uint8_t tag,
            numbers->stack <= UINT32_MAX && numbers->alignment_log2 < 64;
 }
 
-/* returns: false if it names an object or a lock that never was */
+/* returns: false if it names an object or a lock that has not occurred */
 static bool
 fill_event(struct sim_recording_cursor *cursor, struct sim_recorded *event,
            uint8_t tag, const struct numbers *numbers)

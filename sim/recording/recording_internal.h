@@ -79,7 +79,7 @@ bool sim_recording_varint(const uint8_t *bytes, uint64_t *at, uint64_t limit,
  * Decode the event at the cursor and advance the cursor. The caller checks the
  * numbers of threads, stacks and live objects, once.
  *
- * returns: false if the bytes are no event
+ * returns: false if the bytes are not an event
  */
 bool sim_recording_decode(struct sim_recording_cursor *cursor,
                           struct sim_recorded *event);
@@ -117,7 +117,7 @@ void *sim_recording_add(struct sim_recording_reader *reader,
 uint64_t sim_recording_take(struct sim_recording_reader *reader, uint64_t max,
                             const char *what);
 
-/* One record each. */
+/* Each reads one record. */
 void sim_recording_read_about(struct sim_recording_reader *reader);
 void sim_recording_read_text(struct sim_recording_reader *reader,
                              struct sim_recording_list *list, const char *what);
@@ -126,7 +126,8 @@ void sim_recording_read_frame(struct sim_recording_reader *reader);
 void sim_recording_read_stack(struct sim_recording_reader *reader);
 void sim_recording_read_thread(struct sim_recording_reader *reader);
 
-/* For the search by pc, once all frames are there; returns: false: no memory */
+/* Sort the frames by pc, once all have been read. returns: false if there is no
+ * memory */
 bool sim_recording_sort_frames(struct sim_recording_reader *reader);
 
 /*

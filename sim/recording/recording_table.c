@@ -55,7 +55,7 @@ sim_recording_add(struct sim_recording_reader *reader,
     return item;
 }
 
-/* A number of at most `max`; 0 once anything has failed. */
+/* Read a number of at most `max`; 0 once anything has failed. */
 uint64_t
 sim_recording_take(struct sim_recording_reader *reader, uint64_t max,
                    const char *what)
@@ -209,7 +209,7 @@ sim_recording_read_frame(struct sim_recording_reader *reader)
         *slot = frame;
 }
 
-/* The path is the stack before, as nodes from the root; I1. */
+/* Read a stack record. The path has the previous stack's nodes, root first. */
 void
 sim_recording_read_stack(struct sim_recording_reader *reader)
 {
@@ -268,7 +268,7 @@ sim_recording_read_thread(struct sim_recording_reader *reader)
                                 "name of a thread");
 }
 
-/* By pc; of one pc, the innermost function first. */
+/* Order frames by pc; of those with one pc, the innermost function is first. */
 static bool
 is_before(const struct sim_recording *recording, uint32_t a, uint32_t b)
 {

@@ -27,7 +27,7 @@
 
 struct sim_release {
     uint64_t ticks;   /* when; once paired: for how long */
-    uint32_t earlier; /* number + 1 in the list of its lock; 0: the last */
+    uint32_t earlier; /* its lock's release before, number + 1; 0: none */
     bool is_paired;
 };
 

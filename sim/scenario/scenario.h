@@ -130,7 +130,7 @@ struct sim_scenario *sim_scenario_read(const char *path,
                                        struct sim_error *error);
 
 /*
- * Read a scenario from memory. The bytes may be anything; if they are no
+ * Read a scenario from memory. The bytes may be anything; if they are not a
  * scenario, *error says why.
  *
  * out:     *error, on NULL

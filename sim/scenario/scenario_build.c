@@ -24,9 +24,9 @@ struct builder {
     struct sim_error *error;
     struct sim_index objects; /* the source's number -> ours */
     uint32_t *stacks;         /* the source's number -> ours + 1; 0: unused */
-    struct sim_index frames;  /* named already */
+    struct sim_index frames;  /* those that have a name already */
     uint64_t frames_count;
-    uint64_t text_bytes; /* at most so long is the text that is printed */
+    uint64_t text_bytes; /* an upper bound of the printed text's length */
     uint64_t now_ticks;
     uint32_t event;
 };

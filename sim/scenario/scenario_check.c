@@ -55,7 +55,7 @@ same_stack(const struct check *c, uint32_t stack, const uintptr_t *frames,
                                                   depth * sizeof *frames) == 0);
 }
 
-/* Is place `at` of the listing a bucket of this stack (and size)? */
+/* Is bucket `at` of the listing one with this stack (and size)? */
 static bool
 is_bucket(const struct check *c, size_t at, uint32_t stack, uint64_t size_bytes)
 {

@@ -155,7 +155,7 @@ name_frame(struct sim_parser *p, uint64_t frame, struct sim_word function)
     return true;
 }
 
-/* Where `@0x` begins at the end of a frame; its length if nowhere. */
+/* Where the `@0x...` at the end of a frame begins; its length if absent. */
 static size_t
 address_at(struct sim_word word)
 {

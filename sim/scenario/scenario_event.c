@@ -188,7 +188,7 @@ parse_lock(struct sim_parser *p, struct sim_word word, uint32_t *lock)
     return true;
 }
 
-/* A length of time; without one, until go-on. */
+/* Read how long a stall lasts; if that is absent, it lasts until go-on. */
 static bool
 parse_while(struct sim_parser *p, int64_t *cycles)
 {

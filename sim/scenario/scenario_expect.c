@@ -168,7 +168,7 @@ parse_bucket(struct sim_parser *p, struct sim_word word,
             sim_nearest_try(&nearest, expect_words[i]);
         if (nearest.best != NULL)
             return sim_parse_unknown(p, "expectation", &nearest);
-        /* A stack has numbers. */
+        /* Numbers would follow a stack; without them it was an outcome. */
         return sim_word_next(&p->rest).bytes > 0
                    ? false
                    : sim_parse_fail(p,

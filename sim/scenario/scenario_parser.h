@@ -65,11 +65,11 @@ extern const char *const sim_directive_words[SIM_DIRECTIVE_COUNT];
 /* An event, whose first word is cut off already. */
 bool sim_parse_event(struct sim_parser *p, struct sim_word word);
 
-/* One line of its kind; the keyword is cut off already. */
+/* Read one directive or expectation; its keyword is cut off already. */
 bool sim_parse_directive(struct sim_parser *p, enum sim_directive directive);
 bool sim_parse_expect(struct sim_parser *p);
 
-/* After all directives: may they take the memory they ask for? */
+/* After all directives: may the world take the memory that it needs? */
 bool sim_parse_check_memory(struct sim_parser *p, size_t file_bytes);
 
 /* Is `word` one that has a meaning after `expect`? */

@@ -170,7 +170,7 @@ slot_fill(struct sim_index *index, uint64_t hash, uint32_t number_next)
     uint64_t home = sim_mix64(hash);
 
     while (index->slots[home & (index->slots_count - 1)].number_next != 0)
-        home++; /* ends: at least half of the slots are free */
+        home++; /* this ends: at least half of the slots are free */
     index->slots[home & (index->slots_count - 1)] =
         (struct sim_index_slot){.hash = hash, .number_next = number_next};
     index->used++;
@@ -211,7 +211,7 @@ sim_index_free(struct sim_index *index)
 uintptr_t
 sim_text_address(const char *function, size_t bytes)
 {
-    /* 2^46 .. 2^47: where a program could be, and real ones are not. */
+    /* 2^46 .. 2^47: valid addresses of code, but unlikely ones. */
     const uint64_t home = sim_text_hash(function, bytes) % (UINT64_C(1) << 42);
 
     return (uintptr_t)((UINT64_C(1) << 46) + 16 * home + 5);

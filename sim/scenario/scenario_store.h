@@ -51,7 +51,7 @@ uint64_t sim_text_hash(const char *text, size_t bytes);
 
 uintptr_t sim_text_address(const char *function, size_t bytes);
 
-/* How a world is traced if it does not say. */
+/* How a world is traced if its scenario does not say. */
 extern const struct sim_trace_config sim_trace_plain;
 
 /* The words of the language. */
@@ -60,7 +60,7 @@ extern const char *const sim_hash_words[PROF_HASH_COUNT];
 /* Is this byte allowed in the name of a function? */
 bool sim_function_byte(char byte);
 
-/* Add an event at the end, with its fields of no use set to 0 (I3). */
+/* Add an event at the end; fields that its kind does not use become 0 (I3). */
 bool sim_scenario_add_event(struct sim_scenario *scenario,
                             const struct sim_event *event, uint32_t line);
 

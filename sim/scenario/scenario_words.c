@@ -117,7 +117,7 @@ sim_word_i64(struct sim_word word, int64_t max, int64_t *value)
         return false;
     if (!minus)
         *value = (int64_t)number;
-    else /* INT64_MIN has no positive */
+    else /* INT64_MAX + 1 does not fit */
         *value = number == 0 ? 0 : -(int64_t)(number - 1) - 1;
     return true;
 }

@@ -5,7 +5,7 @@
 #include "subject.h"
 #include "world_internal.h"
 
-/* returns: NULL, or why the subject cannot be told of such an event */
+/* returns: NULL, or why such an event cannot be passed to the subject */
 static const char *
 lacks(const struct subject *subject, enum sim_event_kind kind)
 {

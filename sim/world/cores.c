@@ -45,8 +45,8 @@ struct machine {
     struct sim_rng rng;
 };
 
-/* Draw a time around a mean. Hand-overs are fixed with a uniform spread,
- * too. */
+/* Draw a time around a mean. With SIM_CORES_UNIFORM only work varies; a
+ * hand-over takes its mean. */
 static uint64_t
 draw_ps(struct machine *m, uint64_t mean_ps, bool work)
 {
@@ -113,7 +113,7 @@ add(struct machine *m, uint32_t core, uint64_t now_ps, uint64_t *handovers)
         return now_ps;
     cost_ps =
         line->with / die == core / die ? m->config->near_ps : m->config->far_ps;
-    if (line->with == NOBODY) /* from memory, alike in all layouts */
+    if (line->with == NOBODY) /* it comes from memory, in any layout */
         cost_ps = m->config->near_ps;
     if (line->free_ps < now_ps)
         line->free_ps = now_ps;

@@ -17,8 +17,8 @@
 
 /* Where the counter of a row is. */
 enum sim_cores_layout {
-    SIM_CORES_SHARED, /* one column, eight counters a line */
-    SIM_CORES_APART,  /* one column, a line for each counter */
+    SIM_CORES_SHARED, /* one column, eight counters in a cache line */
+    SIM_CORES_APART,  /* one column, a cache line for each counter */
     SIM_CORES_OWN,    /* a column for each processor */
     SIM_CORES_LAYOUTS
 };

@@ -1,5 +1,5 @@
 /*
- * locks.h -- simulated locks with queues of waiting tasks. Contention so
+ * locks.h -- simulated locks with queues of waiting tasks. So contention
  * follows from the order in which tasks run; no generator invents it.
  *
  * There are four kinds, each numbered from 0: mutexes (which readers may

@@ -126,8 +126,8 @@ sim_run_task(struct sim_world *world, uint32_t proc, uint32_t id)
     task->proc = proc;
 }
 
-/* The task that asks may lose its own processor; it goes on on the first
- * one. */
+/* If the number of processors shrinks, the task that changed it may be on one
+ * that no longer exists: it continues on processor 0. */
 static void
 move_to_first(struct sim_world *world, uint32_t proc)
 {

@@ -79,7 +79,7 @@ due_from(const struct sim_queue *queue, uint32_t who)
 {
     uint32_t at = queue->leaves + who;
 
-    /* The next subtree to the right, as large as can be; at last the root. */
+    /* Climb to the next subtree to the right; after the last, to the root. */
     while (!is_due(queue, at)) {
         at++;
         at >>= __builtin_ctz(at);

@@ -348,7 +348,7 @@ static void
 end_event(struct sim_world *world, const struct sim_event *event)
 {
     if (sim_event_by(event->kind) == 't')
-        world->tasks[event->task].was_woken = false; /* it did something */
+        world->tasks[event->task].was_woken = false; /* it has acted since */
     for (int i = 0; i < SIM_INSTRUMENT_COUNT; i++) {
         if ((world->hearers_of >> i & 1) != 0 &&
             world->instruments[i]->kind->after != NULL)

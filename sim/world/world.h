@@ -100,8 +100,8 @@ enum sim_task_state {
     SIM_TASK_WAITING,
     SIM_TASK_SYSCALL, /* in a system call, on its processor */
     SIM_TASK_AWAY,    /* in a system call, without a processor */
-    SIM_TASK_LEFT,    /* out of the system call, not noticed yet */
-    SIM_TASK_QUEUED,  /* out of the system call, waits for a processor */
+    SIM_TASK_LEFT,    /* back from the system call, not noticed yet */
+    SIM_TASK_QUEUED,  /* back from the system call, waits for a processor */
     SIM_TASK_STOPPED, /* it waits for ever */
     SIM_TASK_DEAD
 };
@@ -143,7 +143,7 @@ struct sim_answer {
     size_t count;
     struct prof_heap_record *heap;
     struct prof_contention_record *contention;
-    bool is_too_long; /* the library listed more than there was room for */
+    bool is_too_long; /* the library listed more records than fit */
     /* Memory that the library must not have written: guard bytes (guard.h). */
     const void *beyond;
     size_t beyond_bytes;

@@ -71,7 +71,7 @@ sim_world_apply_rate(struct sim_world *world, const struct sim_event *event)
 
 /* ---- locks ---- */
 
-/* A task that only wakes others, without having held a lock, needs no stack. */
+/* Does the event need a stack? One that only wakes tasks does not. */
 static bool
 has_stack(enum sim_event_kind kind)
 {
