@@ -210,7 +210,7 @@ say_progress(const struct props_campaign *campaign,
         elapsed_seconds / share * (1 - share));
 }
 
-/* A job has ended. returns: false if it had not enough memory */
+/* Note the end of a job. returns: false if it lacked memory */
 static bool
 job_ended(struct shared_progress *progress, const struct job *job, int status,
           struct props_outcome *outcome)
@@ -286,7 +286,7 @@ start_jobs(const struct props_campaign *campaign,
     return true;
 }
 
-/* Was the lowest failing seed a broken property or a crash? */
+/* Note whether the lowest failing seed broke a property or crashed. */
 static void
 sum_up(const struct props_campaign *campaign,
        const struct shared_progress *progress, struct props_outcome *outcome)

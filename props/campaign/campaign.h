@@ -16,17 +16,17 @@
 
 enum { PROPS_CHOICES_MAX = 8192, PROPS_JOBS_MAX = 64 };
 
-enum { PROPS_SUBJECT_SECONDS = 10 }; /* a run of a subject, else it hangs */
+enum { PROPS_SUBJECT_SECONDS = 10 }; /* of a run of a subject */
 
 struct props_campaign {
-    uint32_t worlds; /* of which each run draws one; 0: heaps (generate.h) */
+    uint32_t worlds; /* one is chosen; 0: heaps */
     const struct prof_rules *rules;
-    const struct subject *subject; /* of SIM_WORLDS_SUBJECT; else NULL */
+    const struct subject *subject; /* for SIM_WORLDS_SUBJECT; else NULL */
     props_set asked;
     uint64_t seed_first;
     uint64_t seed_last; /* inclusive */
     uint64_t seed_step; /* from one seed to the next; 0: 1 */
-    uint32_t seconds;   /* stop after so long; 0: when the seeds are done */
+    uint32_t seconds;   /* stop after this time; 0: when the seeds are done */
     uint32_t jobs;      /* processes, 1 .. PROPS_JOBS_MAX */
     bool show_progress; /* on standard error (progress_line.h) */
 };
@@ -42,12 +42,11 @@ struct props_run;
 struct props_outcome {
     enum props_end end;
     uint64_t seed; /* the lowest that failed */
-    int signal;    /* PROPS_END_CRASHED: what ended the process, 0: exit */
-    bool differed; /* PROPS_END_BROKEN: two runs of the seed did not do the
-                      same, and neither broke a property */
+    int signal;    /* PROPS_END_CRASHED: the signal; 0: it exited */
+    bool differed; /* BROKEN: only its two runs differ */
     uint64_t runs;
     uint64_t events;
-    uint64_t hash; /* of all runs; the same whatever the jobs */
+    uint64_t hash; /* of all runs; does not depend on the number of jobs */
     double seconds;
     struct props_coverage cover;
     struct props_pairs pairs; /* of goals met in one run */
@@ -62,10 +61,10 @@ struct props_outcome {
 bool props_campaign_run(const struct props_campaign *campaign,
                         struct props_outcome *outcome);
 
-/* returns: the kinds of world of which each run draws one */
+/* returns: the kinds of world of which each run chooses one */
 uint32_t props_campaign_worlds(const struct props_campaign *campaign);
 
-/* Make what runs the campaign's seeds. returns: NULL without enough memory */
+/* Make a run for the campaign's seeds. returns: NULL without enough memory */
 struct props_run *props_campaign_runner(const struct props_campaign *campaign);
 
 /* Make one run of the campaign. returns: as props_run_choices() */

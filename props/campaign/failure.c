@@ -45,13 +45,14 @@ values_fail(void *context, const uint32_t *values, uint32_t count)
     return props_minimizer_fails(minimizer, run_choices, minimizer);
 }
 
-/* Shrink the choices; leave the run's events and configuration behind. */
+/* Shrink the choices. Afterwards the run has the events and configuration of
+ * the result. */
 static void
 shrink_choices(struct props_minimizer *minimizer)
 {
     struct props_failure *failure = minimizer->failure;
     struct sim_choice *list =
-        calloc(PROPS_CHOICES_MAX, sizeof *list); /* the one being shrunk */
+        calloc(PROPS_CHOICES_MAX, sizeof *list); /* the list being shrunk */
     uint32_t *values = calloc(PROPS_CHOICES_MAX, sizeof *values);
     bool *necessary = calloc(PROPS_CHOICES_MAX, sizeof *necessary);
     struct sim_shrink shrink = {
@@ -73,8 +74,8 @@ shrink_choices(struct props_minimizer *minimizer)
         sim_shrink_necessary(&shrink, list, count, necessary);
     for (uint32_t i = 0; i < count; i++)
         values[i] = list[i].value;
-    values_fail(minimizer, values, count); /* the run to be told about */
-    if (minimizer->apart != NULL) { /* whose world only the child has drawn */
+    values_fail(minimizer, values, count); /* makes the run to be reported */
+    if (minimizer->apart != NULL) {        /* only the child has that world */
         sim_choices_replay(&minimizer->choices, values, count);
         sim_generator_begin(&minimizer->run->generator, &minimizer->choices,
                             minimizer->campaign->rules,
@@ -102,7 +103,7 @@ begin_choices(struct sim_choices *choices, const struct origin *origin)
         sim_choices_bytes(choices, origin->bytes, origin->bytes_count);
 }
 
-/* It failed before, it passes now. */
+/* The failure does not repeat: the run passes now. */
 static void
 call_unstable(struct props_failure *failure)
 {
@@ -123,7 +124,7 @@ failure_of(struct props_failure *failure, const struct props_campaign *campaign,
     const size_t list_bytes = PROPS_CHOICES_MAX * sizeof(struct sim_choice);
     struct sim_choice *list =
         mmap(NULL, list_bytes, PROT_READ | PROT_WRITE,
-             MAP_SHARED | MAP_ANONYMOUS, -1, 0); /* for attempts apart */
+             MAP_SHARED | MAP_ANONYMOUS, -1, 0); /* shared with children */
     struct props_minimizer minimizer = {
         .campaign = campaign,
         .command = command,
@@ -150,7 +151,7 @@ failure_of(struct props_failure *failure, const struct props_campaign *campaign,
     }
     if (!failure->crashed) {
         minimizer.property = minimizer.run->judge.breach.property;
-        /* Two readers of a trace need no events. */
+        /* T11 is about two readers of a trace, and needs no events. */
         if (minimizer.property != PROPS_T11)
             shrink_choices(&minimizer);
     }
@@ -191,7 +192,7 @@ props_failure_free(struct props_failure *failure)
     failure->text = NULL;
 }
 
-/* ---- telling ---- */
+/* ---- reporting ---- */
 
 bool
 props_failure_save(const struct props_failure *failure, const char *dir,
@@ -237,7 +238,7 @@ print_breach(FILE *file, const struct props_failure *failure)
         return;
     fprintf(file, "%s broken: %s\n  ", props_property_id(breach->property),
             props_property_sentence(breach->property));
-    if ((breach->broken & PROPS_OF_TRACES) == 0) /* those name their session */
+    if ((breach->broken & PROPS_OF_TRACES) == 0) /* those name the session */
         fprintf(file, "event %" PRIu32 ": ", breach->event + 1);
     fprintf(file, "%s\n", breach->text);
 }

@@ -16,17 +16,17 @@
 struct props_failure {
     struct props_breach breach; /* of the shrunk events */
     char *text;                 /* the file; NULL if it could not be written */
-    struct sim_error error;     /* why not */
+    struct sim_error error;     /* why the file could not be written */
     bool crashed;               /* the run ended its process */
-    int signal;                 /* crashed: by what, 0 if by exit */
+    int signal;                 /* of a crash: the signal, 0 if it exited */
     bool unstable;              /* the same choices do not fail again */
     uint32_t choices_before;
     uint32_t choices_after;
-    uint32_t choices_necessary; /* non-zero, and passing if set to 0 */
+    uint32_t choices_necessary; /* not 0, and needed */
     uint32_t events_before;
     uint32_t events_after;
-    uint64_t faults; /* that happen in the shrunk events, a bit each */
-    uint32_t runs;   /* made to find all this */
+    uint64_t faults; /* bits: in the shrunk events */
+    uint32_t runs;   /* how many runs were made for this */
 };
 
 /*
@@ -68,7 +68,7 @@ bool props_failure_save(const struct props_failure *failure, const char *dir,
                         const char *name, char *path, size_t path_bytes,
                         struct sim_error *error);
 
-/* Tell people: the sentence, the file, the difference. */
+/* Print the failure: the sentence, the file, the difference. */
 void props_failure_print(FILE *file, const struct props_failure *failure);
 
 #endif

@@ -14,7 +14,7 @@
 struct writer {
     struct props_minimizer *minimizer;
     const struct props_event_list *list; /* being run */
-    const struct sim_scenario *read;     /* the failure came from; or NULL */
+    const struct sim_scenario *read;     /* which failed; or NULL */
 };
 
 static bool
@@ -32,7 +32,7 @@ run_list(void *context)
     for (uint32_t i = 0; i < list->events_count && holds; i++) {
         holds = props_run_event(run, &list->events[i], &refused);
         if (refused != NULL)
-            return true; /* not a possible run */
+            return true; /* these events are not possible */
     }
     return holds ? props_run_end(run) : false;
 }
@@ -48,7 +48,7 @@ list_fails(void *context, const struct props_event_list *list)
 
 /* ---- the scenario ---- */
 
-/* Numbers of objects become dense again, in the order of their births. */
+/* Number objects without gaps again, in the order of their births. */
 static void
 close_up_objects(struct props_event_list *list)
 {
@@ -144,7 +144,7 @@ write_scenario(struct writer *writer, struct props_event_list *list)
     return done;
 }
 
-/* From events that fail to the end: make them plain, run it again, write. */
+/* From events that fail: simplify them, run them again, and write the file. */
 static bool
 tell(struct props_minimizer *minimizer, const struct sim_config *config,
      const struct sim_scenario *read)
@@ -155,8 +155,7 @@ tell(struct props_minimizer *minimizer, const struct sim_config *config,
     bool done;
 
     list.events_count = run->events_count;
-    if (minimizer->failure
-            ->crashed) /* the events are those of a child process */
+    if (minimizer->failure->crashed) /* the events are a child's */
         list.events_count = run->crash_log->count + run->crash_log->attempting;
     minimizer->failure->events_before = list.events_count;
     list.events = calloc((size_t)list.events_count + 1, sizeof *list.events);
@@ -178,8 +177,7 @@ props_minimizer_tell(struct props_minimizer *minimizer)
     struct props_run *run = minimizer->run;
     struct sim_config config;
 
-    if (minimizer->failure
-            ->crashed) /* its world; its events are in the crash log */
+    if (minimizer->failure->crashed) /* it is a child's */
         sim_generator_begin(&run->generator, &minimizer->choices,
                             minimizer->campaign->rules,
                             props_campaign_worlds(minimizer->campaign));

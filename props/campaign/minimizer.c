@@ -7,7 +7,7 @@
 
 #include "faults.h"
 
-/* A subject that hangs does so in each attempt: they are kept short then. */
+/* Once a subject has hung, attempts get less time, as each may hang again. */
 enum { CRASH_SECONDS = 20, HUNG_SECONDS = 2 };
 
 static unsigned
@@ -29,7 +29,7 @@ props_minimizer_dies(struct props_minimizer *minimizer, props_attempt *attempt,
     pid = fork();
     if (pid == 0) {
         alarm(attempt_seconds(minimizer));
-        close(STDERR_FILENO); /* the panic was heard once */
+        close(STDERR_FILENO); /* the message was printed before */
         attempt(context);
         _exit(0);
     }
@@ -40,8 +40,8 @@ props_minimizer_dies(struct props_minimizer *minimizer, props_attempt *attempt,
 }
 
 /*
- * Is it the same failure? One of a subject that was named after what happened
- * before may turn out to be the plain one.
+ * Is it the same failure? A failure of a subject may also turn into the plain
+ * property, if what came before did not matter.
  */
 static bool
 is_same(struct props_minimizer *minimizer)

@@ -20,18 +20,17 @@ struct props_minimizer {
     const struct props_campaign *campaign;
     const char *command;
     struct props_run *run;
-    struct props_failure *failure; /* found so far; if it crashed, an attempt
-                                      must crash, */
+    struct props_failure *failure; /* if it crashed, attempts must, */
     enum props_property property;  /* ... else it must break this property */
     struct sim_choices choices;
-    struct props_apart *apart; /* of attempts in child processes; or NULL */
+    struct props_apart *apart; /* of child processes; or NULL */
 };
 
-/* Make a run. returns: false if it broke a property; context is the caller's */
+/* Makes a run. returns: false if it broke a property */
 typedef bool props_attempt(void *context);
 
-/* Make an attempt in a child; did it crash? Its events stay in shared memory.
- */
+/* Make an attempt in a child. returns: did it crash? Its events stay in shared
+ * memory. */
 bool props_minimizer_dies(struct props_minimizer *minimizer,
                           props_attempt *attempt, void *context);
 
@@ -39,8 +38,8 @@ bool props_minimizer_dies(struct props_minimizer *minimizer,
 bool props_minimizer_fails(struct props_minimizer *minimizer,
                            props_attempt *attempt, void *context);
 
-/* From now on, make all attempts in child processes; no longer do so. returns:
- * false without memory */
+/* props_minimizer_share(): from now on make all attempts in child processes;
+ * the other function ends that. returns: false without memory */
 bool props_minimizer_share(struct props_minimizer *minimizer);
 void props_minimizer_unshare(struct props_minimizer *minimizer);
 
@@ -60,11 +59,11 @@ bool props_minimizer_try(struct props_minimizer *minimizer,
 /* Wait for a child. out: *status. returns: false if there is none */
 bool props_minimizer_wait(pid_t pid, int *status);
 
-/* Repeat the attempt that is to be reported, and say what it breaks. */
+/* Repeat the attempt to be reported, and note what it breaks. */
 void props_minimizer_end(struct props_minimizer *minimizer,
                          props_attempt *attempt, void *context);
 
-/* Write what broke as the comment that a file begins with. */
+/* Write what broke, as the comment at the beginning of a file. */
 void props_minimizer_header(const struct props_minimizer *minimizer,
                             char *header, size_t header_bytes);
 

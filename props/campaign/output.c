@@ -11,7 +11,8 @@ static struct prof_file *volatile written; /* NULL: none */
 static struct sigaction before[DEADLY_COUNT];
 static struct sigaction before_limit;
 
-/* Clean up; then the signal does what it would have done. */
+/* Remove the unfinished file; then let the signal do what it would have
+ * done. */
 static void
 clean_up(int number)
 {
@@ -21,7 +22,7 @@ clean_up(int number)
     raise(number);
 }
 
-/* A signal that is ignored, or that somebody handles, stays as it is. */
+/* Catch a signal, unless it is ignored or handled already. */
 static void
 guard(struct prof_file *file)
 {

@@ -13,14 +13,15 @@
 
 struct props_output {
     const char *path;
-    const char *input; /* what was read; NULL: no file */
+    const char *input; /* the file that was read; NULL: none */
     bool is_private;   /* mode 0600 */
 };
 
 /*
- * Begin the file; only one can be open. Until its end, SIGHUP, SIGINT, SIGQUIT
- * and SIGTERM remove the half-written file before they end the process, and to
- * exceed the limit of file sizes is an error instead of SIGXFSZ.
+ * Begin the file; only one can be open. Until it is ended, SIGHUP, SIGINT,
+ * SIGQUIT and SIGTERM remove the unfinished file before they end the process,
+ * and exceeding the file size limit is reported as an error instead of raising
+ * SIGXFSZ.
  *
  * out:     *file, for prof_file_sink(); on failure, for prof_file_reason()
  * returns: PROF_OK, PROF_ERR_SINK
@@ -28,11 +29,11 @@ struct props_output {
 PROF_NODISCARD enum prof_status
 props_output_begin(struct prof_file *file, const struct props_output *output);
 
-/* End it. in, returns: as prof_file_end() */
+/* End the file. in, returns: as prof_file_end() */
 PROF_NODISCARD enum prof_status props_output_end(struct prof_file *file,
                                                  enum prof_status status);
 
-/* Write it at once. returns: NULL; why the path is as it was before */
+/* Write a whole file. returns: NULL, or why the path is as it was before */
 const char *props_output_write(const struct props_output *output,
                                const void *bytes, size_t bytes_count);
 

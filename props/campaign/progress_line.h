@@ -7,22 +7,23 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Zero before the first line. */
+/* The state of the line. Begin with {0}. */
 struct props_progress_line {
     uint64_t next_ms; /* when a log gets its next line */
-    bool shown;       /* a line stands on the terminal */
+    bool shown;       /* a line is on the terminal */
 };
 
-/* returns: would a line be shown now? in: took_ms, since the work began */
+/* Is it time for a line? in: took_ms, since the work began */
 bool props_progress_line_due(struct props_progress_line *line,
                              uint64_t took_ms);
 
-/* Show a line that is due; printf's rules, without an end of line. */
+/* Show a line that is due. in: format and what follows, as for printf, without
+ * a newline */
 void props_progress_line_show(struct props_progress_line *line,
                               const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Take the line off the terminal. */
+/* Remove the line from the terminal. */
 void props_progress_line_hide(struct props_progress_line *line);
 
 #endif

@@ -17,7 +17,7 @@
 struct work {
     struct props_event_list *best;
     struct props_event_list next; /* the candidate */
-    struct sim_event *saved;      /* of move_one() */
+    struct sim_event *saved;      /* for move_one() */
     bool (*still_fails)(void *context, const struct props_event_list *list);
     void *context;
 };
@@ -68,7 +68,7 @@ leave_out(struct work *w)
     return better;
 }
 
-/* None, where that can be said. */
+/* The plainest stack of an event: none, if its kind may lack one; else 0. */
 static uint32_t
 plain_stack(const struct work *w, enum sim_event_kind kind)
 {
@@ -78,7 +78,7 @@ plain_stack(const struct work *w, enum sim_event_kind kind)
                : 0;
 }
 
-/* Fields that a reader need not look at. */
+/* Set each field of each event to its plainest value, one at a time. */
 static void
 make_plain(struct work *w)
 {
@@ -149,7 +149,7 @@ move_event(struct sim_event *events, uint32_t from, uint32_t to)
     events[to] = moved;
 }
 
-/* Move an event; undo it unless another one can now be left out. */
+/* Move an event. Undo that unless another event can then be left out. */
 static bool
 move_one(struct work *w, uint32_t from, uint32_t to)
 {

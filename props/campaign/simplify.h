@@ -20,9 +20,9 @@ struct props_event_list {
  * Replace a failing list by the plainest one found that still fails. The result
  * is 1-minimal: without any single one of its events it does not fail.
  *
- * in, out: *list, events_count only falls
- * in:      still_fails, whether a list fails in the same way; false for a list
- *          whose events cannot happen
+ * in/out:  *list; events_count can only fall
+ * in:      still_fails: does a list fail in the same way? false if its events
+ *          cannot happen
  * returns: false if there is not enough memory; the list is then as it was
  */
 bool props_simplify(struct props_event_list *list,

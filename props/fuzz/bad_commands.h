@@ -5,9 +5,9 @@
 
 #include "exit.h"
 
-enum cli_exit bad_accepts(int argc, char **argv); /* whatever the file is */
+enum cli_exit bad_accepts(int argc, char **argv); /* accepts any file */
 enum cli_exit bad_prints(int argc, char **argv);  /* an escape sequence */
 enum cli_exit bad_crashes(int argc, char **argv);
-enum cli_exit bad_grows(int argc, char **argv); /* by 256 MiB */
+enum cli_exit bad_grows(int argc, char **argv); /* takes 256 MiB of memory */
 
 #endif

@@ -4,7 +4,7 @@
  */
 #include "fuzz.h"
 
-/* Of AFL++'s runtime, and of anything compiled for edge coverage. */
+/* Defined by AFL++'s runtime, and called by code compiled for edge coverage. */
 void __sanitizer_cov_trace_pc_guard(uint32_t *guard);
 
 __attribute__((

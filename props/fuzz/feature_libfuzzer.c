@@ -4,7 +4,7 @@
  */
 #include "fuzz.h"
 
-/* Volatile: the compiler sees nobody read it. */
+/* It is volatile, because the compiler sees no code that reads it. */
 __attribute__((section("__libfuzzer_extra_counters"))) static volatile uint8_t
     counters[FUZZ_FEATURES];
 

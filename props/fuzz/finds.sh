@@ -25,14 +25,15 @@ say() { # ok|FAILED TEXT
     echo "$1: $2"
 }
 
-# built_with PATCH TARGET: the path of the target with this mutant in it. Each
-# in a folder of its own, which is emptied first.
+# built_with PATCH TARGET: print the path of the target with this mutant in it.
+# Each is built in a folder of its own, which is emptied first.
 built_with() {
     made=$(props/mutants/mutants.py build "fixtures/mutants/$1.patch" \
         "$dir/$1.${2##*/}" "$2") && echo "$made" | grep "^$dir/"
 }
 
-# Fuzz from nothing; what is found is shrunk, and must match a line.
+# NAME PROGRAM LINE: fuzz from an empty corpus; what is found is shrunk, and
+# must match a line
 find_it() { # NAME PROGRAM LINE
     mkdir -p "$dir/$1"
     rm -rf "$dir/$1/crash" "$dir/$1/profsim-failures"
@@ -58,7 +59,8 @@ find_it() { # NAME PROGRAM LINE
 
 mkdir -p "$dir" && dir=$(cd "$dir" && pwd) || exit 1
 
-# What `told` says replays it must fail there, too: 2 to 5.
+# NAME WORDS PROGRAM: the replay command in `told`, with PROGRAM in the place of
+# its first words, must fail there, too, with exit code 2 to 5
 replays() { # NAME WORDS PROGRAM: what stands in for the first words
     words=$(sed -n "s,^replay: $2,$3,p" "$dir/$1/told")
     [ -n "$words" ] || words=false
@@ -69,7 +71,8 @@ replays() { # NAME WORDS PROGRAM: what stands in for the first words
     esac
 }
 
-# The program has the wrong rules, so its scenario replays as it is.
+# The program follows the wrong rules, so its scenario replays without naming
+# them.
 PROFSIM_RULES=go1.6-late
 export PROFSIM_RULES
 find_it go1.6-late "$root/out/fuzz/fuzz_worlds" "^expect property .* broken" &&
@@ -84,7 +87,8 @@ fuzz=$(built_with listed-before-written out/fuzz/fuzz_kernels) &&
     replays listed-before-written "profsim explore" \
         "$(built_with listed-before-written $o/props/explore_all)"
 
-# What pairs of reads and writes are worth: features in as many runs.
+# ENVIRONMENT...: print how many features as many runs reach, which shows what
+# pairs of loads and stores are worth
 features() { # ENVIRONMENT...
     env "$@" timeout -k 5 90 out/fuzz/fuzz_kernels -seed=1 -runs=20000 2>&1 |
         sed -n 's/.*DONE .* ft: \([0-9]*\).*/\1/p'

@@ -14,7 +14,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* Features beside the code covered, for an engine that was told of them. */
+/* How many features beside code coverage are reported to an engine that
+ * supports them. */
 enum { FUZZ_FEATURES = 1 << 13 };
 
 /* returns: 0; a finding ends the process by abort() */

@@ -37,8 +37,10 @@ seeds_of() { # TARGET DIR
     esac
 }
 
-# Both leave what they find as $findings/TARGET-*, and their output in $log.
-# returns: 0, or that of an engine that did not come to its end
+# Both engines leave their findings as $findings/TARGET-*, and their output in
+# $log.
+#
+# returns: 0, or the exit code of an engine that did not end normally
 with_libfuzzer() { # TARGET SECONDS SEEDS
     mkdir -p "$work/corpus/$1"
     timeout -k 10 $(($2 + 60)) "out/fuzz/fuzz_$1" -max_total_time="$2" \
@@ -50,7 +52,7 @@ with_libfuzzer() { # TARGET SECONDS SEEDS
     return $status
 }
 
-# What AFL++ has kept goes where the exchange takes it from.
+# Copy what AFL++ has kept to where the exchange takes it from.
 keep_queue() { # TARGET
     [ -z "$corpus" ] || [ ! -d "$out/default/queue" ] ||
         find "$out/default/queue" -maxdepth 1 -name 'id*' \
@@ -88,7 +90,7 @@ exchange() { # TARGET
     out/profsim corpus "$corpus/$1" "$work/corpus/$1" >"$log.corpus" 2>&1
 }
 
-# Each ten seconds until the process ends.
+# Exchange every ten seconds until the process ends.
 keep_exchanging() { # TARGET PROCESS
     while [ -n "$corpus" ] && kill -0 "$2" 2>/dev/null; do
         exchange "$1"
@@ -98,7 +100,7 @@ keep_exchanging() { # TARGET PROCESS
     done
 }
 
-# What failed elsewhere and fails here becomes a finding.
+# A failure from elsewhere that also fails here becomes a finding.
 try_failures() { # TARGET
     [ -n "$corpus" ] || return 0
     failures=$work/failures/$1
@@ -121,8 +123,8 @@ send_failure() { # TARGET FILE
         >"$log.corpus" 2>&1
 }
 
-# Show what a finding comes down to. The parsers' files are made smaller by
-# libFuzzer; the others shrink choices and not bytes.
+# Show the smallest form of a finding. The parsers' files are shrunk by
+# libFuzzer; the other targets shrink choices instead of bytes.
 tell() { # TARGET FILE
     program=out/fuzz/fuzz_$1
     case $1 in

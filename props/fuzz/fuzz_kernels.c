@@ -49,7 +49,7 @@ kernel_of_byte(uint8_t byte)
     return &props_kernels[byte % count];
 }
 
-/* Where the program is loaded says nothing: count from a place in it. */
+/* The load address of the program varies: count from a symbol in it. */
 static uint64_t
 place_of(uintptr_t site)
 {
@@ -72,7 +72,7 @@ count_pairs(void)
     }
 }
 
-/* Shrink the failing run, and draw it. */
+/* Shrink the failing run, and print it with its diagram. */
 static void
 tell(const struct sim_kernel_entry *entry, const struct sim_kernel *kernel,
      const struct sim_run_options *options, const struct sim_choices *choices,

@@ -1,7 +1,7 @@
 /*
- * fuzz_worlds.c -- the bytes are the choices of a random world: which kind it
- * is, which task acts next, what it does. A finding is shrunk, printed and
- * saved as a scenario, even if it is a crash, because each attempt forks.
+ * fuzz_worlds.c -- the bytes are the choices of a random world: its kind, which
+ * task acts next, what the task does. A finding is shrunk, printed and saved as
+ * a scenario, even if it is a crash, because each attempt forks.
  *
  * PROFSIM_RULES names the rules that the library follows (exact).
  */
@@ -30,7 +30,7 @@ begin(void)
     }
 }
 
-/* Shrink what the bytes show; they may as well show nothing. */
+/* Shrink what the bytes show, which may also be no failure. */
 static void
 tell(const uint8_t *bytes, uint32_t bytes_count)
 {

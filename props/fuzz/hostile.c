@@ -5,7 +5,7 @@
  * MiB and 64 times the file, and no exit code 0 for a damaged file.
  *
  *      hostile KIND COUNT FILE...       inputs 1 to COUNT, made from FILEs
- *      hostile KIND =NUMBER FILE...     that one, kept as ./hostile-KIND-NUMBER
+ *      hostile KIND =NUMBER FILE... input NUMBER, kept as ./hostile-KIND-NUMBER
  *
  * A file counts as damaged if no reader may overlook its last change: any
  * change in formats with checksums, those of mutate_damage_*() in others.
@@ -31,7 +31,7 @@
 
 enum { SECONDS_MAX = 10, FILES_MAX = 128, FINDINGS_MAX = 10, BATCH = 100 };
 
-/* Sanitizers have memory of their own. */
+/* Sanitizers use memory of their own. */
 #if defined(__SANITIZE_ADDRESS__)
 #define IS_SANITIZED true
 #elif defined(__has_feature)
@@ -84,7 +84,7 @@ read_mappings(int argc, char **argv)
 
 struct command {
     enum cli_exit (*run)(int argc, char **argv);
-    const char *words[2]; /* its name, and a verb */
+    const char *words[2]; /* the name of the command, and a verb */
 };
 
 static bool
@@ -98,7 +98,7 @@ mend_nothing(struct mutate_file *file, uint64_t *seed)
 static const struct kind {
     const char *name;
     bool text;
-    void (*mend)(struct mutate_file *file); /* NULL: it has no checksums */
+    void (*mend)(struct mutate_file *file); /* corrects checksums; or NULL */
     bool (*damage)(struct mutate_file *file, uint64_t *seed);
     struct command commands[4];
 } kinds[] = {
@@ -203,7 +203,8 @@ write_input(const char *path)
            fclose(file) == 0;
 }
 
-/* returns: NULL, or what is wrong with how a command ended */
+/* returns: NULL, or what is wrong with how a command ended or what it
+ * printed */
 static const char *
 judge(const struct captured *captured, bool damaged)
 {
@@ -241,7 +242,7 @@ struct sums {
     size_t peak_bytes;
 };
 
-/* What the words of a command are for an input. */
+/* Choose the command for an input. */
 static const struct command *
 command_of(const struct kind *kind, uint64_t number, char **words,
            const char *path)
@@ -278,7 +279,7 @@ report(FILE *to, const struct kind *kind, uint64_t number, const char *wrong,
         sim_escape_line(to, "    %.*s", bytes, line);
         line += bytes + (line[bytes] == '\n');
     }
-    fflush(to); /* the next input may end this process */
+    fflush(to); /* the next input may end the process */
 }
 
 static void
@@ -292,7 +293,7 @@ count(struct sums *sums, const struct captured *captured, bool damaged,
         sums->peak_bytes = captured->peak_bytes;
 }
 
-/* One input, in a process of its own, whose memory can be measured. */
+/* Try one input in a process of its own, so that its memory can be measured. */
 static bool
 try_input(const struct kind *kind, uint64_t number, const char *path,
           struct sums *sums)
@@ -316,9 +317,9 @@ try_input(const struct kind *kind, uint64_t number, const char *path,
     return true;
 }
 
-/* Shared with the process that tries a batch. */
+/* State shared with the process that tries a batch. */
 struct batch {
-    uint64_t number; /* in the works; beyond the last: all are done */
+    uint64_t number; /* being tried; beyond the last: all are done */
     struct sums sums;
 };
 
@@ -358,9 +359,9 @@ be_batch(const struct kind *kind, uint64_t last, const char *path,
 }
 
 /*
- * Inputs in one process: for sanitizers, whose processes are slow to make.
- *
- * in, out: batch->number, the first; the one after the last that was tried
+ * Try many inputs in one process, as processes with sanitizers are slow to
+ * start. in/out: batch->number, the first; then the one after the last that was
+ * tried
  */
 static bool
 try_batch(const struct kind *kind, uint64_t last, const char *path,
@@ -412,9 +413,9 @@ try_all(const struct kind *kind, uint64_t last, const char *path,
 }
 
 /*
- * The inputs are files in memory; spools are real files, since a command
- * refuses links to them. returns: exit code; also 1 if none of many files was
- * accepted
+ * Inputs are files in memory. Spools must be real files, since a command
+ * refuses links to them. returns: the exit code; 1 also if none of many files
+ * was accepted
  */
 static int
 run_all(const struct kind *kind, uint64_t first, uint64_t last)

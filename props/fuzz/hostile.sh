@@ -14,7 +14,7 @@ sum=$(cksum <"$dir/table")
 echo "end,39,${sum%% *}" >>"$dir/table"
 cat /proc/self/maps >"$dir/maps"
 
-# tries KIND FILE...: beside the others
+# tries KIND FILE...: runs in the background, beside the others
 tries() {
     kind=$1
     shift
@@ -43,7 +43,8 @@ for kind in $kinds; do
     fi
 done
 
-# What it is there for, it finds; of memory only what has no sanitizer.
+# The program must notice the bad commands; too much memory only in a build
+# without sanitizers.
 "$hostile" bad 20 fixtures/scenarios/wrap.sim >"$dir/bad" && cat "$dir/bad"
 for what in "accepts a damaged file" "prints what is no text" "crashes" \
     "takes memory above the ceiling"; do

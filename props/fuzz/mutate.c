@@ -62,7 +62,7 @@ static const char *const words[] = {
     ",",
 };
 
-/* The word that `at` lies in: up to blanks and the line's end. */
+/* The word around `at`: from a blank or line end to the next. */
 static void
 find_word(const struct mutate_file *file, size_t at, size_t *from, size_t *to)
 {
@@ -94,15 +94,15 @@ change_text(struct mutate_file *file, uint64_t *seed)
     size_t to;
 
     switch (mutate_below(seed, 4)) {
-    case 0: /* another word */
+    case 0: /* replace a word */
         find_word(file, at, &from, &to);
         (void)replace(file, from, to - from, word, strlen(word));
         break;
-    case 1: /* a line less */
+    case 1: /* delete a line */
         find_line(file, at, &from, &to);
         (void)replace(file, from, to - from, "", 0);
         break;
-    default: /* a line again, elsewhere */
+    default: /* copy a line elsewhere */
         find_line(file, at, &from, &to);
         if (to - from > sizeof line)
             break;
@@ -140,7 +140,7 @@ change_bytes(struct mutate_file *file, const struct mutate_file *other,
     case 1:
         file->bytes[at] ^= (uint8_t)(1u << mutate_below(seed, 8));
         break;
-    case 2: /* an extreme, over what is there or before it */
+    case 2: /* an extreme number, in place of what is there or before it */
         (void)replace(
             file, at,
             lengths[which] <= left ? mutate_below(seed, 2) * lengths[which] : 0,
@@ -149,14 +149,14 @@ change_bytes(struct mutate_file *file, const struct mutate_file *other,
     case 3:
         (void)replace(file, at, few, "", 0);
         break;
-    case 4: /* twice */
+    case 4: /* duplicate a piece */
         memcpy(bytes, file->bytes + at, few);
         (void)replace(file, at, 0, bytes, few);
         break;
     case 5:
         file->count = at;
         break;
-    default: /* a piece of another */
+    default: /* a piece of another file */
         from = mutate_below(seed, other->count);
         (void)replace(file, at, few, other->bytes + from,
                       other->count - from < few ? other->count - from : few);
@@ -178,7 +178,7 @@ mutate_any(struct mutate_file *file, const struct mutate_file *other, bool text,
 
 /* ---- damage ---- */
 
-/* A word of digits only, outside of comments and of the first line. */
+/* Is there a word of digits only, outside comments and the first line? */
 static bool
 find_number(const struct mutate_file *file, uint64_t *seed, size_t *from,
             size_t *to)
@@ -217,7 +217,7 @@ mutate_damage_text(struct mutate_file *file, uint64_t *seed)
         return replace(file, at, 0, bad, strlen(bad));
     case 1:
         return replace(file, at, 0, "", 1);
-    case 2: /* the first line, of which all files have at least 10 bytes */
+    case 2: /* change the first line; every file has at least 10 bytes */
         file->bytes[mutate_below(seed, 10)] ^= 2;
         return true;
     case 3:
@@ -236,10 +236,10 @@ mutate_damage_trace(struct mutate_file *file, uint64_t *seed)
     case 0:
         file->bytes[mutate_below(seed, 16)] ^= 1;
         return true;
-    case 1: /* a record ends with a number, and that with its last byte */
+    case 1: /* the last byte of a number, which ends a record */
         file->count--;
         return true;
-    default: /* types end below 37 */
+    default: /* types of events end below 37 */
         return replace(file, file->count, 0, "\x3f\0\0", 3);
     }
 }
@@ -267,7 +267,8 @@ mutate_mend_recording(struct mutate_file *file)
     }
 }
 
-/* cksum(1) of what is before the last line, and its rows, into a last line. */
+/* Write a last line with the number of rows, and the cksum(1) of all before
+ * it. */
 void
 mutate_mend_table(struct mutate_file *file)
 {

@@ -16,10 +16,11 @@ struct mutate_file {
     uint8_t bytes[MUTATE_ROOM];
 };
 
-/* returns: a number below `limit`; *seed moves on */
+/* returns: a random number below `limit`; *seed advances */
 uint64_t mutate_below(uint64_t *seed, uint64_t limit);
 
-/* Change a few things, or nothing. in: other, to splice with; text, as lines */
+/* Make a few changes, or none. in: other, from which pieces are taken; text,
+ * whether the file has lines */
 void mutate_any(struct mutate_file *file, const struct mutate_file *other,
                 bool text, uint64_t *seed);
 
@@ -38,7 +39,7 @@ bool mutate_damage_trace(struct mutate_file *file, uint64_t *seed);
 /* Make a recorder's spool with one record of each kind. */
 void mutate_make_spool(struct mutate_file *file);
 
-/* Make checksums right again: of a recording's blocks, of a table's end. */
+/* Correct the checksums: of a recording's blocks, or at the end of a table. */
 void mutate_mend_recording(struct mutate_file *file);
 void mutate_mend_table(struct mutate_file *file);
 

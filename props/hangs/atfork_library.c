@@ -9,7 +9,7 @@ enum { BLOCKS = 64 };
 
 static void *blocks[BLOCKS];
 
-/* Frees what the last one allocated. */
+/* Free the block that the last call allocated. */
 static void
 handle(void)
 {

@@ -23,7 +23,7 @@ allocate(void)
     hang_allocate(100);
 }
 
-/* Only what was written is in the file. */
+/* Check that the file has only what was written to it. */
 static void
 check(int file, const char *text)
 {

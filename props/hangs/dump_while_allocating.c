@@ -20,7 +20,7 @@ allocate(void)
 {
     hang_allocate(100);
     pthread_mutex_lock(&mutex);
-    free(shared); /* mostly another thread's */
+    free(shared); /* usually another thread's block */
     shared = malloc(300);
     pthread_mutex_unlock(&mutex);
     atomic_fetch_add(&turns, 1);

@@ -15,7 +15,7 @@
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
-/* In the place of libc's, for all that is loaded. */
+/* Replaces libc's function for everything that is loaded. */
 __attribute__((visibility("default"))) int
 dl_iterate_phdr(int (*callback)(struct dl_phdr_info *, size_t, void *),
                 void *context)
@@ -26,7 +26,7 @@ dl_iterate_phdr(int (*callback)(struct dl_phdr_info *, size_t, void *),
     int status;
 
     pthread_mutex_lock(&mutex);
-    (void)dlsym(RTLD_NEXT, "no_such_function"); /* its error text */
+    (void)dlsym(RTLD_NEXT, "no_such_function"); /* allocates its error text */
     found = dlsym(RTLD_NEXT, "dl_iterate_phdr");
     block = malloc(100);
     pthread_mutex_unlock(&mutex);

@@ -48,7 +48,7 @@ main(int argc, char **argv)
                                      .sa_flags = SA_RESTART};
     const uint32_t rounds = hang_begin(argc, argv);
 
-    hang_threads_begin(1, contend); /* SIGVTALRM is blocked in it */
+    hang_threads_begin(1, contend); /* SIGVTALRM is blocked in that thread */
     sigaction(SIGVTALRM, &action, NULL);
     for (uint32_t i = 0; i < rounds; i++) {
         hang_round();

@@ -85,8 +85,8 @@ hang_round(void)
     hang_watch();
 }
 
-/* In real time: of its processor time the kernel counts whole ticks only, and
- * what it does for the program not at all. */
+/* Measures real time: the kernel counts a program's processor time in whole
+ * ticks, and not what it does itself for the program. */
 void
 hang_interrupt(uint32_t round)
 {
@@ -162,7 +162,7 @@ hang_threads_begin(uint32_t count, void (*function)(void))
 
     atomic_store(&work, function);
     sigfillset(&all);
-    sigdelset(&all, SIGPROF); /* a profiler's */
+    sigdelset(&all, SIGPROF); /* used by profilers */
     pthread_sigmask(SIG_SETMASK, &all, &before);
     while (threads_count < count && threads_count < THREADS_MAX) {
         hang_must(pthread_create(&threads[threads_count], NULL, run, NULL) == 0,

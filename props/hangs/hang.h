@@ -17,10 +17,10 @@
 
 enum { HANG_EXIT_HUNG = 99, HANG_EXIT_WRONG = 1 };
 
-/* Read the arguments and begin. returns: rounds to be made */
+/* Read the arguments and begin. returns: how many rounds to make */
 uint32_t hang_begin(int argc, char **argv);
 
-/* Begin a round: the watchdog waits for the next one, or for the end. */
+/* Begin a round. The watchdog waits for the next round or the end. */
 void hang_round(void);
 
 /*
@@ -29,13 +29,13 @@ void hang_round(void);
  */
 void hang_interrupt(uint32_t round);
 
-/* In a forked child, which inherits no alarm. */
+/* Start the watchdog in a forked child, which inherits no alarm. */
 void hang_watch(void);
 
-/* End with HANG_EXIT_WRONG unless it holds. */
+/* End with HANG_EXIT_WRONG if `holds` is false. */
 void hang_must(bool holds, const char *what);
 
-/* Allocate, resize and free some blocks, by ways that differ. */
+/* Allocate, resize and free some blocks in several ways. */
 void hang_allocate(uint32_t blocks);
 
 /* Make threads that call the function until hang_threads_end(). */
@@ -51,10 +51,10 @@ void hang_dump(void);
 /* Wait for a child, which must exit with 0. */
 void hang_wait(pid_t child);
 
-/* Run this program again, with one argument more, and wait for its end. */
+/* Run this program again with another argument, and wait for its end. */
 void hang_run_again(const char *argument);
 
-/* A library that lies beside the program. returns: its handle */
+/* Open a library in the program's folder. returns: its handle */
 void *hang_open(const char *name);
 
 #endif

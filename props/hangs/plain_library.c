@@ -16,7 +16,7 @@ static void __attribute__((destructor)) end(void)
     free(malloc(50));
 }
 
-/* From a stack as deep as wanted; the addition keeps it from being a jump. */
+/* Allocate on a stack of any depth. The addition prevents a tail call. */
 __attribute__((noinline)) void *
 plain_allocate(size_t depth, size_t bytes)
 {

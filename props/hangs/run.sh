@@ -6,7 +6,7 @@
 #   BUILD     folder of the build, such as out/gcc
 #   SECONDS   that a round may take
 #   SIDE      nothing, record, profile
-#   -p        sides are the script's instead, such as peers.sh; what fails under
+#   -p        a script that runs other sides, such as peers.sh; a failure under
 #             them is a result, and the exit code is 0
 set -u
 
@@ -28,7 +28,8 @@ dump_while_allocating exit_in_dump first_allocation fork_in_handler
 fork_while_allocating handler_allocates library_unloaded phdr_callback
 small_stack thread_exit timer_in_allocator waited_signal'
 
-# Become the program, under SIDE. All output goes to files of the room.
+# Execute the program, under SIDE. All output goes to files in the test's
+# folder.
 become() {
     side=$1
     shift
@@ -55,7 +56,7 @@ become() {
     esac
 }
 
-# Ask for profiles through the socket, too, until the process has ended.
+# Request profiles through the socket, too, until the process has ended.
 ask() {
     while kill -0 "$1"; do
         timeout 5 "$build/profsim" dump -o "$room/dumped.pb" "$1"
@@ -74,7 +75,7 @@ play() {
         ask "$pid" &
         asker=$!
     fi
-    # The watchdog of the program comes first, unless even that hangs.
+    # The program's own watchdog comes first, unless even that hangs.
     (
         left=$((seconds * 2 + rounds / 2 + 10))
         while kill -0 "$pid" && [ $left -gt 0 ]; do

@@ -13,7 +13,7 @@
 
 #include "hang.h"
 
-/* 8 KiB, and what the kernel puts on a stack for a signal. */
+/* 8 KiB, and room for what the kernel pushes for a signal. */
 enum { STACK_BYTES = 16 << 10, PAGE_BYTES = 4096 };
 
 static ucontext_t home;
@@ -33,7 +33,7 @@ on_signal(int number)
     allocate_away();
 }
 
-/* A stack above a page that nobody may touch. */
+/* Map a stack above an inaccessible page. */
 static void *
 make_stack(void)
 {

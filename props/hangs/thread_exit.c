@@ -14,7 +14,8 @@ enum { THREADS = 6, CROWD = 140, CROWD_EVERY = 100 };
 
 static pthread_key_t key;
 
-/* Runs again, until the library gives up: PTHREAD_DESTRUCTOR_ITERATIONS. */
+/* Sets its key again, so it is called until the library gives up
+ * (PTHREAD_DESTRUCTOR_ITERATIONS). */
 static void
 destroy(void *block)
 {

@@ -7,11 +7,11 @@
 
 #include "sampling_fixture.h"
 
-#define TICKS_PER_NS UINT64_C(1000000000) /* per second: a tick a ns */
+#define TICKS_PER_NS UINT64_C(1000000000) /* per second */
 
 /* ---- the table ---- */
 
-/* Keep the row's length, in order, once. */
+/* Keep the row's length, in order, unless it is there. */
 static void
 add_length(struct props_bias *bias, uint64_t cycles)
 {
@@ -125,7 +125,8 @@ props_bias_csv(FILE *file)
     }
 }
 
-/* A panel: waits of 10^-12 to 10 of the rate, factors of 10^-10 to 10^3. */
+/* The ranges of a panel: waits of 10^-12 to 10 times the rate, factors of
+ * 10^-10 to 10^3. */
 enum {
     LEFT = 70,
     TOP = 50,

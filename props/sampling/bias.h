@@ -23,9 +23,9 @@ struct props_bias {
     const struct prof_rules *rules;
     uint64_t rate_ns;
     uint64_t ticks_per_second;
-    int64_t rate_ticks; /* less than 1: these rules turn profiling off */
+    int64_t rate_ticks; /* below 1: by these rules profiling is off */
     struct props_bias_row rows[PROPS_BIAS_ROWS];
-    uint32_t rows_count; /* by cycles */
+    uint32_t rows_count; /* sorted by cycles */
 };
 
 /* Make the table of a rule set: waits from 1 tick to ten times the rate. */

@@ -46,7 +46,8 @@ props_binomial_accept(uint64_t trials, long double p, long double alpha)
     long double term = top;
     long double tail = 0;
 
-    /* Out to where terms vanish, then back in while the tail is small. */
+    /* Go outwards until terms vanish, then back as long as the tail is
+     * small. */
     while (accept.least > 0 && term > top * 1e-40L)
         term /= ratio_up(trials, p, --accept.least);
     while (accept.least < mode && tail + term <= alpha / 2) {

@@ -7,7 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Chance of a test to fail although nothing is wrong, both sides together. */
+/* The probability that a test fails although nothing is wrong, both tails
+ * together. */
 #define PROPS_ALPHA 1e-9L
 
 struct props_interval {

@@ -16,21 +16,21 @@ struct props_finding {
     uint64_t cells;   /* combinations that were tried */
     double deviation; /* relative error of the worst mean, if `unbiased` */
     bool failed;
-    int signal;     /* failed: that ended the subject; 0: none did */
+    int signal;     /* failed: the signal that ended the subject; 0: none */
     char text[512]; /* the first cell that failed, or the worst one */
 };
 
 struct props_question {
     const struct prof_rules *rules;
-    const struct subject *subject; /* of U1, U2, W3; NULL: the library */
-    bool unbiased; /* ask for the truth instead of the rules' own formula */
+    const struct subject *subject; /* for U1, U2, W3; NULL: the library */
+    bool unbiased;                 /* compare with the truth */
 };
 
 /*
  * Run the checker of a property.
  *
- * out:     *finding, if true
- * returns: false if the property has none: it is judged in campaigns only
+ * out:     *finding, if true is returned
+ * returns: false if the property has no checker and is judged in campaigns only
  */
 bool props_checker_run(enum props_property property,
                        const struct props_question *question,
@@ -39,9 +39,8 @@ bool props_checker_run(enum props_property property,
 /* Is there a checker for it? */
 bool props_checker_exists(enum props_property property);
 
-/* returns: whether a is worse than b: a broken rule is worse than a mean that
- *          is off, and of two means the one whose ratio is further from 1 is
- *          worse */
+/* returns: is a worse than b? A broken rule is worse than a wrong mean, and of
+ * two means the one is worse whose ratio to the truth is further from 1 */
 bool props_finding_is_worse(const struct props_finding *a,
                             const struct props_finding *b);
 
@@ -49,12 +48,13 @@ bool props_finding_is_worse(const struct props_finding *a,
 void props_finding_fail(struct props_finding *finding, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* The same for a mean that is off by `deviation`; the worst one is kept. */
+/* Note a mean that deviates from the truth by `deviation`; the worst is
+ * kept. */
 void props_finding_deviates(struct props_finding *finding, double deviation,
                             const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The checkers. in, out: *finding, to which they add their results */
+/* The checkers. in/out: *finding, to which they add their results */
 void props_check_heap_sampler(const struct props_question *question,
                               struct props_finding *finding);
 void props_check_block(const struct props_question *question,

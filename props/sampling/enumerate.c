@@ -29,7 +29,8 @@ sums_of(const struct props_fixture *fixture, enum prof_contention kind,
                : model_mutex_sums(fixture->era, draws, cycles, rate);
 }
 
-/* By what a reader must multiply a mutex record under these rules. */
+/* returns: the factor by which a reader must multiply a mutex record by these
+ * rules */
 static uint64_t
 reader_factor(const struct prof_rules *rules, enum prof_contention kind,
               uint64_t rate)
@@ -37,9 +38,9 @@ reader_factor(const struct prof_rules *rules, enum prof_contention kind,
     return kind == PROF_MUTEX && rules->mutex == PROF_MUTEX_UNSCALED ? rate : 1;
 }
 
-/* ---- small rates, all ---- */
+/* ---- small rates: all numbers ---- */
 
-/* The count that go1.17 shows of `kept` events: a sum of doubles, truncated. */
+/* The count that go1.17 shows of `kept` events: a sum of doubles, cut off. */
 static uint64_t
 count_in_doubles(const struct model_sums *sums, enum prof_contention kind)
 {
@@ -91,7 +92,7 @@ compare_cell(const struct props_question *question,
                            got.cycles, count, (uint64_t)sums.cycles);
 }
 
-/* Give one cell every remainder once. */
+/* Offer one event of a cell for each remainder. */
 static void
 enumerate_cell(const struct props_question *question, enum prof_contention kind,
                uint64_t cycles, uint64_t rate, struct props_finding *finding)
@@ -121,16 +122,16 @@ enumerate(const struct props_question *question, enum prof_contention kind,
     }
 }
 
-/* ---- large rates, by border ---- */
+/* ---- large rates: the borders ---- */
 
 struct border {
     struct props_fixture *fixture;
     enum prof_contention kind;
     int64_t cycles;
-    uint32_t draws; /* that the last event took */
+    uint32_t draws; /* numbers that the last event drew */
 };
 
-/* Events and ticks that one event adds, given the number it draws. */
+/* returns: the events and ticks that one event adds if it draws this number */
 static struct prof_contention_record
 added_by(struct border *border, uint64_t drawn)
 {
@@ -152,11 +153,12 @@ kept(struct border *border, uint64_t drawn)
     return added_by(border, drawn).cycles != 0;
 }
 
-/* How many numbers from `first` on are kept, of `length` in a block. */
+/* returns: how many numbers of a block are kept, from `first` on; the block has
+ * `length` */
 static uint64_t
 kept_in_block(struct border *border, uint64_t first, uint64_t length)
 {
-    uint64_t low = 0; /* the numbers below are kept */
+    uint64_t low = 0; /* all numbers below are kept */
     uint64_t high = length;
 
     while (low < high) {
@@ -170,7 +172,7 @@ kept_in_block(struct border *border, uint64_t first, uint64_t length)
     return low;
 }
 
-/* Count all numbers of a narrow generator that are kept. */
+/* Count the numbers of a narrow generator that are kept. */
 static model_u128
 kept_in_all(struct border *border, struct model_draws draws, uint64_t rate)
 {
@@ -218,20 +220,22 @@ compare_width(const struct props_question *question, struct border *border,
             props_fixture_kind(border->kind), cycles, rate, deviation + 1);
 }
 
-/* The first number that leads to outcome u of `rate` under exact rules. */
+/* returns: the first number that leads to outcome u of `rate`, by exact
+ * rules */
 static uint64_t
 first_of(uint64_t u, uint64_t rate)
 {
     return (uint64_t)((((model_u128)u << 64) + rate - 1) / rate);
 }
 
-/* All outcomes must be led to by equally many numbers that are of use. */
+/* Equally many numbers, apart from rejected ones, must lead to each outcome. */
 static void
 check_outcome(struct border *border, uint64_t u, uint64_t rate,
               struct props_finding *finding)
 {
     const uint64_t first = first_of(u, rate);
-    /* The last outcome ends at 2^64, which wraps to 0 as it should. */
+    /* The last outcome ends at 2^64, which wraps to 0; the difference is
+     * right. */
     const uint64_t length = first_of(u + 1, rate) - first;
     const uint64_t want = (uint64_t)(((model_u128)1 << 64) / rate);
     uint64_t useful = length;
@@ -249,7 +253,7 @@ check_outcome(struct border *border, uint64_t u, uint64_t rate,
                            u, rate, useful, want);
 }
 
-/* What outcome u adds: events and ticks, and whether it does at all. */
+/* Check what outcome u adds: events and ticks, or nothing. */
 static void
 check_added(struct border *border, uint64_t u, uint64_t rate,
             struct props_finding *finding)
@@ -260,7 +264,7 @@ check_added(struct border *border, uint64_t u, uint64_t rate,
         added_by(border, props_fixture_number(border->fixture, u, rate));
     uint64_t count = 0;
 
-    if (u < wanted) /* u, u + wanted, ...: that many are below rate */
+    if (u < wanted) /* of u, u + wanted, ... so many are below the rate */
         count = (rate - u + wanted - 1) / wanted;
     finding->cells++;
     if (got.count != count || (block && got.cycles != (u < wanted ? rate : 0)))
@@ -273,8 +277,8 @@ check_added(struct border *border, uint64_t u, uint64_t rate,
 }
 
 /*
- * Under exact rules, bisection finds how many of the first outcomes are kept.
- * Outcomes at every border, and some in between, are checked one by one.
+ * By exact rules: bisection finds how many of the first outcomes are kept.
+ * Outcomes at every border, and some between, are checked one by one.
  */
 static void
 check_exact_width(struct border *border, uint64_t rate,
@@ -286,7 +290,7 @@ check_exact_width(struct border *border, uint64_t rate,
     const uint64_t picks[] = {0,          1,        rest - 1,   rest,
                               wanted - 1, wanted,   wanted + 1, rate / 3,
                               rate / 2,   rate - 2, rate - 1};
-    uint64_t low = 0; /* outcomes below are kept */
+    uint64_t low = 0; /* all outcomes below are kept */
     uint64_t high = rate;
 
     while (low < high) {
@@ -366,7 +370,7 @@ props_check_mutex(const struct props_question *question,
                   struct props_finding *finding)
 {
     if (question->rules->mutex == PROF_MUTEX_ABSENT && question->unbiased)
-        return; /* there is nothing to be wrong about */
+        return; /* there is nothing to check */
     enumerate(question, PROF_MUTEX, 0, finding);
     if (question->rules->mutex != PROF_MUTEX_ABSENT)
         check_widths(question, PROF_MUTEX, finding);

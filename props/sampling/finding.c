@@ -5,7 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* How far a mean is off, the same for twice and for half. */
+/* How far a ratio is from 1; 2 and 1/2 are equally far. */
 static double
 distance(double deviation)
 {

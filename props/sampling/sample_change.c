@@ -21,7 +21,7 @@ enum {
 
 /* ---- S4 ---- */
 
-/* Some number, of all that there are. */
+/* Return a random number. */
 static uint64_t
 number_at(const struct props_fixture *fixture, uint64_t i)
 {
@@ -30,7 +30,7 @@ number_at(const struct props_fixture *fixture, uint64_t i)
     return props_fixture_first(fixture) + i;
 }
 
-/* What EVENTS events add to a profile that holds something else already. */
+/* Return what EVENTS events add to a profile that already has other events. */
 static struct prof_contention_record
 added(struct props_fixture *fixture, enum prof_contention kind, int64_t rate)
 {
@@ -55,7 +55,8 @@ same(const struct prof_contention_record *a,
     return a->count == b->count && a->cycles == b->cycles;
 }
 
-/* Record under one rate, change it: what is there, and what comes, is right. */
+/* Record at one rate, then change it: both the old events and new ones must be
+ * right. */
 static void
 check_change(const struct props_question *question, enum prof_contention kind,
              int64_t from, int64_t to, struct props_finding *finding)
@@ -86,7 +87,8 @@ check_change(const struct props_question *question, enum prof_contention kind,
                                "%" PRId64,
                                props_fixture_kind(kind), first.count, from,
                                kept.count, to);
-        /* Counts in doubles are cut when shown, so only ticks compare. */
+        /* Counts are doubles that are cut off when shown, so only ticks can be
+         * compared. */
         if (later.cycles != alone.cycles ||
             (both.era != MODEL_GO_1_17 && later.count != alone.count))
             props_finding_fail(finding,
@@ -106,7 +108,8 @@ check_change(const struct props_question *question, enum prof_contention kind,
     props_fixture_end(&both);
 }
 
-/* Record five allocations of 8 bytes at a rate. returns: false: it cannot be */
+/* Record five allocations of 8 bytes at a rate. returns: false if that is not
+ * possible */
 static bool
 sample_five(struct props_fixture *fixture, int64_t rate)
 {
@@ -114,7 +117,7 @@ sample_five(struct props_fixture *fixture, int64_t rate)
     int recorded = 0;
 
     prof_heap_rate_set(fixture->prof, rate);
-    /* One in 512 is sampled at the larger rate; 200,000 have more than 5. */
+    /* At the larger rate one in 512 is sampled, so 200,000 give more than 5. */
     for (int i = 0; i < 200000 && recorded < 5; i++) {
         if (prof_heap_sample(fixture->proc, 8)) {
             (void)prof_heap_alloc(fixture->proc, stack, 1, 8);
@@ -124,7 +127,7 @@ sample_five(struct props_fixture *fixture, int64_t rate)
     return recorded == 5;
 }
 
-/* A heap record of five must say the rate that they were sampled at. */
+/* The five must be shown with the rate at which they were sampled. */
 static void
 check_heap_records(const struct props_question *question,
                    struct props_fixture *fixture, const int64_t sampled_at[2],
@@ -141,7 +144,7 @@ check_heap_records(const struct props_question *question,
                            count);
         return;
     }
-    for (size_t i = 0; i < count; i++) { /* newest first */
+    for (size_t i = 0; i < count; i++) { /* the newest first */
         const int64_t told = records[i].rate_bytes;
 
         if (records[i].allocs != (exact ? 5 : 10) || told != sampled_at[1 - i])
@@ -184,7 +187,7 @@ props_check_rate_change(const struct props_question *question,
     for (int from = 0; from < RATES; from++) {
         for (int to = 0; to < RATES; to++) {
             check_change(question, PROF_BLOCK, rates[from], rates[to], finding);
-            if (rates[from] >= 0 && rates[to] >= 0) /* less only reads */
+            if (rates[from] >= 0 && rates[to] >= 0) /* < 0: reads */
                 check_change(question, PROF_MUTEX, rates[from], rates[to],
                              finding);
         }
@@ -193,7 +196,7 @@ props_check_rate_change(const struct props_question *question,
 
 /* ---- S5 ---- */
 
-/* How many numbers an event must take, if the first is of use. */
+/* returns: how many numbers an event must draw if the first is not rejected */
 static uint32_t
 draws_due(const struct props_fixture *fixture, enum prof_contention kind,
           int64_t cycles, int64_t rate)
@@ -214,11 +217,11 @@ check_draws(struct props_fixture *fixture, enum prof_contention kind,
     props_fixture_set_rate(fixture, kind, rate);
     if (kind == PROF_BLOCK)
         effective = prof_block_rate_ticks(fixture->prof);
-    else if (rate < 0) /* reads, and changes nothing */
+    else if (rate < 0) /* a negative rate reads, and changes nothing */
         effective = prof_mutex_fraction_set(fixture->prof, -1);
     for (int i = 0; i < LENGTHS; i++) {
         const uint32_t due = draws_due(fixture, kind, lengths[i], effective);
-        /* 5 is of use whatever the rate. */
+        /* Number 5 is not rejected at any rate. */
         const uint32_t got = props_fixture_event(fixture, kind, 5, lengths[i]);
 
         finding->cells++;

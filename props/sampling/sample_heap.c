@@ -24,7 +24,7 @@
 
 enum { DECISIONS = 20000, TRIALS = 40000, DRAW_BITS = 26 };
 
-#define HUGE_BYTES (UINT64_C(1) << 62) /* sampled whatever was drawn */
+#define HUGE_BYTES (UINT64_C(1) << 62) /* sampled whatever number was drawn */
 
 /* ---- decisions ---- */
 
@@ -65,7 +65,7 @@ check_decisions(const struct props_question *question, int64_t rate,
     model.era = fixture.era;
     model.state = prof_proc_rng_state(fixture.proc);
     for (int i = 0; i < DECISIONS; i++) {
-        /* In the middle the rate changes, and changes back. */
+        /* In the third quarter the rate is another one. */
         const int64_t now = i / (DECISIONS / 4) == 2 ? rate / 2 : rate;
         const uint64_t size = size_for(&sizes, (uint64_t)rate);
         bool got;
@@ -90,17 +90,17 @@ check_decisions(const struct props_question *question, int64_t rate,
 
 /* ---- Go's exponential, by counting ---- */
 
-/* Given the number that the gap is made of: is `size` sampled? */
+/* Is `size` sampled, if the gap is made from this number? */
 static bool
 samples(struct props_fixture *fixture, uint64_t drawn, uint64_t size)
 {
     (void)props_fixture_event(fixture, PROF_BLOCK, drawn,
-                              INT64_MAX); /* state only */
+                              INT64_MAX); /* sets only the state */
     (void)prof_heap_sample(fixture->proc, HUGE_BYTES);
     return prof_heap_sample(fixture->proc, size);
 }
 
-/* How many of the 2^26 numbers make a gap of at most `size`. */
+/* returns: how many of the 2^26 numbers make a gap of at most `size` */
 static uint64_t
 count_samples(struct props_fixture *fixture, uint64_t size)
 {
@@ -129,9 +129,9 @@ check_go_cell(const struct props_question *question,
     const double chance = (double)count_samples(fixture, size) / all;
     const double factor = told.factor * chance / told.chance;
     /*
-     * The sampler takes logarithms from a table with 32 intervals, straight
-     * lines in between: off by (1/32)^2 / 8 at most, since the second
-     * derivative of ln(1 + t) is at most 1. Draws add steps of 2^-26.
+     * The sampler takes logarithms from a table of 32 straight lines. Their
+     * error is at most (1/32)^2 / 8, as the second derivative of ln(1 + t) is
+     * at most 1. That draws are integers adds 2^-26.
      */
     const double resolution = (1 - told.chance) / 8192 + 2 / all;
 
@@ -178,7 +178,7 @@ check_exact_cell(struct props_fixture *fixture, uint64_t size, uint64_t rate,
 
 /* ---- cells ---- */
 
-/* The chances of every size from 1 byte to 64 times the rate. */
+/* Compare the probabilities of sizes from 1 byte to 64 times the rate. */
 static void
 check_chances(const struct props_question *question,
               struct props_fixture *fixture, uint64_t rate, uint32_t rates,
@@ -190,7 +190,7 @@ check_chances(const struct props_question *question,
 
     prof_heap_rate_set(fixture->prof, (int64_t)rate);
     (void)prof_heap_sample(fixture->proc,
-                           HUGE_BYTES); /* the first draws twice */
+                           HUGE_BYTES); /* the first call draws twice */
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         if (sizes[i] == 0)
             continue;
@@ -204,7 +204,7 @@ check_chances(const struct props_question *question,
     }
 }
 
-/* What is kept for certain, and yet estimated as if by chance. */
+/* Sizes that are sampled for certain, and yet are scaled as if by chance. */
 static void
 deviation_of_large(const struct props_question *question,
                    struct props_finding *finding)
@@ -232,7 +232,8 @@ check_unsampling(const struct props_question *question, int64_t objects,
     const double count = (double)objects / chance;
     const double bytes = (double)recorded.bytes / chance;
     const bool nearest = question->rules->sampler == PROF_SAMPLER_EXACT;
-    /* To the nearest, or cut; and 2^-46 for the doubles of both sides. */
+    /* Half a unit if rounded, a unit if cut off, and 2^-46 for the doubles on
+     * both sides. */
     const double off = nearest ? 0.5 : 1;
     const double slack = 0x1p-46;
 

@@ -65,9 +65,9 @@ props_fixture_number(const struct props_fixture *fixture, uint64_t u,
 
     if (fixture->era != MODEL_EXACT)
         return props_fixture_first(fixture) + u;
-    number = (all * u + rate - 1) / rate; /* the first that leads to u */
+    number = (all * u + rate - 1) / rate; /* the first number that leads to u */
     if ((uint64_t)(number * rate) < all % rate)
-        number++; /* that one is of no use */
+        number++; /* that one is rejected */
     return (uint64_t)number;
 }
 

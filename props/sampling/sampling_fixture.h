@@ -15,11 +15,12 @@ struct props_fixture {
     struct prof *prof;
     struct prof_proc *proc;
     enum prof_random random;
-    enum model_era era; /* whose formulas must hold */
+    enum model_era era; /* the era whose formulas must hold */
     void *block;
 };
 
-/* returns: false if there is not enough memory; end the fixture all the same */
+/* returns: false if there is not enough memory; call props_fixture_end() all
+ * the same */
 bool props_fixture_begin(struct props_fixture *fixture,
                          const struct prof_rules *rules);
 void props_fixture_end(struct props_fixture *fixture);
@@ -27,17 +28,16 @@ void props_fixture_end(struct props_fixture *fixture);
 /* returns: "block" or "mutex" */
 const char *props_fixture_kind(enum prof_contention kind);
 
-/* in: rate, of blocking in ticks of a nanosecond, or the mutex fraction */
+/* in: rate, of a block profile in ticks of 1 ns, or the mutex fraction */
 void props_fixture_set_rate(struct props_fixture *fixture,
                             enum prof_contention kind, int64_t rate);
 
-/* returns: the least number that a draw of the rules can be */
+/* returns: the least random number that the rules can draw */
 uint64_t props_fixture_first(const struct props_fixture *fixture);
 
 /*
- * returns: a random number that leads to outcome number u of `rate` equally
- *          likely ones. Under Go's rules it is the u-th number that a draw can
- *          be
+ * returns: a random number that leads to outcome u of `rate` equally likely
+ * ones; by Go's rules the u-th number that can be drawn
  */
 uint64_t props_fixture_number(const struct props_fixture *fixture, uint64_t u,
                               uint64_t rate);

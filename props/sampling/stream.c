@@ -7,7 +7,7 @@
  */
 #include "stream.h"
 
-/* The x with x ^ x << shift = y, if left; with x ^ x >> shift = y, if not. */
+/* Find x, given x ^ x << shift = y if `left`, or else x ^ x >> shift = y. */
 static uint64_t
 undo_xor_shift(uint64_t y, int shift, bool left, int bits)
 {
@@ -19,7 +19,8 @@ undo_xor_shift(uint64_t y, int shift, bool left, int bits)
     return x;
 }
 
-/* The inverse of an odd number modulo 2^64; each step doubles the good bits. */
+/* The inverse of an odd number modulo 2^64. Each step doubles the correct
+ * bits. */
 static uint64_t
 inverse_of(uint64_t odd)
 {
@@ -40,7 +41,8 @@ before_64(uint64_t wanted)
     return z - 0x9e3779b97f4a7c15U;
 }
 
-/* With 1 as the newer word: the sum is the other word's successor plus 1. */
+/* The newer word is taken as 1: then the sum is the successor of the other
+ * word, plus 1. */
 static uint64_t
 before_xorshift(uint64_t wanted)
 {

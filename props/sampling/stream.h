@@ -13,8 +13,9 @@
 #include "prof/rules.h"
 
 /*
- * out:     *state, after which the next number is `wanted`
- * returns: false if the generator can never give it
+ * out:     *state, after which `wanted` is the next number
+ *
+ * returns: false if the generator never gives that number
  */
 bool props_stream_before(enum prof_random random, uint64_t wanted,
                          uint64_t *state);

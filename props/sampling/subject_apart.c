@@ -11,12 +11,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { SECONDS_MAX = 120 }; /* then the subject hangs */
+enum { SECONDS_MAX = 120 }; /* after that the subject counts as hanging */
 
 #define ERRORS_ACCEPTED 7.5
 #define ERRORS_NOTICED  11.5
 
-/* ---- Figures ---- */
+/* ---- figures ---- */
 
 void
 props_subject_add(struct subject_figure *figure, double found)
@@ -46,7 +46,7 @@ props_subject_weigh(const struct subject_figure *figure, uint32_t runs,
     return !result->failed;
 }
 
-/* ---- The process ---- */
+/* ---- the process ---- */
 
 static void
 be_child(const struct subject *subject, subject_try *try_all,

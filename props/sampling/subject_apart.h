@@ -19,7 +19,7 @@
 struct subject_figure {
     double sum;
     double squares;
-    double truth; /* of each run; 0: there is no such figure */
+    double truth; /* true value of each run; 0: no such figure */
 };
 
 /* What comes back from the process that runs a subject. */
@@ -28,11 +28,11 @@ struct subject_result {
     bool failed;
     uint64_t cells;
     double worst;   /* deviation */
-    double noticed; /* the least deviation that the worst cell would show */
+    double noticed; /* least, in the worst cell */
     char text[400];
 };
 
-/* Add what a run found. */
+/* Add the value that a run found. */
 void props_subject_add(struct subject_figure *figure, double found);
 
 /*
@@ -40,17 +40,17 @@ void props_subject_add(struct subject_figure *figure, double found);
  *
  * out:     *mean and its standard error *error, both divided by the truth;
  *          *result, except its text
- * returns: false if the mean is off
+ * returns: false if the mean deviates too far
  */
 bool props_subject_weigh(const struct subject_figure *figure, uint32_t runs,
                          struct subject_result *result, double *mean,
                          double *error);
 
 /*
- * Tries the cells that the context names.
+ * Tries the cells of its context.
  *
  * in:      memory, for subject_config
- * out:     *result; result->done, unless begin() returned NULL
+ * out:     *result; result->done is set unless begin() returned NULL
  */
 typedef void subject_try(const struct subject *subject, void *memory,
                          const void *context, struct subject_result *result);

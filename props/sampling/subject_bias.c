@@ -29,14 +29,14 @@ enum {
 
 struct cell {
     uint64_t rate_bytes;
-    uint64_t sizes[SIZES_MAX]; /* 0: no more */
-    uint32_t before;           /* allocations that do not count */
-    uint32_t count;            /* and that are */
+    uint64_t sizes[SIZES_MAX]; /* 0 ends them */
+    uint32_t before;           /* allocations that are not measured */
+    uint32_t count;            /* those that are */
     bool one_site;
     bool ends; /* the thread ends before its profile is read */
 };
 
-/* Simple ones first: the first that fails is told. */
+/* Simple cells come first, as the first that fails is reported. */
 static const struct cell long_cells[] = {
     {512, {512}, 64, 128, false, false},
     {512, {16}, 256, 2048, false, false},
@@ -62,10 +62,10 @@ struct bias {
     const struct subject *subject;
     const struct cell *cell;
     struct sim_rng rng;
-    uint64_t first; /* random number of a run, if `draws` is 0 and `spread` */
+    uint64_t first; /* if `draws` is 0 and `spread` */
     bool spread;
     uint32_t draws;
-    double found[SIZES_MAX][2]; /* what a snapshot shows: objects, bytes */
+    double found[SIZES_MAX][2]; /* objects and bytes that a snapshot shows */
     struct subject_figure figures[SIZES_MAX][2];
 };
 
@@ -106,7 +106,8 @@ add_record(void *context, const struct subject_record *record)
     }
 }
 
-/* Read it all: where there are collections, after three. */
+/* Read the whole profile; if the subject has a collector, after three
+ * collections. */
 static void
 read_all(struct bias *bias, void *state)
 {
@@ -144,7 +145,7 @@ allocate(struct bias *bias, void *state, uint32_t index, bool is_told)
         (double)subject_counted_bytes(bias->subject, cell->sizes[which], 0);
 }
 
-/* in: is_first, of the runs: it counts the truth */
+/* Make one run. in: is_first, the first one, which also counts the truth */
 static bool
 run_once(struct bias *bias, void *memory, bool is_first)
 {
@@ -213,7 +214,7 @@ tell(const struct bias *bias, int at, int what, double mean, double error,
              cell->one_site ? 1 : (int)cell->sizes[at], mean, error);
 }
 
-/* Hold the figures of a cell against the truth. */
+/* Compare the figures of a cell with the truth. */
 static void
 weigh(const struct bias *bias, uint32_t runs, struct subject_result *result)
 {

@@ -14,10 +14,10 @@ enum { LENGTHS_MAX = 2, RUNS = 2048, WAITS = 1024 };
 struct cell {
     enum subject_waits which;
     uint64_t rate;
-    uint64_t ticks[LENGTHS_MAX]; /* 0: no more */
+    uint64_t ticks[LENGTHS_MAX]; /* 0 ends them */
 };
 
-/* Simple ones first: the first that fails is told. */
+/* Simple cells come first, as the first that fails is reported. */
 static const struct cell cells[] = {
     {SUBJECT_BLOCK_WAITS, 100, {100}},
     {SUBJECT_BLOCK_WAITS, 100, {10}},
@@ -39,7 +39,7 @@ struct bias {
     struct subject_figure figures[LENGTHS_MAX][2];
 };
 
-/* Where the one waits, and where the other lets go. */
+/* The stacks of the waits, and those of the releases. */
 static const uintptr_t waited[LENGTHS_MAX] = {0x1000, 0x2000};
 static const uintptr_t released[LENGTHS_MAX] = {0x3000, 0x4000};
 

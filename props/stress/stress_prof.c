@@ -25,15 +25,16 @@ enum {
     INSTANCES = 60,
     WORKERS = 3,
     ROUNDS = 4,
-    EVENTS = 400, /* of a worker and round, at random */
+    EVENTS = 400, /* of a worker in a round, at most */
     STACKS = 96,
     LIVE_MAX = 64,
     BUCKETS = 3 * STACKS,
-    SWEEPS = 20, /* shown in a round, while the workers sweep */
+    SWEEPS = 20, /* seen by the reader in a round */
     READS_MAX = 1000000
 };
 
-/* What one worker has recorded; its own until it is joined. */
+/* What one worker has recorded. Only that worker uses it, until it is
+ * joined. */
 struct worker {
     struct prof *prof;
     uint32_t index;
@@ -64,7 +65,7 @@ expect(bool holds, const char *what)
     printf("broken: %s\n", what);
 }
 
-/* splitmix64; each worker has a stream of its own. */
+/* splitmix64; each worker has its own state. */
 static uint64_t
 draw(struct worker *worker)
 {
@@ -75,7 +76,7 @@ draw(struct worker *worker)
     return x ^ (x >> 31);
 }
 
-/* Stack i has i % 9 frames and the size tells the empty ones apart. */
+/* Make stack i, with i % 9 frames; empty ones differ in the size. */
 static uint32_t
 stack_of(uintptr_t frames[8], uint64_t i)
 {
@@ -125,7 +126,8 @@ record_wait(struct worker *worker, uint64_t i, int64_t ticks)
     worker->wait_ticks += (uint64_t)ticks;
 }
 
-/* All workers at once, in one order: the first links the bucket. */
+/* All workers begin with the same stacks in the same order, so they race to
+ * insert each bucket. */
 static void
 race_for_every_stack(struct worker *worker)
 {
@@ -137,8 +139,8 @@ race_for_every_stack(struct worker *worker)
 }
 
 /*
- * First sweep the objects that the collection at the last stop found dead,
- * which were allocated before it; then free objects explicitly.
+ * First sweep objects that the collection at the last stop found dead; they
+ * were allocated before it. Then free objects explicitly.
  */
 static void
 work_a_round(struct worker *worker)
@@ -178,7 +180,7 @@ worker_main(void *context)
 
 /* ---- reading ---- */
 
-/* What is true of a reading at any moment, no matter who runs. */
+/* Check what must hold of a reading at any moment, whatever threads do. */
 static const char *
 fault_of(const struct prof_heap_record *records, size_t count)
 {
@@ -217,7 +219,7 @@ read_one(void *context, const struct prof_heap_record *record)
     reading->allocs += record->allocs;
 }
 
-/* Reads until the workers are done; returns the first fault, or NULL. */
+/* Read until the workers are done. returns: the first fault, or NULL */
 static void *
 reader_main(void *context)
 {
@@ -255,7 +257,7 @@ reader_main(void *context)
 
 /* ---- the end ---- */
 
-/* Four cycles publish all that was recorded, and all its frees. */
+/* Four cycles publish every allocation and every free. */
 static void
 publish_everything(struct prof *prof)
 {
@@ -318,8 +320,8 @@ judge(struct prof *prof, const struct worker *workers)
 static void
 stress_an_instance(uint64_t seed)
 {
-    /* A lost race costs a row: three times as many as there are stacks, each
-     * of two kinds, leave room for that. */
+    /* A lost race uses up a row: with room for three times as many as there
+     * are stacks of each of the two kinds, none is dropped. */
     const struct prof_config config = {.buckets_max = 2 * BUCKETS,
                                        .procs_max = WORKERS,
                                        .cycle_first = PROF_CYCLE_WRAP - 5};
@@ -354,7 +356,7 @@ stress_an_instance(uint64_t seed)
         enum prof_status status = PROF_ERR_BUSY;
 
         (void)pthread_barrier_wait(&stop_begins);
-        /* The reader is not stopped: it may be in the way, but not for long. */
+        /* The reader runs on, and may make this call busy, but not for long. */
         for (uint32_t tries = 0; status == PROF_ERR_BUSY && tries < 100000000;
              tries++)
             status = prof_heap_next_cycle(prof);
@@ -362,8 +364,8 @@ stress_an_instance(uint64_t seed)
                "the cycle advances while the world is stopped");
         (void)pthread_barrier_wait(&stop_ends);
         expect(prof_heap_flush(prof) == PROF_OK, "a flush is done");
-        /* Too early: what is swept later shows later. Never before the flush,
-         * which publishes the allocations of what is swept. */
+        /* Too early: what is swept later is published later. It must come
+         * after the flush, which publishes the swept objects' allocations. */
         for (uint32_t i = 0; i < SWEEPS; i++)
             expect(prof_heap_post_sweep(prof) == PROF_OK, "a sweep is shown");
     }

@@ -21,12 +21,13 @@ enum {
     STACKS = 8,
     HELD = 64,
     ROUNDS = 500000,
-    BUSY_MAX = 100000000 /* of one call: far beyond any real wait */
+    BUSY_MAX = 100000000 /* tries of one call, far more than a real wait
+                          * needs */
 };
 
 struct held {
     prof_bucket bucket;
-    uint32_t cycle; /* seen after it was born */
+    uint32_t cycle; /* read after it was allocated */
 };
 
 struct recorder {
@@ -69,7 +70,7 @@ record(void *argument)
     return NULL;
 }
 
-/* Call again as long as calls of the cycle before are in flight. */
+/* Repeat a call while record calls of the last cycle are in flight. */
 static enum prof_status
 insist(enum prof_status (*call)(struct prof *prof), struct prof *prof)
 {
@@ -116,7 +117,7 @@ advance_cycles(struct prof *prof, uint32_t cycles, uint64_t *wrong)
 TEST(cycles_advance_while_others_record)
 {
     const struct prof_config config = {
-        .buckets_max = 64, /* lost races of insertion waste a few */
+        .buckets_max = 64, /* lost races use up some rows */
         .procs_max = THREADS,
         .world = PROF_WORLD_RUNNING,
         .cycle_first = PROF_CYCLE_WRAP - 100,
