@@ -1,4 +1,4 @@
-"""Commands and printers for gdb, about a replay that stands still.
+"""Commands and printers for gdb, for a replay that has stopped.
 
     gdb -x docs/profsim-gdb.py --args profsim replay --break 5 x.sim
 
@@ -8,7 +8,7 @@ print *$prof      after one of these: the instance, in a line
 print $prof->table.entries[1]
                   an entry of the bucket table, in words
 
-It reads memory and calls nothing, so it works on a core dump, too.
+They only read memory and call no function, so they work on a core dump, too.
 """
 import gdb
 
@@ -18,7 +18,7 @@ HALF = (1 << 32) - 1
 
 
 def number(value):
-    """A number, also one inside an atomic's struct or union."""
+    """returns: a number, even one inside an atomic's struct or union"""
     kind = value.type.strip_typedefs()
     while kind.code in (gdb.TYPE_CODE_STRUCT, gdb.TYPE_CODE_UNION):
         value = value[kind.fields()[0]]
@@ -27,7 +27,7 @@ def number(value):
 
 
 def the_run():
-    """The judged run of the innermost frame that has one."""
+    """returns: the judged run of the innermost frame that has one"""
     frame = gdb.newest_frame()
     while frame is not None:
         try:
@@ -55,7 +55,7 @@ def is_ring(prof):
 
 
 def cycle_of(prof):
-    """The number of the cycle, and whether it is flushed."""
+    """returns: the number of the cycle, and whether it is flushed"""
     word = number(prof["cycle_word"])
     return (word & ((1 << 30) - 1)) >> 1, word & 1
 
@@ -69,7 +69,7 @@ def halves(word):
 
 
 def recorded(prof, slot, row):
-    """Allocations and frees counted in a slot, by all processors."""
+    """returns: allocations and frees counted in a slot, by all processors"""
     allocs = frees = 0
     for p in range(number(prof["procs_count"])):
         more = halves(number(prof["procs"][p]["columns"]["slots"][slot][row]))

@@ -1,7 +1,7 @@
 /*
  * flight.c -- a toy runtime with a flight recorder: two tasks take turns on one
  * processor. When one of them has waited for too long, the last generations are
- * written to files, each a trace that opens by itself.
+ * written to files, each a trace that can be opened without the others.
  *
  * usage: flight FOLDER
  */
@@ -19,7 +19,7 @@ enum {
 };
 
 static struct prof_flight *flight;
-static int waited; /* turns since task 2 ran */
+static int waited; /* turns since task 2 last ran */
 
 /* ---- the world, for the beginning of a generation ---- */
 
@@ -37,8 +37,8 @@ next_task(void *context, struct prof_trace_task *task)
     return true;
 }
 
-/* The caller is task 1, on processor 0. With one thread the world always stands
- * still here. */
+/* Begin a generation. The caller is task 1, on processor 0. The program has one
+ * thread, so the world stands still while that thread is here. */
 static void
 begin_generation(void)
 {
@@ -63,8 +63,8 @@ emit(enum prof_trace_event event, uint64_t argument)
 
 /* ---- the program ---- */
 
-/* Task 1 gives way to task 2, which gives it back, unless it is a slow turn.
- * returns: whether task 2 ran */
+/* Task 1 yields the processor to task 2, which yields it back; in a slow turn
+ * task 1 keeps it. returns: whether task 2 ran */
 static bool
 take_step(int turn)
 {
@@ -138,7 +138,7 @@ main(int argc, char **argv)
         if (turn % TURNS_A_GENERATION == 0 || prof_flight_is_filling(flight))
             begin_generation();
         waited = take_step(turn) ? 0 : waited + 1;
-        if (waited == 100) { /* the recorder has what led to it */
+        if (waited == 100) { /* the recorder has the events before this */
             begin_generation();
             return dump(argv[1]) > 0 ? 0 : 1;
         }

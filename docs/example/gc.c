@@ -1,16 +1,16 @@
 /*
- * gc.c -- a heap profile of the Boehm-Demers-Weiser collector, which is driven
- * by the collector's own events; docs/embedding.md says why each is where it
- * is.
+ * gc.c -- a heap profile of a program that uses the Boehm-Demers-Weiser
+ * collector. The collector's events drive the profile; docs/embedding.md says
+ * why each call is where it is.
  *
  *      cc -pthread gc.c write.c $(pkg-config --cflags --libs prof bdw-gc)
  *
  * usage: gc HEAP.pb.gz THREADS [incremental]
  *
  * The collector is conservative: it keeps more than what the program knows to
- * be alive. So after each collection the profile is compared with the
- * collector's own account: it clears the links to the objects that died. What
- * the program knows to be alive must be among those that remain.
+ * be alive. It clears the links to the objects that died. So after each
+ * collection the profile is compared with the objects whose links remain, and
+ * these must include what the program knows to be alive.
  */
 #define GC_THREADS
 #include <gc/gc.h>
@@ -30,9 +30,9 @@ enum { SAMPLES_MAX = 1 << 16, BUCKETS_MAX = 64 };
 
 /* ---- the embedding ---- */
 
-/* A sampled object. This lies in memory that the collector does not scan. */
+/* A sampled object. The collector does not scan the memory of this struct. */
 struct sample {
-    void *object;         /* the collector makes it NULL when that is dead */
+    void *object;         /* the collector sets it to NULL when it is dead */
     GC_hidden_pointer at; /* the same, hidden; 0: this sample is free */
     void *volatile *root; /* where the program keeps it */
     prof_bucket bucket;
@@ -44,10 +44,11 @@ static struct prof *prof;
 static struct sample *samples; /* guarded by the collector's lock, as are all */
 static uint32_t samples_count; /* number 0 is none */
 static uint32_t samples_free;
-static int64_t objects_of[BUCKETS_MAX + 1]; /* by bucket, as the links say */
+static int64_t objects_of[BUCKETS_MAX + 1]; /* by bucket, according to the
+                                               links */
 static unsigned collections, retained, wrong;
 
-/* What a thread wants to have noted. */
+/* What a thread passes to take_sample() and record(). */
 struct note {
     struct prof_proc *proc;
     struct sample *sample;
@@ -57,8 +58,8 @@ struct note {
     uintptr_t stack[2];
 };
 
-/* context: the collector's lock held, so no thread is stopped in here: there is
- * no record call in flight when the world is stopped */
+/* context: the collector's lock is held, so no thread is stopped in this
+ * function, and no record call is in flight when the world is stopped */
 static void *
 take_sample(void *context)
 {
@@ -107,19 +108,20 @@ allocate(struct prof_proc *proc, uintptr_t site, size_t bytes,
     GC_call_with_alloc_lock(record, &note);
 }
 
-/* The mark has ended, and the world is stopped. */
+/* Called when the mark has ended and the world is stopped. */
 static void
 mark_ended(void)
 {
     if (prof_heap_next_cycle(prof) != PROF_OK)
-        wrong++; /* nobody makes control calls without the collector's lock */
+        wrong++; /* control calls are made only with the collector's lock */
     for (uint32_t i = 1; i <= samples_count; i++)
         samples[i].is_known =
             samples[i].at != 0 &&
             *samples[i].root == GC_REVEAL_POINTER(samples[i].at);
 }
 
-/* The world runs, and nothing is reclaimed yet: who has no mark is dead. */
+/* Called when the world runs, and nothing is reclaimed yet: an object without a
+ * mark is dead. */
 static void
 free_the_dead(void)
 {
@@ -128,7 +130,8 @@ free_the_dead(void)
 
         if (sample->at == 0 || GC_is_marked(GC_REVEAL_POINTER(sample->at)))
             continue;
-        /* Of the collector: the collecting thread has its lock. */
+        /* Processor 0 is the collector's: the collecting thread has its
+         * lock. */
         prof_heap_free(prof_proc_at(prof, 0), sample->bucket);
         sample->at = 0;
         sample->next = samples_free;
@@ -153,7 +156,7 @@ on_event(GC_EventType event)
         free_the_dead();
         break;
     case GC_EVENT_RECLAIM_END:
-        /* Not needed: it shows this collection now instead of the next. */
+        /* Optional: it shows this collection now, not only after the next. */
         if (prof_heap_post_sweep(prof) != PROF_OK)
             wrong++;
         compare();
@@ -165,7 +168,7 @@ on_event(GC_EventType event)
 
 /* ---- the comparison ---- */
 
-/* Sum up the objects whose links the collector has left alone. */
+/* Sum up the objects whose links the collector has not cleared. */
 static void
 count_the_living(void)
 {
@@ -181,7 +184,8 @@ count_the_living(void)
     }
 }
 
-/* The profile shows the sums, bucket by bucket; newest first, so by number. */
+/* Compare the profile with the sums, bucket by bucket. The newest bucket comes
+ * first, so they come in the order of their numbers. */
 static void
 compare(void)
 {
@@ -233,7 +237,7 @@ work(void *argument)
     for (unsigned i = 0; i < ROUNDS; i++) {
         const enum site site = (enum site)(SMALL + (i * 7 + i / 5) % 3);
 
-        /* What was there before is dead. */
+        /* The object that this root had before is dead now. */
         allocate(proc, site, bytes_at[site], &roots[me][(i * 13) % ROOTS]);
         roots[me][(i * 29) % ROOTS] = NULL;
         if (i % COLLECT_EVERY == COLLECT_EVERY - 1)

@@ -1,6 +1,6 @@
 /*
  * vm.c -- a toy virtual machine with a heap profile and a mutex profile;
- * docs/embedding.md walks through it. It is C, and C++ as well.
+ * docs/embedding.md walks through it. It compiles as C and as C++.
  *
  *      cc -pthread vm.c write.c $(pkg-config --cflags --libs prof)
  *
@@ -8,8 +8,8 @@
  *
  * Two threads run under one lock, the world: a thread releases it at its safe
  * points, and the thread that holds it may collect garbage, because no other
- * runs then. What lives at the end is printed, so that the profile can be
- * compared with it.
+ * runs then. At the end it prints what is live, so that the profile can be
+ * compared with that.
  */
 #include <prof/fork.h>
 #include <prof/process.h>
@@ -114,20 +114,22 @@ collect(struct thread *me)
         mark(threads[i].root);
     for (int i = 0; i < ROOTS; i++)
         mark(shared[i]);
-    /* Marked, and still stopped. If it is refused (somebody is writing the
-       profile), this collection shows together with the next one. */
+    /* Marking is done, and the world is still stopped. If the call is refused,
+       because another thread is writing the profile, this collection shows
+       together with the next one. */
     if (prof_heap_next_cycle(prof) != PROF_OK)
         fprintf(stderr, "vm: a collection shows late\n");
     sweep(me->proc);
     pthread_mutex_unlock(&world);
-    /* The world runs again. It is refused in a running world only. */
+    /* The world runs again. The call is refused only under
+     * PROF_WORLD_RUNNING. */
     if (prof_heap_flush(prof) != PROF_OK)
         abort();
     pthread_mutex_lock(&world);
     collecting = false;
 }
 
-/* in: bytes, what the object stands for */
+/* in: bytes, the size that the object represents */
 static void
 allocate(struct thread *me, unsigned bytes)
 {
@@ -138,7 +140,8 @@ allocate(struct thread *me, unsigned bytes)
     object->bytes = bytes;
     object->depth = me->depth;
     memcpy(object->stack, stack_of(me), me->depth * sizeof *me->stack);
-    if (prof_heap_sample(me->proc, bytes)) /* else its bucket is 0, none */
+    if (prof_heap_sample(me->proc, bytes)) /* else its bucket is 0: not
+                                              sampled */
         object->bucket =
             prof_heap_alloc(me->proc, stack_of(me), me->depth, bytes);
     object->link = me->root;
@@ -153,9 +156,9 @@ allocate(struct thread *me, unsigned bytes)
 
 static bool held;
 static unsigned waiters;
-static int64_t first_ns, last_ns; /* when the first and the last one came */
+static int64_t first_ns, last_ns; /* when the first and the last waiter came */
 static pthread_cond_t released = PTHREAD_COND_INITIALIZER;
-static unsigned contended; /* releases that somebody waited for */
+static unsigned contended; /* releases that a thread waited for */
 
 static void
 take(void)
@@ -171,7 +174,8 @@ take(void)
     held = true;
 }
 
-/* The stack that releases is charged with what the others have waited. */
+/* Charge the stack that releases the mutex with the time that others have
+ * waited. */
 static void
 release(struct thread *me)
 {
@@ -219,7 +223,8 @@ run(void *argument)
     return NULL;
 }
 
-/* Threads come and go; the processors stay, and serve the next ones. */
+/* Run the threads. Threads come and go; the processors stay, and serve the next
+ * threads. */
 static void
 run_threads(struct thread *me)
 {
@@ -227,7 +232,7 @@ run_threads(struct thread *me)
     for (int i = 1; i <= THREADS; i++)
         if (pthread_create(&threads[i].id, NULL, run, &threads[i]) != 0)
             abort();
-    /* When both wait for the mutex, they get it. */
+    /* Release the mutex only when both threads wait for it. */
     for (int tries = 0; tries < 10000 && waiters < THREADS; tries++) {
         pthread_mutex_unlock(&world);
         usleep(1000);
@@ -302,8 +307,9 @@ main(int argc, char **argv)
     enter(me, MAIN);
     for (int i = 0; i < GENERATIONS; i++)
         run_threads(me);
-    /* The first collection finds what is dead; the second one publishes that,
-       and what was born before the first: exactly what lives is left. */
+    /* The first collection finds what is dead. The second one publishes that,
+       and everything allocated before the first: then exactly what is live is
+       in use. */
     collect(me);
     collect(me);
     print_the_living();

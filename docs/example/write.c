@@ -1,5 +1,5 @@
-/* write.c -- a file, the packer in front of it, and the writer in front of
- * that. */
+/* write.c -- writes a profile through a chain: the writer, the packer, the
+ * file. */
 #include "write.h"
 
 #include <prof/file.h>
@@ -11,7 +11,8 @@
 
 enum { RECORDS = 256 };
 
-/* Taken at the start: a profile can be written when memory is short. */
+/* Reserved at the start, so that a profile can be written when memory is
+ * short. */
 static unsigned char scratch[1 << 20] __attribute__((aligned(64)));
 static unsigned char packing[1 << 20];
 
@@ -36,7 +37,8 @@ begin(const char *path,
     return status;
 }
 
-/* Each end throws away what was begun if anything went wrong before. */
+/* End the chain. If anything went wrong before, each end discards what was
+ * begun. */
 static bool
 end(const char *path, enum prof_status status)
 {

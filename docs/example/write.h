@@ -4,8 +4,8 @@
 
 #include <prof/pprof.h>
 
-/* in: find, names the frames. returns: false, and a line on the standard error,
- *     if there is no such file now; what was there before is left as it was */
+/* in: find, names the frames. returns: false, and a line on standard error, if
+ *     the file was not written; then an older file of that name is unchanged */
 bool write_heap(struct prof *prof, const char *path,
                 void (*find)(void *context, uintptr_t pc,
                              struct prof_symbol *symbol));

@@ -11,7 +11,7 @@ failure)
     "$1" check H2 --rules go1.6-late --seeds 67..67 --save "$work/profsim-failures" \
         >"$work/said" 2>"$work/progress" || [ $? -eq 2 ]
     (cd "$work" && mv profsim-failures/*.html page.html)
-    # The path of a folder that is no more is nobody's business.
+    # Leave out the path of the temporary folder.
     sed -i "s|$work/||g" "$work/page.html"
     ;;
 run)

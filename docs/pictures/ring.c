@@ -1,9 +1,9 @@
 /*
- * ring.c -- the rows of the README's picture: what each slot of the ring holds
- * while four collections pass, and what a snapshot shows.
+ * ring.c -- prints the rows of the README's picture: what each slot of the ring
+ * holds during four collections, and what a snapshot shows.
  *
- * out: a line an event: cycle, what happened, allocations and frees of the
- * three slots, then of the snapshot
+ * output: a line for each event: the cycle, what happened, allocations and
+ * frees in each of the three slots, then in the snapshot
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@ static int cycle = -3;
 
 enum { ROWS = 8 };
 
-/* Recorded in a slot and not yet published. */
+/* returns: the counts that are recorded in a slot and not yet published */
 static uint64_t
 waiting(int slot)
 {
@@ -67,7 +67,7 @@ main(void)
     if (prof_init(&prof, &config, block, sizeof block) != PROF_OK)
         return 1;
     proc = prof_proc_at(prof, 0);
-    /* Until something is published, a snapshot shows everything. */
+    /* Until something has been published, a snapshot shows everything. */
     prof_heap_alloc(proc, stack + 1, 1, 64);
     while (cycle < 0)
         collect();
