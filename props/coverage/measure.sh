@@ -19,7 +19,7 @@ die() {
 }
 
 rm -rf $o/profiles
-# Tests run again; a program that nothing builds any more must not count.
+# Tests run again. Programs that the build no longer makes must not count.
 [ ! -d $o ] || find $o -type f \( -name '*.ok' -o -perm -u+x \) -exec rm -f {} +
 LLVM_PROFILE_FILE=$here/$o/profiles/%m%c.profraw
 export LLVM_PROFILE_FILE
@@ -30,7 +30,8 @@ for rules in exact go1.17 go1.10 go1.5; do
         die "profsim check --rules $rules failed"
 done
 echo "coverage: every ordering of the kernels, for some minutes" >&2
-# One object of a program that keeps its names to itself cannot share the file.
+# The explored core is one object with hidden names, so it needs a file of its
+# own.
 LLVM_PROFILE_FILE=$here/$o/profiles/explored-%m.profraw
 $o/props/explore_all --list | cut -d' ' -f1 |
     xargs -P "$(nproc)" -I NAME $o/props/explore_all NAME --exhaustive \
@@ -50,7 +51,7 @@ for program in $(find $o -type f -perm -u+x ! -name '*.o' ! -name '*.so' |
     fi
 done
 sources=$(find "$here/prof" -name '*.[ch]' ! -path '*/include/*')
-# Export: lines from one form, conditions from the other.
+# Lines are exported in one format, conditions in another.
 llvm-cov-14 export -format=lcov $first $rest -instr-profile $o/all.profdata \
     $sources >$o/lines.lcov
 llvm-cov-14 export $first $rest -instr-profile $o/all.profdata $sources |
@@ -66,7 +67,7 @@ mv "$dir/coverage.md.tmp" "$dir/coverage.md"
 sed -n '/^All:/p' "$dir/coverage.md"
 [ $status -eq 0 ] || sed -n '/^Not reached, and no reason/,$p' "$dir/coverage.md"
 
-# The same program alone: who shares memory without a kernel.
+# Of this program alone: which functions share memory but are in no kernel.
 llvm-profdata-14 merge -o $o/kernels.profdata $o/profiles/explored-*.profraw
 llvm-cov-14 export $o/props/explore_all -instr-profile $o/kernels.profdata \
     $sources >$o/kernels.json

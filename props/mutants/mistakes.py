@@ -1,18 +1,19 @@
 #!/usr/bin/env python3
-"""Mistakes written without a look at the tests: what of `make check` sees them.
+"""Mistakes written without a look at the tests: which part of `make check`
+notices each.
 
     mistakes.py score FOLDER [--long] [NAME...]
                                  ask every test that a mistake touches, those
                                  first that are likely to see it, until one fails;
                                  FOLDER/caught.tsv gets its name, or "survives".
-                                 Who has a line there is not tried again, but
-                                 with --long those that survived: by the tests
-                                 that take longer than LONG_MS
+                                 A mistake that has a line there is not tried
+                                 again; with --long, those that survived are
+                                 tried by the tests that take longer than LONG_MS
     mistakes.py check [EVERY]    ask the tests that caught.tsv and seen.tsv name
                                  again, for one mistake in EVERY (1) of all
-                                 folders; exit 1 if one sees nothing. A patch that
-                                 the source has outgrown is named, and fails
-                                 nothing
+                                 folders; exit 1 if one of them passes now. A
+                                 patch that no longer applies is named, and is
+                                 not a failure
 
 fixtures/mistakes/README.md says how the lists were written.
 """
@@ -30,8 +31,8 @@ import mutants
 
 FOLDERS = 'fixtures/mistakes'
 LONG_MS = 12000
-INCOMPLETE = 6 # how `explore` ends if not all orderings were tried
-# Of gates.check, what runs the command.
+INCOMPLETE = 6 # exit code of `explore` if not all orderings were tried
+# Those parts of gates.check that run the command.
 GATES = ('explore-programs', 'explore-random', 'catalogue.some',
          'subject.some', 'command', 'shared', 'report', 'audit', 'ci', 'shards',
          'orderings', 'rows', 'corpus', 'pages', 'subject-explored')
@@ -72,8 +73,8 @@ def judges(build):
 
 
 def in_order(mutant, edges, known):
-    """What the mistake touches: who sees most of the file's mutants comes first,
-    who needs what all is linked into last."""
+    """Sort the tests: those that catch most of the file's mutants come first, those
+    that need a product, into which everything is linked, last."""
     def rank(edge):
         seen = sum(known[file, os.path.basename(edge).removesuffix('.ok')]
                    for file in mutant.patch.files)
@@ -84,7 +85,7 @@ def in_order(mutant, edges, known):
 
 
 def touches(mutant, target, known):
-    """Is anything of the target made of what the patch changes?"""
+    """Is any part of the target made from a file that the patch changes?"""
     if target not in known:
         known[target] = False
         build = mutant.build
@@ -102,7 +103,7 @@ def touches(mutant, target, known):
 
 
 def try_orderings(mutant):
-    """Some orderings of every kernel: what fails here fails in all of them.
+    """Try some orderings of every kernel; if one fails, so does the whole search.
 
     returns: the kernel, and how it fails; or None"""
     log = f'{mutant.folder}/orderings.out'
@@ -135,7 +136,7 @@ def caught_by(mutant, edges):
         name = os.path.basename(edge).removesuffix('.ok')
         seconds = 60 + edges[edge] // 100
         rows = mutants.try_test(mutant, f'run:{name}', seconds)
-        # Not by chance; but who goes on for ever does.
+        # A failure must repeat, or it is chance; a test that hangs need not.
         if rows and (rows[0].startswith('unfinished') or
                      mutants.try_test(mutant, f'run:{name}', seconds)):
             return name, rows[0]

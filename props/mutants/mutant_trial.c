@@ -29,16 +29,16 @@
 #include "failure.h"
 #include "generate.h"
 
-/* Which worlds are tried with all their properties. */
+/* In which kinds of world all properties are tried together. */
 struct asked {
     bool heaps;
     bool traces;
 };
 
-/* First letters of the properties that campaigns judge. */
+/* The first letters of properties that campaigns judge. */
 #define OF_CAMPAIGNS "BCDHLTX"
 
-/* Where the properties mean something. */
+/* The kinds of world in which the properties are judged. */
 static uint32_t
 worlds_of(props_set asked)
 {
@@ -92,8 +92,8 @@ tell_missed(const struct props_coverage *cover, int first, int limit)
     }
 }
 
-/* All properties of the worlds; then the goals from first on that were missed.
- */
+/* Try all properties of the worlds; then print the goals, from `first` on, that
+ * were missed. */
 static bool
 try_worlds(const char *dir, const struct props_campaign *campaign, int first,
            int limit, bool *failed)
@@ -109,7 +109,7 @@ try_worlds(const char *dir, const struct props_campaign *campaign, int first,
     return true;
 }
 
-/* Worlds of heaps, and if they hold, traced ones. */
+/* Try worlds with a heap and, if all properties hold, traced ones. */
 static bool
 try_all(const char *dir, const struct prof_rules *rules, uint64_t runs,
         struct asked asked)
@@ -172,7 +172,7 @@ is_goal_of_heaps(const char *word)
     return false;
 }
 
-/* Which worlds the words want to be tried with all properties. */
+/* Find in which kinds of world the words require all properties together. */
 static struct asked
 asked_by(int count, char **words)
 {

@@ -75,8 +75,8 @@ def output_of(*command):
 
 
 class Build:
-    """What build.ninja says: the command of each output, and which sources an
-    object was compiled from."""
+    """What build.ninja has: the command of each output, and the sources from
+    which an object was compiled."""
 
     def __init__(self):
         edges = json.loads(output_of('ninja', '-t', 'compdb'))
@@ -91,7 +91,7 @@ class Build:
                 self.headers[target] = set()
 
     def inputs(self, target):
-        """Outputs of other edges that the command of this one names."""
+        """Return the outputs of other edges that the target's command names."""
         return [word for word in re.split(r'[\s,;]+', self.command[target])
                 if word != target and word in self.command]
 
@@ -166,9 +166,9 @@ class Mutant:
         changed = {part: made for part, made in changed.items() if part != made}
         if not changed:
             return target
-        # Without what is compiled as one: that takes long, and has no mutant.
+        # Leave out link-time optimisation and sources: slow, and without mutants.
         command = re.sub(r' -flto\S*| \S+\.c(?= )', '', command)
-        # What the command writes for itself beside its output, like OUT.tmp.
+        # Files that the command writes next to its output, like OUT.tmp.
         beside = {word: word.replace(target, out) for word in
                   re.findall(rf'{re.escape(target)}\.\w+', command)
                   if word not in self.build.command}
@@ -189,7 +189,7 @@ class Mutant:
                          ' | '.join((told or lines[-2:])[:2]))
 
     def products(self):
-        """What programs find beside each other, in a folder of its own."""
+        """Make the programs, in one folder, where they find each other."""
         os.makedirs(f'{self.folder}/bin', exist_ok=True)
         for name in PRODUCTS:
             path = f'{self.folder}/bin/{name}'
@@ -198,9 +198,10 @@ class Mutant:
 
 
 def timed(seconds, command, log, **more):
-    """Run it, and all that it starts; None if it took longer.
+    """Run a command with all that it starts.
 
-    Who cannot be run has judged nothing: no verdict."""
+    returns: the exit status; None if it took longer than `seconds`. A command
+    that cannot be run gives no verdict: raises Broken."""
     with open(log, 'w', encoding='utf-8') as file:
         try:
             process = subprocess.Popen(command, stdin=subprocess.DEVNULL,
@@ -244,7 +245,7 @@ def try_scripts(mutant, _word):
 
 
 def edge_of(build, name):
-    """The target NAME.ok, of this variant or of none."""
+    """Return the target NAME.ok of this variant, or of no variant."""
     for edge in build.command:
         if re.fullmatch(rf'({OUT}/(.*/)?|out/){name}\.ok', edge):
             return edge
@@ -275,13 +276,13 @@ def try_test(mutant, word, seconds=300):
     text = text_of(log)
     failed = first(r'^\[  FAILED  \] ([a-zA-Z_0-9]+)$', text) or \
         first(r'^(?:FAILED|failed): (.*)', text).replace(' ', '_') or 'crashed'
-    # A test that asks all properties says which one it was.
+    # A test of all properties says which one was broken.
     broken = first(r'^ERROR: [a-z0-9.-]*, ([A-Z][0-9]*): ', text)
     return [f'test {word} {failed}' + (f' ({broken})' if broken else '')]
 
 
 def try_kernel(mutant, word):
-    """Every ordering of a kernel: after how many runs it failed, and how."""
+    """Try every ordering of a kernel; say after how many runs it failed, and how."""
     name = word.removeprefix('kernel:')
     log = f'{mutant.folder}/{name}.out'
     status = timed(300, [mutant.make(f'{OUT}/props/explore_all'), name,
@@ -308,7 +309,7 @@ def try_campaign(mutant, mode):
 
 
 def facts(mutant, mode):
-    """What is to be known of a mutant, one fact a line."""
+    """Try a mutant. returns: what was found, one fact a line"""
     patch = mutant.patch
     rows = [f'name {patch.name}', f'title {patch.field("title")}',
             f'issue {patch.field("issue")}', f'where {" ".join(patch.files)}',
@@ -328,7 +329,7 @@ def facts(mutant, mode):
 
 
 def try_one(build, path, row, mode):
-    """mode: of mutant_trial, `named` or `matrix`."""
+    """Try a patch. in: mode, that of mutant_trial, `named` or `matrix`"""
     mutant = Mutant(build, Patch(path), row.removesuffix('.row'))
     text = '\n'.join(facts(mutant, mode)) + '\n'
     for part in ('tree', 'bin', 'out'):
@@ -344,8 +345,8 @@ def patches():
 
 
 def needs(build, all_patches):
-    """What must be built, and pass without a mutant: who fails anyway has not
-    caught one."""
+    """Return the targets that must be built, and pass without a mutant: a test
+    that fails anyway catches nothing."""
     targets = {f'{OUT}/props/mutant_trial', f'{OUT}/props/explore_all'}
     targets |= {f'{OUT}/{product}' for product in PRODUCTS}
     for patch in all_patches:
@@ -390,7 +391,7 @@ def try_all(mode, results):
             print(f'[{done}/{len(left)}] mutant {patch.name}, '
                   f'{time.monotonic() - begun:.1f} s', flush=True)
 
-    # One more than processors: some tests wait.
+    # One more than there are processors, as some tests only wait.
     with ThreadPoolExecutor(len(os.sched_getaffinity(0)) + 1) as pool:
         list(pool.map(work, left))
     for why in sorted(broken):
@@ -425,7 +426,8 @@ def try_named(name):
 
 
 def notice_signals():
-    """A shell makes background commands ignore these; tests die of them."""
+    """Handle signals that a shell makes background commands ignore; tests need
+    them to end programs."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1)) # ends what it started
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGQUIT, signal.SIG_DFL)

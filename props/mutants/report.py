@@ -109,15 +109,15 @@ class Row:
         return 'SURVIVES'
 
     def not_judged(self):
-        """Who judged it did not get to an end: neither caught nor survives."""
+        """Its judge did not end: it is neither caught nor does it survive."""
         if not self.unfinished:
             return ''
         self.fail(f'is not judged: did not finish ({self.unfinished})')
         return 'NOT JUDGED'
 
     def detection(self):
-        """Runs until the demanded property was broken, asked for alone; the
-        latest of several. Of a mutant that a test or a goal catches: none."""
+        """Return how many runs it took until the demanded property was broken,
+        judged alone; of several, the most. "" if a test or a goal catches it."""
         if self.verdict != 'caught':
             return ''
         runs = [self.alone[word] for word in self.words if word in self.alone]

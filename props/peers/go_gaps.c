@@ -25,13 +25,14 @@
 
 enum { GAPS_PER_SCHEDULE = 16, GO_DRAW_BITS = 26 };
 
-/* Draw the gap that a number gives, and offer an allocation. */
+/* Draw the gap that a number gives, and offer an allocation. returns: is it
+ * sampled? */
 static bool
 sampled(struct prof_proc *proc, uint64_t ours, uint64_t size_bytes)
 {
     prof_proc_rng_resume(proc, ours);
     if (!prof_heap_sample(proc, UINT64_MAX))
-        abort(); /* no gap is as long */
+        abort(); /* no gap is so long */
     return prof_heap_sample(proc, size_bytes);
 }
 

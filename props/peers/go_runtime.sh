@@ -15,7 +15,7 @@ set -eu
 schedules=$1
 count=${2:-100000}
 first=${3:-1}
-each=10000 # schedules of a file
+each=10000 # schedules in each file
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
@@ -38,7 +38,8 @@ play() { # stacks, schedules, answers
     timeout 300 "$folder/go_runtime" -stacks "$1" <"$2" >"$3"
 }
 
-# Show the first schedule that is answered differently, up to where it is.
+# kind, stacks: show the first schedule with a different answer, up to the
+# difference
 show() { # kind, stacks
     seed=$(awk '
         NR == FNR { ours[FNR] = $0; next }
@@ -85,7 +86,7 @@ for kind in gaps world wild; do
     done
 done
 
-# Could a difference be seen? Go is not told of one step of the cycle.
+# Would a difference be noticed? One step of the cycle is removed for Go.
 sed '0,/^next$/{/^next$/d}' "$folder/schedule" >"$folder/spoilt"
 play given "$folder/spoilt" "$folder/theirs"
 if [ "$count" -ge 100 ] && cmp -s "$folder/ours" "$folder/theirs"; then
@@ -93,7 +94,8 @@ if [ "$count" -ge 100 ] && cmp -s "$folder/ours" "$folder/theirs"; then
     exit 1
 fi
 
-# Sum up what was met; in many schedules, everything must have been.
+# Add up what the schedules met; if there are many, each situation must have
+# been met.
 for kind in gaps world wild; do
     tr ' ' '\n' <"$folder/$kind" | awk -F= -v kind=$kind -v count="$count" '
         !($1 in sum) { name[++names] = $1 }

@@ -24,16 +24,16 @@
 #include "world.h"
 
 enum {
-    BUCKETS_MAX = 512, /* far more than stacks, kinds and sizes make */
+    BUCKETS_MAX = 512, /* far more than there are stacks, kinds and sizes */
     FRAMES_MAX = BUCKETS_MAX * SIM_FRAMES_MAX,
     CHOICES_MAX = 1 << 16,
     GO_DEPTH_MAX = 32,
 };
 
-/* When a reading came. */
+/* When in the collector's cycle a profile was read. */
 enum phase {
     PHASE_BEFORE_FIRST, /* no collection has ended */
-    PHASE_UNFLUSHED,    /* the world runs again, the flush is to come */
+    PHASE_UNFLUSHED,    /* restarted, but not flushed */
     PHASE_SWEEPING,
     PHASE_SWEPT,
     PHASE_POST_SWEPT,
@@ -43,7 +43,7 @@ enum phase {
 static const char *const phase_names[PHASES] = {
     "before-first", "unflushed", "sweeping", "swept", "post-swept"};
 
-/* What the schedules had, beside what the tape counts. */
+/* What the schedules met, besides what the tape counts. */
 struct met {
     uint64_t schedules;
     uint64_t reads[PHASES];
@@ -52,7 +52,7 @@ struct met {
     uint64_t stw_sweeps;
     uint64_t missing_flushes;
     uint64_t late_frees;
-    uint64_t gaps; /* of the heap sampler */
+    uint64_t gaps; /* gaps of the heap sampler that were compared */
 };
 
 static struct sim_choice choice_list[CHOICES_MAX];
@@ -65,7 +65,7 @@ fail(const char *what, uint64_t seed, const char *why)
     exit(1);
 }
 
-/* Point the tape at an instance and its stacks. */
+/* Make the tape record an instance and its stacks. */
 static void
 load_tape(struct prof *prof, const struct sim_config *config,
           const struct truth_log *truth, uint64_t seed)
@@ -115,7 +115,7 @@ phase_of(const struct sim_gc *gc)
     return gc->dead > 0 ? PHASE_SWEEPING : PHASE_SWEPT;
 }
 
-/* Note what an event that is about to happen is an example of. */
+/* Count the situations that an event, just before it happens, is in. */
 static void
 note(struct met *met, const struct sim_gc *gc, const struct sim_event *event)
 {
@@ -190,7 +190,8 @@ below(struct wild *wild, uint32_t limit)
     return sim_rng_below(&wild->rng, limit);
 }
 
-/* Small numbers, powers of two and their neighbours, of either sign. */
+/* Choose small numbers, powers of two and their neighbours, positive or
+ * negative. */
 static int64_t
 odd_number(struct wild *wild)
 {
@@ -246,7 +247,7 @@ some_room(struct wild *wild)
     return below(wild, 2) == 0 ? BUCKETS_MAX : below(wild, 6);
 }
 
-/* Cycles turn rarely enough for something to happen in them. */
+/* The cycle advances rarely enough for events to happen in between. */
 static enum prof_status
 wild_control(struct wild *wild)
 {

@@ -18,7 +18,7 @@ __extension__ typedef unsigned __int128 wide;
 
 struct go_tape go_tape;
 
-/* What the linker calls by these names. */
+/* The linker defines these names. */
 prof_bucket __real_prof_heap_alloc(struct prof_proc *proc,
                                    const uintptr_t *stack, uint32_t depth,
                                    uint64_t size_bytes);
@@ -75,7 +75,7 @@ cut(uint32_t depth)
     return depth < go_tape.depth_max ? depth : go_tape.depth_max;
 }
 
-/* The number of a stack of the schedule, by where its frames are. */
+/* Find the number of a stack of the schedule, by the address of its frames. */
 static uint32_t
 number_of(const uintptr_t *frames)
 {
@@ -86,7 +86,8 @@ number_of(const uintptr_t *frames)
     abort();
 }
 
-/* The number of the first stack that has these frames; -1 if none has. */
+/* Find the number of the first stack that has these frames; -1 if there is
+ * none. */
 static int
 first_with(const uintptr_t *frames, uint32_t depth)
 {
@@ -302,7 +303,7 @@ go_tape_random(uint64_t state)
     return (uint32_t)((uint64_t)(product >> 64) ^ (uint64_t)product);
 }
 
-/* Does a number keep the wait, or drop it, by 1 only? */
+/* Is the number just at the border: the wait is kept or dropped by 1? */
 static bool
 at_the_edge(uint32_t number, int64_t rate, int64_t keeps_up_to)
 {
@@ -311,7 +312,8 @@ at_the_edge(uint32_t number, int64_t rate, int64_t keeps_up_to)
     return residue == keeps_up_to || residue - 1 == keeps_up_to;
 }
 
-/* Choose a state of Go's generator, and put ours where the same comes next. */
+/* Choose a state of Go's generator, and set ours so that the same number comes
+ * next. */
 static uint64_t
 choose_number(struct prof_proc *proc, int64_t rate, int64_t keeps_up_to)
 {

@@ -34,7 +34,7 @@ for rate in 2 8 4096 524288 117440512 1000000000; do
     "$program" $rules $rate <"$folder/gaps"
 done
 
-# Could a difference be seen? One gap is a byte longer.
+# Would a difference be noticed? One gap is made a byte longer.
 awk 'NR == 100000 { $2++ } { print }' "$folder/gaps" >"$folder/spoilt"
 if "$program" $rules 1000000000 <"$folder/spoilt" >"$folder/said"; then
     echo "go_thresholds: a gap that is a byte longer was not noticed"

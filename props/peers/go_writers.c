@@ -35,7 +35,7 @@ struct name {
     char file[TEXT_MAX];
 };
 
-/* One case, as it was read. */
+/* The records of one case. */
 struct records {
     char name[TEXT_MAX];
     char kind[TEXT_MAX];
@@ -88,7 +88,8 @@ read_word(FILE *file, char text[TEXT_MAX])
     must(fscanf(file, "%255s", text) == 1, "a word is missing");
 }
 
-/* A text in hexadecimal digits; a dot before it, so that it is never empty. */
+/* Read a text of hexadecimal digits. A dot comes first, so that it is never
+ * empty. */
 static void
 read_hex(FILE *file, char text[TEXT_MAX])
 {
@@ -213,7 +214,7 @@ find_name(void *context, uintptr_t pc, struct prof_symbol *symbol)
     }
 }
 
-/* The numbers that feed.go.in gives Go. */
+/* The counters that feed.go.in gives to Go's writer. */
 static struct prof_heap_counters
 heap_counters(void)
 {
@@ -241,7 +242,8 @@ write_cpu(const struct prof_output *output)
     return prof_cpu_write(cpu, output, TIME_NS_DURATION);
 }
 
-/* What the library itself would multiply by: after turning off, as before. */
+/* The factor that the library itself would use; after profiling was turned off,
+ * the last one. */
 static uint64_t
 period(void)
 {

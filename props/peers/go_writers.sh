@@ -27,8 +27,8 @@ go1.19 | go1.19.*) ;;
 esac
 pprof=$(cd "$(go env GOROOT)/src/runtime/pprof" && pwd)
 
-# Whom Go's writers ask. Each name must be there: a writer that asked the runtime
-# after all would compare nothing.
+# FILE FROM TO: redirect a call of Go's writers. FROM must be there: a writer
+# that still asked the runtime would compare nothing.
 change() { # FILE FROM TO
     grep -qF "$2" "$folder/$1" || {
         echo "go_writers: $1 does not call $2" >&2

@@ -18,7 +18,7 @@ no_name(void *context, uintptr_t frame)
     return NULL;
 }
 
-/* returns: false, and a line on standard error, if it cannot be written */
+/* returns: false, with a line on standard error, if it cannot be written */
 static bool
 write_scenario(const struct props_run *run, const char *dir, uint64_t seed)
 {

@@ -40,7 +40,8 @@ func read(path string) (*profile.Profile, error) {
 	return p, err
 }
 
-// The sum of a profile's values of one type; false if it has none.
+// Sum up a profile's values of one type. It returns false if there is no such
+// type.
 func sum(p *profile.Profile, name string) (int64, bool) {
 	for i, t := range p.SampleType {
 		if t.Type == name {
@@ -54,7 +55,8 @@ func sum(p *profile.Profile, name string) (int64, bool) {
 	return 0, false
 }
 
-// Bytes that pass 2^63, as faults make them, are below zero; no text can say so.
+// Do bytes exceed 2^63, as faults can make them? They are negative then, which
+// the text cannot show.
 func passes(p *profile.Profile) bool {
 	for _, s := range p.Sample {
 		for _, v := range s.Value {
@@ -66,7 +68,7 @@ func passes(p *profile.Profile) bool {
 	return false
 }
 
-// The value that the text of each kind has, too, as it is.
+// For each kind, the value that the text also has, unscaled.
 var same = map[string][2]string{
 	"goroutine":    {"goroutine", "goroutine"},
 	"threadcreate": {"threadcreate", "threadcreate"},

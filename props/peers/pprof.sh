@@ -32,7 +32,7 @@ same() { # what, got, wanted
     [ "$2" = "$3" ] || fail "$1: got '$2', want '$3'"
 }
 
-# The sums of the columns of `pprof -raw`.
+# Print the sums of the columns of `pprof -raw`.
 raw_sums() {
     timeout 60 go tool pprof -raw "$1" 2>"$folder/errors" >"$folder/raw" ||
         fail "$1: $(cat "$folder/errors")"
@@ -43,7 +43,7 @@ raw_sums() {
         "$folder/raw"
 }
 
-# The same from `protoc --decode`: values are written unlabelled or packed.
+# Print the same from `protoc --decode`, whose values may be packed or not.
 protoc_sums() {
     timeout 60 protoc --decode=profile -I fixtures/pprof profile.proto \
         <"$1" >"$folder/decoded" || fail "$1: protoc does not read it"
@@ -67,7 +67,7 @@ for kind in heap allocs block mutex goroutine threadcreate custom cpu; do
         same "$kind.txt" "$(raw_sums "$folder/kinds/$kind.txt")" "$want"
 done
 
-# Each sample type, as -top shows its total.
+# -top must show the total of each sample type.
 while read -r kind index type total; do
     unit=count
     case $type in *_space) unit=B ;; delay | cpu) unit=ns ;; esac
@@ -77,17 +77,17 @@ while read -r kind index type total; do
     same "-top of $kind $type" "$got" "$total"
 done <"$folder/totals"
 
-# The default sample type of allocs.
+# The default sample type of allocs must be right.
 got=$(timeout 60 go tool pprof -top "$folder/kinds/allocs.pb.gz" 2>/dev/null |
     sed -n 's/^Type: //p')
 same "default type of allocs" "$got" alloc_space
 
-# Columns: tabs made single, laid out by Go itself.
+# Go's own tabwriter lays out the columns, from single tabs.
 timeout 120 go run props/peers/pprof_tabs.go "$folder"/kinds/*.txt ||
     fail "text/tabwriter lays out otherwise"
 checks=$((checks + 7))
 
-# google-pprof: contentions, and their time.
+# google-pprof must show the contentions and their time.
 got=$(timeout 60 google-pprof --text --contentions /bin/true \
     "$folder/kinds/block.txt" 2>/dev/null | sed -n 's/^Total: \([0-9]*\) .*/\1/p')
 same "google-pprof contentions" "$got" \
@@ -98,7 +98,8 @@ shown() { # how a line of the summary begins: its bytes and objects
         "$folder/summary"
 }
 
-# A recorded program: the same numbers as our own summary, and names.
+# A recorded program must have the same numbers as our own summary, and function
+# names.
 for recording in fixtures/recordings/*.rec; do
     out=$folder/$(basename "$recording" .rec)
     "$profsim" run "$recording" --out "$out" >"$folder/summary"
@@ -114,7 +115,7 @@ for recording in fixtures/recordings/*.rec; do
     objects=$2
     name=$(awk '/by site/ { s = 1 } s && $4 == "%" { print $5; exit }' \
         "$folder/summary")
-    name=${name%%<*} # pprof leaves out arguments of templates
+    name=${name%%<*} # pprof leaves out template arguments
     for file in heap.pb.gz heap.txt; do
         got=$(raw_sums "$out/$file" | cut -d' ' -f3,4)
         same "$recording $file" "$got" "$objects $bytes"
@@ -132,7 +133,7 @@ for recording in fixtures/recordings/*.rec; do
         "$(sed -n 's/^Total: \([0-9]*\) objects/\1/p' "$folder/top")" "$objects"
     grep -qF "$name" "$folder/top" ||
         fail "$recording: google-pprof lacks $name"
-    # The plain text, too, which has objects of no size.
+    # The same for the plain text, which has objects of size 0.
     for file in heap peak exit allocs; do
         timeout 60 google-pprof --text --inuse_objects /bin/true \
             "$out/$file.txt" >"$folder/top" 2>"$folder/errors" ||

@@ -58,7 +58,7 @@ output_to(const struct prof_sink *sink)
         .mappings_count = 1,
         .time_ns = 1700000000000000000,
         .lost = 0x400001,
-        .rules = &prof_rules_go1_17, /* readers of text cut, too */
+        .rules = &prof_rules_go1_17, /* readers of text cut off, too */
         .scratch = scratch,
         .scratch_bytes = sizeof scratch,
     };
@@ -134,7 +134,8 @@ write_block(const struct prof_output *output, bool text)
                                         TICKS_PER_SECOND, 1);
 }
 
-/* Unscaled records of a fraction of 1/3: readers of the text multiply. */
+/* Records at a fraction of 1/3 are not scaled: readers of the text multiply
+ * them. */
 static enum prof_status
 write_mutex(const struct prof_output *output, bool text)
 {
@@ -151,7 +152,7 @@ write_goroutine(const struct prof_output *output, bool text)
                                                          counts, RECORDS);
 }
 
-/* Threads of which nobody knows where they began. */
+/* Threads whose creation stack is unknown. */
 static enum prof_status
 write_threadcreate(const struct prof_output *output, bool text)
 {

@@ -53,7 +53,7 @@ change_bytes(struct buffer *file)
     }
 }
 
-/* The offsets of all records, and the end. returns: how many records */
+/* Find the offsets of all records, and the end. returns: how many records */
 static size_t
 find_records(const struct buffer *file, size_t *offsets)
 {
@@ -69,7 +69,7 @@ find_records(const struct buffer *file, size_t *offsets)
     return count;
 }
 
-/* Numbers of one byte become other numbers of one byte. */
+/* Change numbers of one byte to other numbers of one byte. */
 static void
 change_numbers(struct buffer *file)
 {
@@ -94,7 +94,7 @@ append(struct buffer *to, const uint8_t *bytes, size_t count)
     to->count += count;
 }
 
-/* Delete, repeat, or exchange with its neighbour, one record. */
+/* Delete one record, repeat it, or exchange it with the next. */
 static void
 change_records(struct buffer *file)
 {
@@ -162,7 +162,8 @@ draw_word(char *word, size_t room)
                        (unsigned)draw(50));
 }
 
-/* Words that keep the events possible; now and then one that does not. */
+/* Choose a word that keeps the events possible; now and then one that does
+ * not. */
 static void
 grow_events(struct buffer *file)
 {

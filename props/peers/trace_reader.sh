@@ -27,7 +27,7 @@ tool=$(go env GOTOOLDIR)/trace
 "$profsim" trace check fixtures/trace/vectors/*.trace \
     fixtures/trace/recorded/*_good "$folder"/*.trace >"$folder/ours" || true
 
-# Go's parser with ties broken by offset.
+# Build Go's parser with ties broken by offset.
 mkdir "$folder/stable" "$folder/stable/trace"
 cp "$(go env GOROOT)/src/internal/trace/parser.go" \
     "$(go env GOROOT)/src/internal/trace/order.go" "$folder/stable/trace"
@@ -61,8 +61,8 @@ END
 printf 'module stable\ngo 1.19\n' >"$folder/stable/go.mod"
 (cd "$folder/stable" && GOFLAGS=-mod=mod GOPROXY=off go build -o ../stable_go .)
 
-# What a command says: "ok N", "time-order", "error", or "error at BYTE" where
-# Go names the event that breaks a rule.
+# Print the verdict of a command: "ok N", "time-order", "error", or "error at
+# BYTE" if Go names the event that breaks a rule.
 says() {
     if timeout 20 "$@" >"$folder/out" 2>"$folder/err"; then
         echo "ok $(wc -l <"$folder/out")"
@@ -77,9 +77,9 @@ says() {
     fi
 }
 
-# Whether our events of a file are those in $folder/out: offset, place,
-# goroutine and type. Go calls scans STW and NextGC HeapGoal, and numbers its
-# made-up processors.
+# Are our events of a file those in $folder/out, by offset, place, goroutine and
+# type? Go calls scans STW and NextGC HeapGoal, and numbers processors of its
+# own making.
 same_events() {
     awk '{
         for (i = 3; i <= 5; i++) { split($i, pair, "="); field[i] = pair[2] }
@@ -95,7 +95,7 @@ same_events() {
     cmp -s "$folder/our_events" "$folder/their_events"
 }
 
-# Whether the line that we printed ($1) says what Go says ($2).
+# Does the line that we printed ($1) agree with Go's ($2)?
 agree() {
     case $2 in
     ok*) [ "${1##*: }" = "$2 events" ] && same_events "${1%%: *}" ;;

@@ -80,14 +80,14 @@ if grep -v -e ': ok ' -e ': time-order$' "$folder/ours" | head -n 5 | grep .; th
     exit 1
 fi
 
-# Where the clock is the order, it cannot contradict it.
+# If events are ordered by the clock, their times cannot contradict the order.
 if grep -v ': ok ' "$folder/ours" | grep -e '-clock.trace: ' |
     head -n 5 | grep .; then
     echo "a trace in the order of the clock is not ok"
     exit 1
 fi
 
-# The tool itself, on files that are spread over all of them.
+# The tool itself reads some of the files, spread over all of them.
 step=$(($(grep -c ': ok ' "$folder/ours") / tool_files))
 shown=0
 for path in $(grep ': ok ' "$folder/ours" | cut -d: -f1 |

@@ -27,7 +27,7 @@ left_out=props/mutants/lines/cli-left-out.txt
 sources=$(ls cli/*.c cli/*/*.c | grep -v -x -F "$(sed -n 's/^ \{4\}//p' $left_out)")
 
 . props/mutants/lines/judges.sh
-# What the scripts need, without a run of them.
+# What the scripts need, apart from a run of them.
 inputs=$(ninja -t query $(printf '%s.ok ' $scripts) |
     sed -n '/^  input/,/^  outputs/s/^    [| ]*//p' | sort -u)
 ninja out/mutate/generate out/mutate/run out/mutate/switch.o $from/worlds $inputs \
@@ -35,14 +35,14 @@ ninja out/mutate/generate out/mutate/run out/mutate/switch.o $from/worlds $input
 rm -rf $to
 mkdir -p $to/props $to/commands
 cp out/lib*.so out/lib*.a $to/
-cp $from/worlds $to/worlds # meets none
-# Headers of other rooms are written, too, and not used.
+cp $from/worlds $to/worlds # reaches no mutants
+# Headers of other folders are copied, too, but not used.
 for header in $(find cli embed model prof props sim subjects -name '*.h'); do
     mkdir -p "$to/$(dirname "$header")"
     [ "${header#cli/}" = "$header" ] || cp "$header" "$to/$header"
 done
 gap=
-# Each source with the headers that the build gives it.
+# Generate the mutants of each source, with the build's include paths.
 ninja -t commands -s $(printf '%s ' $sources |
     sed "s,\.c ,.o ,g; s,\(^\| \)cli/,\1$from/cli/,g") >$to/commands/build
 out/mutate/generate "$every" $to $(while read -r command; do
@@ -51,7 +51,7 @@ out/mutate/generate "$every" $to $(while read -r command; do
     echo "-- $(echo "$command" | sed 's,.* -c \([^ ]*\) .*,\1,')"
     gap=--
 done <$to/commands/build)
-# Only of cli/, and without the functions that are left out.
+# Keep only mutants of cli/, except for the functions that are left out.
 mv $to/mutants.tsv $to/all.tsv
 sed -n 's/^ \{4\}//p' $left_out | awk -F'\t' -v every="$every" '
     FILENAME == "-" { out[$0] = 1; next }
@@ -65,7 +65,7 @@ sed -e "s, -MMD -MF [^ ]*,," -e "s, -o $from/, -o $to/," \
     -e "s, -c cli/, -w -include props/mutants/lines/switch.h -c $to/cli/," \
     $to/commands/build | tr '\n' '\0' | xargs -0 -P 2 -n 1 sh -c
 
-# As the build makes each archive and program, but for objects that have mutants.
+# Make each archive and program as the build does, with the mutated objects.
 for source in $sources; do
     printf '%s\n' "s, $from/${source%.c}\.o\( \|\$\), $to/${source%.c}.o\1,"
 done >$to/commands/objects

@@ -46,7 +46,7 @@ is_whole(const char *text, size_t begin, size_t end)
     return depth == 0 && strchr("~&|+-*/%<>=!,?:^", last) == NULL;
 }
 
-/* Sources of the rooms whose lines are changed; a public header has no code. */
+/* Is it a source whose lines are mutated? Public headers have no code. */
 static bool
 is_tried(const char *path)
 {

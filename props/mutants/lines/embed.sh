@@ -39,13 +39,13 @@ rm -rf $to
 mkdir -p $to/props $to/commands $to/embed/profile
 cp embed/*.h $to/embed/
 cp embed/profile/*.h $to/embed/profile/
-cp $from/worlds $to/worlds # meets none
+cp $from/worlds $to/worlds # reaches no mutants
 out/mutate/generate "$every" $to -std=c11 -D_GNU_SOURCE -DEMBED_SAMPLES \
     $headers -- $sources
 gcc -std=c11 -D_GNU_SOURCE -O2 -w $hidden -iquote props/mutants \
     -iquote props -c props/mutants/lines/switch.c -o $to/switch.o
 
-# As the build makes each object and archive, of these sources.
+# Make each object and archive of these sources as the build does.
 here() {
     sed -e "s, -o $from/, -o $to/,g" -e "s, $from/embed/, $to/embed/,g" \
         -e "s, $from/libembed_unwind, $to/libembed_unwind,g" \

@@ -49,7 +49,7 @@ static const struct operators {
     {"<<=", {">>="}, "bitwise"},      {">>=", {"<<="}, "bitwise"},
 };
 
-/* The operator between two operands; "" if something else stands there. */
+/* Read the operator between two operands; "" if other text is there. */
 static void
 operator_between(const struct range *left, const struct range *right,
                  char operator_text[8])
@@ -114,7 +114,7 @@ find_is_enumerator(CXCursor cursor)
            CXCursor_EnumConstantDecl;
 }
 
-/* An enumerator that is compared or calculated with. */
+/* Mutate an enumerator that is compared or calculated with. */
 static void
 visit_bound(struct walk *walk, CXCursor cursor)
 {
@@ -162,7 +162,7 @@ visit_binary(struct walk *walk, CXCursor cursor,
     }
 }
 
-/* A condition, or an answer of true or false, the other way round. */
+/* Negate a condition, or a result of true or false. */
 void
 find_negate(struct walk *walk, CXCursor cursor, const char *kind)
 {
@@ -172,7 +172,7 @@ find_negate(struct walk *walk, CXCursor cursor, const char *kind)
     if (range.source == NULL || find_is_quiet(walk, &range))
         return;
     text = find_text_of(&range);
-    /* These have a mutant of their own that does the same. */
+    /* These have another mutant with the same effect. */
     if (clang_getCursorKind(cursor) == CXCursor_BinaryOperator) {
         struct children *children = find_children_of(cursor);
         const struct range left = find_range_of(walk, children->list[0]);
@@ -232,7 +232,7 @@ visit_unary(struct walk *walk, CXCursor cursor, const struct children *children)
     }
 }
 
-/* An index in front of `] =` in an initialiser. */
+/* Is it an index before `] =` in an initialiser? */
 static bool
 is_designator(const struct range *range)
 {
@@ -259,7 +259,7 @@ visit_literal(struct walk *walk, CXCursor cursor)
     free(text);
 }
 
-/* A macro that stands for a constant expression. returns: it is one */
+/* Mutate a macro with a constant value. returns: is it one? */
 static bool
 visit_constant_name(struct walk *walk, CXCursor cursor)
 {
@@ -332,7 +332,7 @@ visit_extreme(struct walk *walk, const struct children *children)
     return extreme;
 }
 
-/* An expression, or a declaration with one. */
+/* Mutate an expression, or a declaration with one. */
 static void
 visit_kind(struct walk *walk, CXCursor cursor, const struct children *children)
 {

@@ -67,7 +67,7 @@ ends_with_block(CXCursor cursor)
     }
 }
 
-/* With the semicolon. */
+/* Return the range of a statement with its semicolon. */
 static struct range
 statement_range(struct walk *walk, CXCursor cursor)
 {
@@ -96,7 +96,7 @@ find_call(CXCursor cursor, CXCursor parent, CXClientData data)
     return *found ? CXChildVisit_Break : CXChildVisit_Recurse;
 }
 
-/* A call, or a shared access of atomic.h. */
+/* Is it a call, or a shared access (atomic.h)? */
 static bool
 has_call(CXCursor cursor, const struct range *range)
 {
@@ -112,7 +112,7 @@ has_call(CXCursor cursor, const struct range *range)
     return found;
 }
 
-/* A statement may go. */
+/* Add the mutant that deletes a statement. */
 static struct spot *
 removable(struct walk *walk, CXCursor cursor)
 {
@@ -130,7 +130,7 @@ removable(struct walk *walk, CXCursor cursor)
     return spot;
 }
 
-/* Does its text hold one of the words? */
+/* Does the text of a cursor contain one of the words? */
 static bool
 mentions(const struct range *range, const char *const *words, size_t count)
 {
@@ -143,12 +143,12 @@ mentions(const struct range *range, const char *const *words, size_t count)
     return found;
 }
 
-/* A statement that may change places with the next. */
+/* A statement that may be exchanged with the next one. */
 struct moved {
-    struct spot *spot; /* NULL: it stays */
+    struct spot *spot; /* NULL: it is not exchanged */
     bool calls;
-    bool shares; /* a lock, or memory that others see */
-    bool leaves; /* a condition under which the function or loop is left */
+    bool shares; /* it takes a lock, or accesses shared memory */
+    bool leaves; /* it may leave the function or the loop */
 };
 
 static struct moved
@@ -168,8 +168,9 @@ moved_of(CXCursor cursor, const struct range *range, struct spot *spot)
     return moved;
 }
 
-/* Two calls change places as one of the simple mutants. What changes places
- * with a lock or with what others see, and who leaves late, is another. */
+/* Returns the kind of mutant. An exchange of two calls counts as a simple one;
+ * an exchange with a lock or a shared access, or with a conditional exit, is a
+ * kind of its own. */
 static const char *
 kind_of_move(const struct moved *first, const struct moved *next)
 {
@@ -282,7 +283,8 @@ visit_return(struct walk *walk, CXCursor value)
         find_visit(walk, value);
 }
 
-/* The parts of `for (a; b; c)` may be missing: tell them by the semicolons. */
+/* Parts of `for (a; b; c)` may be missing, so they are found by the
+ * semicolons. */
 static void
 visit_for(struct walk *walk, CXCursor cursor, const struct children *children)
 {

@@ -30,14 +30,14 @@ static struct sites sites;
 
 struct writer {
     FILE *file;
-    uint32_t only; /* 0: all mutants */
-    size_t next;   /* spot not yet written */
+    uint32_t only; /* the only mutant; 0: all */
+    size_t next;   /* the next spot to write */
 };
 
 static void write_range(struct writer *writer, const struct source *source,
                         size_t begin, size_t end);
 
-/* On one line, so that line numbers stay. */
+/* Written on one line, so that line numbers stay the same. */
 static void
 write_flat(FILE *file, const char *code)
 {
@@ -97,7 +97,8 @@ write_expression(struct writer *writer, const struct spot *spot)
     fputs("))", writer->file);
 }
 
-/* Line ends of a text that is not written, so that line numbers stay. */
+/* Write the line ends of a text that is left out, so that line numbers stay the
+ * same. */
 static void
 write_lines(FILE *file, const struct spot *spot)
 {
@@ -107,7 +108,7 @@ write_lines(FILE *file, const struct spot *spot)
     }
 }
 
-/* The text of one mutant alone. */
+/* Write the text of a single mutant. */
 static void
 write_one(struct writer *writer, const struct spot *spot,
           const struct change *change)
@@ -139,7 +140,7 @@ change_of(const struct spot *spot, uint32_t id)
     return NULL;
 }
 
-/* Does the text differ for a mutant of the sample? */
+/* Is a mutant of the spot in the sample? */
 static bool
 is_sampled(const struct spot *spot)
 {
@@ -241,8 +242,8 @@ write_copies(const char *folder)
     }
 }
 
-/* Number, lowest number of its spot, file, function, line, kind, text, what
- * stands there instead, ordinal. */
+/* Write the table: number, lowest number of the spot, file, function, line,
+ * kind, text, replacement, ordinal. */
 static void
 write_names(const char *folder)
 {
@@ -305,8 +306,8 @@ leave_out(uint64_t every)
     }
 }
 
-/* Parse what comes behind one "--" with the arguments before it; groups, each
- * of arguments and files, are parted by "--" too. returns: all parse */
+/* Parse the files behind "--" with the arguments before it. Groups of arguments
+ * and files are separated by "--", too. returns: did all files compile? */
 static bool
 find_all(int argc, char **argv, int at)
 {

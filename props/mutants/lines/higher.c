@@ -10,7 +10,7 @@
 
 #include "lines/walk.h"
 
-/* ---- a load made again ---- */
+/* ---- load a variable again ---- */
 
 void
 find_note_load(struct walk *walk, CXCursor variable, CXCursor value)
@@ -23,7 +23,7 @@ find_note_load(struct walk *walk, CXCursor variable, CXCursor value)
     walk->loads[walk->loads_count++] = (struct load){variable, range};
 }
 
-/* Is it read there, and not written or pointed at? */
+/* Is the variable only read there, neither written nor pointed at? */
 static bool
 is_read(const struct range *range)
 {
@@ -64,7 +64,7 @@ find_load_again(struct walk *walk, CXCursor reference)
     }
 }
 
-/* ---- an integer cut ---- */
+/* ---- truncate an integer ---- */
 
 void
 find_narrow(struct walk *walk, CXCursor value)
@@ -85,7 +85,7 @@ find_narrow(struct walk *walk, CXCursor value)
     free(text);
 }
 
-/* ---- another limit ---- */
+/* ---- use another limit ---- */
 
 static bool
 is_name_character(char c)
@@ -100,7 +100,7 @@ is_limit(const char *name, size_t bytes)
            (bytes > 6 && strncmp(&name[bytes - 6], "_LIMIT", 6) == 0);
 }
 
-/* Is it one that a function declares for itself? */
+/* Is it a local variable? */
 static bool
 is_local(const char *all, size_t begin, size_t end)
 {
@@ -112,7 +112,7 @@ is_local(const char *all, size_t begin, size_t end)
     return local;
 }
 
-/* Is it a limit, by its name, and not this one? */
+/* Is it, by its name, a limit, and another one? */
 static bool
 is_other(const char *all, size_t begin, size_t end, const char *text)
 {
@@ -122,7 +122,7 @@ is_other(const char *all, size_t begin, size_t end, const char *text)
             strncmp(text, &all[begin], end - begin) != 0);
 }
 
-/* What is named before is declared before, unless a function did. */
+/* Take limits named before: they are declared, unless locally in a function. */
 void
 find_other_limit(struct walk *walk, const struct range *range, const char *text)
 {

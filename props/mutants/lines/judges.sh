@@ -10,10 +10,11 @@ judge_test() { # TEST
         done
 }
 
-# Write the script that runs what makes OK, changed by SED, and print its name.
+# OK SED: write a script that runs the command that makes OK, changed by SED,
+# and print its name.
 judge_script() { # OK SED
     judge=$(basename "${1%.ok}")
-    judge=$to/commands/${judge#test_} # test_... has tests of cmocka
+    judge=$to/commands/${judge#test_} # programs named test_ have cmocka's tests
     printf '#!/bin/sh\nexec %s\n' "$(ninja -t commands -s "$1" |
         sed -n "s,^{ *timeout [0-9]* \(.*\) > ${1%.ok}.*,\1,p" |
         sed "$2")" >"$judge"

@@ -10,7 +10,7 @@ from=$1
 to=$2
 every=$3
 plain="-std=c11 -D_GNU_SOURCE -fno-omit-frame-pointer -ffp-contract=off -w"
-# What is undefined ends the process, as in the variant with sanitizers.
+# Undefined behaviour ends the process, as in the variant with sanitizers.
 checked="-fsanitize=undefined -fno-sanitize-recover=all"
 sources=$(ls prof/[!i]*/*.c)
 find_headers="-Iprof/include"
@@ -23,7 +23,7 @@ compile() {
         echo "gcc $plain -O1 -g $checked -include props/mutants/lines/switch.h $find_headers \
             -c $to/$source -o $to/${source%.c}.o"
     done
-    # As rule cc_explored does.
+    # Compile as rule cc_explored does.
     for object in "$from"/explored/*.o; do
         name=$(basename "$object" .o)
         source=$(ls prof/[!ip]*/$name.c prof/pprof/$name.c 2>/dev/null || :)
@@ -39,7 +39,7 @@ compile() {
     done
 }
 
-# The commands that link are those of the build, but for what has mutants.
+# Link with the build's own commands, except for the mutated objects.
 relink() { # PROGRAM
     command=$(ninja -t commands -s "$1" | sed \
         -e "s, -o $from/, -o $to/,g" \
@@ -52,8 +52,9 @@ relink() { # PROGRAM
     esac
 }
 
-# A test's program and what it is given: its edge makes PROGRAM.ok. Two step
-# through the library by single instructions, of which there are more here.
+# Print a test's program and its arguments, found by the edge that makes
+# PROGRAM.ok. Two programs step through the library by single instructions, of
+# which mutated code has more.
 link_tests() {
     ninja -t targets rule link | grep -e "^$from/props/test_" \
         -e "^$from/props/stress_" | grep -v -e /test_signals -e /test_forks |

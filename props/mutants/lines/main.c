@@ -26,9 +26,9 @@
 
 struct wanted {
     const char *only;
-    uint64_t every;  /* one of so many; 0: none */
-    uint64_t higher; /* the same, of those that are more than an operator */
-    uint64_t pairs;  /* how many */
+    uint64_t every;  /* one of this many; 0: none */
+    uint64_t higher; /* the same for those that change more than an operator */
+    uint64_t pairs;  /* how many pairs */
 };
 
 static bool
@@ -67,7 +67,7 @@ load(struct trial *trial)
     return file != NULL && fclose(file) == 0;
 }
 
-/* A list, with commas, of how names may begin. */
+/* Does a name begin with one of the prefixes in a list separated by commas? */
 static bool
 begins(const char *name, const char *list)
 {
@@ -108,7 +108,7 @@ choose(struct trial *trial, const struct wanted *wanted)
     }
 }
 
-/* Is it one of those that are tried, and a single operator? */
+/* Is the mutant tried, and does it change a single operator? */
 static bool
 is_operator(const struct mutant *mutant)
 {
@@ -122,7 +122,7 @@ is_same_function(const struct mutant *a, const struct mutant *b)
            strcmp(a->function, b->function) == 0;
 }
 
-/* Another operator of the same function, as far into it as the hash says. */
+/* Choose another operator of the same function, by the hash. */
 static const struct mutant *
 partner_of(const struct trial *trial, size_t count, size_t at, uint64_t hash)
 {
@@ -139,7 +139,7 @@ partner_of(const struct trial *trial, size_t count, size_t at, uint64_t hash)
     return found;
 }
 
-/* Pairs come behind all mutants. in: count, of those */
+/* Append pairs behind all mutants. in: count, of the mutants */
 static void
 choose_pairs(struct trial *trial, const struct wanted *wanted)
 {
@@ -221,7 +221,7 @@ main(int argc, char **argv)
     choose_pairs(&trial, &wanted);
     if (!trial_find_units(&trial, programs))
         fputs("mutate: some judges fail without a mutant\n", stderr);
-    /* "e": no judge may write into it. */
+    /* "e" closes the file on exec(), so that no judge can write to it. */
     trial.results = fopen(argv[argc - 1], "we");
     if (trial.results == NULL) {
         perror(argv[argc - 1]);

@@ -22,7 +22,7 @@ name_of_mutant(const char *file, const char *function, const char *text,
     return name;
 }
 
-/* By its hash (FNV-1a). */
+/* By the name's hash (FNV-1a). */
 bool
 name_is_sampled(const char *name, uint64_t every)
 {

@@ -10,7 +10,7 @@
 char *name_of_mutant(const char *file, const char *function, const char *text,
                      const char *instead, uint32_t ordinal);
 
-/* Is it in the sample of one in `every`? That depends on the name alone. */
+/* Is the mutant in the sample of one in `every`? Only the name decides. */
 bool name_is_sampled(const char *name, uint64_t every);
 
 #endif

@@ -82,7 +82,8 @@ set_limits(uint64_t milliseconds, uint64_t memory_gib)
     setrlimit(RLIMIT_CORE, &none);
 }
 
-/* Processor time, in which a kernel may give up, and a test never needs. */
+/* Return the limit of processor time: a kernel may give up within it, and a
+ * test never needs it. */
 static uint64_t
 limit_ms(const struct unit *unit, const struct mutant *mutant)
 {

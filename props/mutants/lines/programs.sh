@@ -2,7 +2,8 @@
 # fixtures/explore/user/, linked with the mutated explorer. To be included;
 # $from is the build's folder, $to the mutants'.
 
-# What `profsim explore prog.c` links with, and the switch in it.
+# Link the objects that `profsim explore prog.c` links, with the mutants'
+# switch.
 link_runtime() {
     mkdir -p $to/explored $to/commands $to/user
     sh -c "$(ninja -t commands -s $from/explored/runtime.o | sed \
@@ -11,7 +12,7 @@ link_runtime() {
         -e "s, $from/libsim.a , $from/libsim.a out/mutate/switch.o ,")"
 }
 
-# As cli/explore/build_program.c does.
+# FILE PROGRAM FLAG...: build a program as cli/explore/build_program.c does.
 build_program() { # FILE PROGRAM FLAG...
     file=$1
     program=$2
@@ -58,8 +59,8 @@ END
     echo "$judge"
 }
 
-# Write the script that searches in processes of so many runs each, and compares
-# the graphs with those of one; print its name.
+# PROGRAM STEP: write a script that searches in processes of STEP runs each, and
+# compares the graphs with those of a single process; print its name.
 judge_resumed() { # PROGRAM STEP
     judge=$to/commands/resumed-$(basename "$1")
     graphs=$("$1" --runs 2000000 |
@@ -84,7 +85,8 @@ END
     echo "$judge"
 }
 
-# What test_explore.sh reads of the first lines of a program, too.
+# FILE...: read the first lines of each program, as test_explore.sh does, and
+# write its judges.
 judge_programs() { # FILE...
     for file; do
         word() {

@@ -14,7 +14,7 @@ trial_name(const struct mutant *mutant)
                           mutant->instead, mutant->ordinal);
 }
 
-/* Both are of one function, which is named once. */
+/* Join the names of a pair: both are of one function, which is named once. */
 static char *
 name_of_pair(const struct mutant *pair)
 {

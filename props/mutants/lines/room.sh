@@ -65,7 +65,7 @@ for header in $(ls $(dirname $sources | sort -u | sed 's,$,/*.h,') model/*.h |
     cp "$header" "$to/$header"
 done
 out/mutate/generate "$every" $to -std=c11 -D_GNU_SOURCE $headers -- $sources
-# The object of a source has the name that the build gives it.
+# SOURCE: print the name of the object that the build makes of it.
 object() { # SOURCE
     case $room in
     model) echo "$to/${1%.c}.o" ;;
@@ -79,7 +79,7 @@ for source in $sources; do
         -c $to/$source -o "$(object $source)"
 done | tr '\n' '\0' | xargs -0 -P 2 -n 1 sh -c
 
-# As the build makes each archive, of these objects.
+# Make each archive as the build does, of these objects.
 for archive in $(ninja -t targets rule ar | grep "^$archives" | cut -d: -f1); do
     ninja -t commands -s "$archive" |
         sed -e "s, $built/, $to/${built#"$from"/}/,g" \
@@ -87,7 +87,7 @@ for archive in $(ninja -t targets rule ar | grep "^$archives" | cut -d: -f1); do
         sh
 done
 
-# The commands that link are those of the build, but for what has mutants.
+# Link with the build's own commands, except for the mutated objects.
 relink() { # PROGRAM
     command=$(ninja -t commands -s "$1" | sed \
         -e "s, -o $from/, -o $to/,g" -e "s, $archives, $to/${archives##*/},g")
@@ -114,7 +114,7 @@ done >>$to/programs
 for name in $rules; do
     echo "$to/worlds heaps 400 $name"
 done >>$to/programs
-# Sets of states that processes share are reserved, not used.
+# Address space for shared sets of states is only reserved, not used.
 only=$(dirname $sources | sort -u | sed 's,$,/,' | tr '\n' ,)
 out/mutate/run --every "$every" --only "$only" --slow 4000 --memory 256 \
     --costs $costs $to $to/results.part

@@ -19,8 +19,8 @@
 
 struct job {
     struct process process;
-    struct mutant *mutant; /* NULL: idle */
-    size_t unit;           /* running */
+    struct mutant *mutant; /* the mutant being tried; NULL: none */
+    size_t unit;           /* the judge that runs */
     unsigned char *page;
     uint32_t *runs;
 };
@@ -54,7 +54,8 @@ tell(struct progress *progress)
         progress->quiet ? "\n" : "   ");
 }
 
-/* The next judge that comes by the mutant. returns: false if there is none */
+/* Find the next judge that reaches the mutant. returns: false if there is
+ * none */
 static bool
 start_next(const struct trial *trial, struct job *job, size_t from,
            uint32_t slot)
@@ -74,7 +75,7 @@ start_next(const struct trial *trial, struct job *job, size_t from,
     return false;
 }
 
-/* What a world wrote: PROPERTY SEED */
+/* Read what a world wrote: PROPERTY SEED. */
 static void
 read_worlds(const struct trial *trial, struct mutant *mutant, uint32_t slot)
 {
@@ -115,14 +116,14 @@ static void catch (const struct trial *trial, struct job *job, int status,
         read_worlds(trial, mutant, slot);
 }
 
-/* A judge has ended. */
+/* Handle the end of a judge. */
 static void
 conclude(const struct trial *trial, struct job *job, int status, uint32_t slot,
          struct progress *progress)
 {
     const struct unit *unit = trial->units[job->unit];
 
-    kill(-job->process.pid, SIGKILL); /* whatever it may have left */
+    kill(-job->process.pid, SIGKILL); /* and what it may have started */
     trial_must_have_started(unit, status);
     if (status != 0 && !(unit->explores && is_late(job, status))) {
         catch (trial, job, status, slot);

@@ -18,7 +18,7 @@ if [ "$1" = one ]; then
     scratch=$2
     case $4 in
     *.c) ;;
-    *) exit 0 ;; # of a header, in more than one object
+    *) exit 0 ;; # code of a header, which is in several objects
     esac
     object "$scratch/$3.c" "$4" "$scratch/$3.o" &&
         cmp -s "$scratch/$3.o" "$scratch/$4.o" && echo "$3"

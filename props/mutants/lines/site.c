@@ -130,7 +130,8 @@ by_place(const void *left, const void *right)
     return a->end > b->end ? -1 : a->end < b->end;
 }
 
-/* Spots are sorted: one that begins in another must end there. */
+/* Spots are sorted: one that begins inside another must end there. Drop
+ * others. */
 static void
 drop_what_overlaps(struct sites *sites)
 {

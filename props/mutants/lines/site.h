@@ -29,12 +29,12 @@ struct source {
 
 /* One mutant. */
 struct change {
-    uint32_t id;                /* from 1, in the order of files and places */
+    uint32_t id;                /* from 1, by file and place */
     const char *kind;           /* arithmetic, constant, ... */
     char *code;                 /* replaces the text; NULL: it is deleted */
     char shown[SITE_SHOWN_MAX]; /* the replacement, shortened */
     uint32_t ordinal;           /* among mutants of the same name, from 1 */
-    bool left_out;              /* not in the sample: only named */
+    bool left_out;              /* not in the sample: it has a name only */
 };
 
 struct spot {
@@ -55,10 +55,10 @@ struct sites {
     size_t spots_count;
 };
 
-/* returns: the file; it is read at the first call */
+/* returns: the file, which is read at the first call */
 const struct source *site_source(struct sites *sites, const char *path);
 
-/* returns: the spot of this range; it is made at the first call */
+/* returns: the spot of this range, which is made at the first call */
 struct spot *site_spot(struct sites *sites, const struct source *source,
                        const char *function, size_t begin, size_t end);
 
@@ -73,7 +73,7 @@ void site_change(struct spot *spot, const char *kind, char *code,
 /* Sort the spots, outer ones first; drop what overlaps; number the mutants. */
 void site_number(struct sites *sites);
 
-/* A spot's text on one line, cut. */
+/* Write a spot's text on one line, shortened. */
 void site_show(const struct spot *spot, char shown[SITE_SHOWN_MAX]);
 
 /* returns: malloc()ed text as printf() would print it */

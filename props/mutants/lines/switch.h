@@ -11,22 +11,23 @@
 
 #include <stdint.h>
 
-/* The bytes of that file: which spots were reached, and at its end the runs. */
+/* The layout of that file: a byte for each spot that was reached, then the
+ * number of runs. */
 enum { SWITCH_MUTANTS_MAX = 32768, SWITCH_BYTES = SWITCH_MUTANTS_MAX + 64 };
 
 extern unsigned mutant_on;         /* 0: none */
-extern unsigned mutant_too;        /* a second one; 0: none */
-extern unsigned char *mutants_met; /* by the first number of a spot */
+extern unsigned mutant_too;        /* the second mutant; 0: none */
+extern unsigned char *mutants_met; /* indexed by the lowest number of a spot */
 
-extern uint32_t *mutant_runs; /* worlds tried, the present one included */
+extern uint32_t *mutant_runs; /* worlds begun so far */
 
 void mutant_meet(unsigned first_id);
 int mutant_is(unsigned id);
 
 /*
- * For expressions; first_id is the lowest number of the spot. Code that the
- * explorer runs calls functions instead, because the explorer would take the
- * reads of these variables for accesses of the program.
+ * MUTANT_IS() and MUTANT_MET() are for expressions; first_id is the lowest
+ * number of the spot. Code that the explorer runs calls functions instead, as
+ * the explorer would take reads of these variables for accesses of the program.
  */
 #ifdef MUTANT_BY_CALL
 #define MUTANT_MET(first_id) mutant_meet(first_id)

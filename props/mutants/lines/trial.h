@@ -24,13 +24,13 @@ enum {
 
 struct unit {
     char *program;
-    char *test;                           /* one of the program's, or NULL */
+    char *test;                           /* a test of the program, or NULL */
     char *arguments[TRIAL_ARGUMENTS_MAX]; /* of the program; NULL ends them */
     bool worlds;
     bool explores; /* a kernel */
-    char *name;    /* for people */
+    char *name;    /* shown to users */
     unsigned char met[SWITCH_MUTANTS_MAX];
-    bool left_out;   /* too slow, or fails */
+    bool left_out;   /* too slow, or fails without a mutant */
     uint64_t cpu_ms; /* with no mutant */
     uint64_t wall_ms;
 };
@@ -46,7 +46,7 @@ enum verdict {
 
 struct mutant {
     uint32_t id;
-    uint32_t spot; /* its lowest number */
+    uint32_t spot; /* the lowest number of its spot */
     const char *file;
     const char *function;
     uint32_t line;
@@ -54,13 +54,13 @@ struct mutant {
     const char *text;
     const char *instead;
     uint32_t ordinal;
-    const struct mutant *other; /* on as well, NULL: none */
+    const struct mutant *other; /* the second mutant of a pair; NULL: none */
     bool chosen;                /* to be tried */
     enum verdict verdict;
     const struct unit *by;
-    char property[8]; /* that a world broke, or "" */
+    char property[8]; /* the property that a world broke, or "" */
     uint32_t runs;    /* worlds tried; 0: not a world */
-    uint32_t tried;   /* units */
+    uint32_t tried;   /* how many units were run */
 };
 
 struct trial {
@@ -70,13 +70,14 @@ struct trial {
     size_t mutants_count;
     const char *folder; /* for scratch files */
     uint32_t jobs;
-    uint64_t slow_ms;    /* a judge that needs longer is left out */
+    uint64_t slow_ms;    /* judges that need longer are left out */
     uint64_t memory_gib; /* address space of a judge */
     const char *costs;   /* a file: a line "MS JUDGE" for each that is slow */
     FILE *results;
 };
 
-/* result.c: a mutant's name, to be freed; a line of the results. */
+/* result.c: return a mutant's name, to be freed; write a line of the
+ * results. */
 char *trial_name(const struct mutant *mutant);
 void trial_write(const struct trial *trial, const struct mutant *mutant);
 
@@ -87,10 +88,11 @@ bool trial_find_units(struct trial *trial, const char *programs);
 /* run.c: try the chosen mutants. */
 void trial_run(struct trial *trial);
 
-/* End this program if the judge could not be started. in: status, of wait() */
+/* End this program if the judge could not be started. in: status, from
+ * wait() */
 void trial_must_have_started(const struct unit *unit, int status);
 
-/* A process of a unit. */
+/* The process in which a unit runs. */
 struct process {
     int pid;
     uint64_t begun_ms;
@@ -105,10 +107,11 @@ void trial_start(const struct trial *trial, struct process *process,
                  const struct unit *unit, const struct mutant *mutant,
                  uint32_t slot);
 
-/* The slot's page, which its processes share. */
+/* Return the slot's page, which its processes share. */
 unsigned char *trial_page(const struct trial *trial, uint32_t slot);
 
-/* A file of the slot: "page", "output". returns: malloc()ed */
+/* Return the path of a file of the slot: "page" or "output". returns:
+ * malloc()ed */
 char *trial_path(const struct trial *trial, uint32_t slot, const char *name);
 
 uint64_t trial_now_ms(void);

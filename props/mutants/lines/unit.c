@@ -95,7 +95,8 @@ add_tests(struct trial *trial, char *line)
         test[strcspn(test, "\n")] = '\0';
         snprintf(name, sizeof name, "%s %s", slash + 1, test);
         any = true;
-        /* In more than one group, it runs in each by this name. */
+        /* A test that is in several groups runs in each of them under this
+         * name. */
         if (find(trial, name) == NULL)
             add_arguments(add(trial, program, test, name), line);
     }
@@ -239,7 +240,7 @@ by_cost(const void *left, const void *right)
     return strcmp(a->name, b->name);
 }
 
-/* Kernels of the explorer, by their list; an oracle is in none, so its folder
+/* Add the explorer's kernels, from the command's list. A build of the oracles
  * has no command. */
 static void
 add_kernels(struct trial *trial)

@@ -18,7 +18,7 @@
 #include "judge.h"
 #include "run.h"
 
-/* Each 64th seed twice, as a campaign does (D1). */
+/* Run a seed; every 64th seed is run twice, as in a campaign (D1). */
 static bool
 run_seed(const struct props_campaign *campaign, struct props_run *run,
          struct sim_choices *choices, uint64_t seed)

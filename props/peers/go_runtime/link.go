@@ -131,7 +131,7 @@ func stackOf(b unsafe.Pointer) []uintptr {
 	return unsafe.Slice((*uintptr)(wordAt(b, headerWords)), headerOf(b).depth)
 }
 
-// cellOf is the active cell (-1) of a heap bucket, or a future one.
+// cellOf returns a cell of a heap bucket: the active one (-1) or a future one.
 func cellOf(b unsafe.Pointer, future int) *[cellWords]uintptr {
 	at := headerWords + headerOf(b).depth + cellWords*uintptr(1+future)
 	return (*[cellWords]uintptr)(wordAt(b, at))

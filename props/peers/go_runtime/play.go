@@ -9,12 +9,13 @@ import (
 )
 
 const (
-	objectsMax = 512 // of a schedule
+	objectsMax = 512 // objects of a schedule
 	roomMax    = 512 // records of a reading
 	untouched  = -7777
 )
 
-// object is one of the schedule: its bucket, or what carries the note of it.
+// object is an object of the schedule: its bucket, or the block that carries
+// its note.
 type object struct {
 	bucket unsafe.Pointer
 	thing  *[64]byte
@@ -27,7 +28,7 @@ type play struct {
 	stacks  [][]uintptr
 	objects [objectsMax]object
 	random  *uint64
-	bases   [mutexProfile + 1]int // own: depth of stack 0, by kind
+	bases   [mutexProfile + 1]int // own: the depth of stack 0, for each kind
 	heap    []runtime.MemProfileRecord
 	waits   []runtime.BlockProfileRecord
 	answer  bytes.Buffer
@@ -48,7 +49,7 @@ func newPlay(own bool) *play {
 	return p
 }
 
-// prelude lets a play learn how deep stack 0 is, from events on it.
+// prelude is played first: its events show how deep stack 0 is.
 const prelude = `run 0 0
 stack 1
 alloc 0 0 1
@@ -80,7 +81,7 @@ func word(field []byte, base int) uint64 {
 	return v
 }
 
-// line does one line of a schedule; false if it is none.
+// line plays one line of a schedule. It returns false if the line is not valid.
 func (p *play) line(f [][]byte) bool {
 	switch string(f[0]) {
 	case "run":
@@ -157,7 +158,7 @@ func same(a, b []uintptr) bool {
 	return true
 }
 
-// first is the number of the first stack with these frames, -1 if none has.
+// first returns the number of the first stack with these frames, or -1.
 func (p *play) first(frames []uintptr) int {
 	for i := range p.stacks {
 		if same(p.stacks[i], frames) {
@@ -167,7 +168,7 @@ func (p *play) first(frames []uintptr) int {
 	return -1
 }
 
-// which stack of the schedule a record shows.
+// which returns the stack of the schedule that a record shows.
 func (p *play) which(kind int, frames []uintptr) int {
 	if p.own {
 		return len(frames) - p.bases[kind]
@@ -177,7 +178,7 @@ func (p *play) which(kind int, frames []uintptr) int {
 
 // ------------------------------------------------------------- own stacks
 
-// act is what climb does at the top.
+// act is what climb does in its innermost call.
 type act struct {
 	kind   int
 	thing  unsafe.Pointer
@@ -203,7 +204,8 @@ func climb(more int) {
 	}
 }
 
-// climbTo is the one place that calls climb: the stacks differ in depth alone.
+// climbTo is the only caller of climb, so that stacks differ only in their
+// depth.
 //
 //go:noinline
 func (p *play) climbTo(stack int, what act) {
@@ -261,8 +263,9 @@ func (p *play) wait(kind, stack int, cycles int64, state uint64) {
 	fmt.Fprintf(&p.answer, "drew %t\n", drew)
 }
 
-// waitOwn: unwinding takes random numbers, too, so whether the decision takes
-// one is asked before. A mutex event decides first, or unwinds nothing.
+// waitOwn records a wait at a stack of this program. Unwinding draws random
+// numbers, too, so whether the decision draws one is found out before. A mutex
+// event decides first, or does not unwind.
 func (p *play) waitOwn(kind, stack int, cycles int64, state uint64) bool {
 	drew := false
 	if kind == blockProfile {
@@ -284,7 +287,7 @@ func atLeast(least, cycles int64) int64 {
 	return cycles
 }
 
-// block is blockevent, with a stack that is given.
+// block does what blockevent does, with a given stack.
 func (p *play) block(stack int, cycles int64) {
 	cycles = atLeast(1, cycles)
 	rate := int64(rtBlockRate)
@@ -298,7 +301,7 @@ func (p *play) block(stack int, cycles int64) {
 	}
 }
 
-// mutex is mutexevent, with a stack that is given.
+// mutex does what mutexevent does, with a given stack.
 func (p *play) mutex(stack int, cycles int64) {
 	cycles = atLeast(0, cycles)
 	rate := int64(rtMutexRate)
@@ -318,7 +321,8 @@ func (p *play) save(kind, stack int, count float64, cycles int64) {
 
 // ---------------------------------------------------------------- readings
 
-// state is the cycle, the flushed flag, and the events published and pending.
+// state prints the cycle, the flushed flag, and the published and pending
+// events.
 func (p *play) state() {
 	var published, pending [2]uintptr
 	for b := rtMbuckets; b != nil; b = headerOf(b).next {
@@ -396,8 +400,8 @@ type visit struct {
 	size, allocs, frees uintptr
 }
 
-// iterate asks iterate_memprof, but for schedules with an empty stack, on which
-// it fails: then the list is walked here.
+// iterate calls iterate_memprof. That fails on an empty stack; if the schedule
+// has one, the list is walked here instead.
 func (p *play) iterate() {
 	var visits [roomMax]visit
 	n := 0
@@ -421,7 +425,7 @@ func (p *play) iterate() {
 	}
 }
 
-// gap is how far the next sampled allocation is, at a rate.
+// gap prints how far it is to the next sampled allocation at a rate.
 func (p *play) gap(rate int, state uint64) {
 	m := acquirem()
 	*p.random = state

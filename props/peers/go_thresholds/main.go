@@ -38,11 +38,12 @@ func stateOf(m unsafe.Pointer) *uint64 {
 	panic("the state of the generator is not where it was looked for")
 }
 
-// numberOf is what nextSample makes of a random number: fastrandn(1 << 26), and
-// cheaprandn(1 << 26) from Go 1.22 on.
+// numberOf returns the number that nextSample makes of a random one, as by
+// fastrandn(1 << 26), from Go 1.22 on cheaprandn(1 << 26).
 func numberOf(random uint32) uint32 { return random >> 6 }
 
-// one sets the generator and asks what it gives, and then what nextSample does.
+// one sets the generator to a state. It returns the number that comes next and,
+// from the same state, the gap that nextSample draws.
 func one(state uint64) (uint32, uintptr) {
 	m := acquirem()
 	at := stateOf(m)

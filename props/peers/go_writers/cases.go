@@ -14,9 +14,9 @@ import (
 type testCase struct {
 	pprof.Fed
 	name    string
-	proto   string   // the row that profile.proto must differ by; "": none
-	text    string   // the same of the text
-	instead []string // text: what Go prints, what we do, ...
+	proto   string   // the row by which profile.proto must differ; "": none
+	text    string   // the same for the text
+	instead []string // for the text: what Go prints, what we print, ...
 }
 
 const randomOfEach = 150
@@ -56,7 +56,8 @@ func (c *testCase) add(labels map[string]string, pcs ...uintptr) *testCase {
 	return c
 }
 
-// No two in-use totals are equal: the order of equal ones is a row of its own.
+// No two totals of bytes in use are equal: how equal ones are ordered is a row
+// of its own.
 func randomHeap(random *rand.Rand, rate int) *testCase {
 	c := &testCase{Fed: pprof.Fed{Kind: []string{"heap", "allocs"}[random.Intn(2)], Rate: rate}}
 	seen := map[int64]bool{}
@@ -86,7 +87,7 @@ func randomWaits(random *rand.Rand, kind string) *testCase {
 
 var words = []string{"a", "b", "key", "a\"b", "\\", "\n", "\x7f", "\xff", "\u00e4", "\u65e5", "", "}", ","}
 
-// At most one label in profile.proto: Go shuffles them.
+// At most one label in profile.proto, as Go writes labels in random order.
 func randomCounts(random *rand.Rand) *testCase {
 	c := &testCase{Fed: pprof.Fed{Kind: "count", Title: []string{"goroutine", "custom"}[random.Intn(2)]}}
 	var stacks [][]uintptr
@@ -134,7 +135,7 @@ func equals() (all []runtime.BlockProfileRecord) {
 	return all
 }
 
-// One for each row, and what is near to it.
+// One case for each row, and similar cases that must be equal.
 func chosen() []*testCase {
 	in := []runtime.MemProfileRecord{heapRecord(5, 0, 16, pcs[0])}
 	under := []runtime.MemProfileRecord{heapRecord(1, 3, 16, pcs[0])}

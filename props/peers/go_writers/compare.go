@@ -1,5 +1,5 @@
-// compare.go -- two files of one case: equal to the byte, or told apart by one
-// row of the table and by nothing else.
+// compare.go -- compares the two files of one case: equal to the byte, or
+// different by one row of the table and by nothing else.
 package main
 
 import (
@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// A profile with its numbers resolved, sample by sample.
+// A sample whose references are resolved.
 type sample struct {
 	values []int64
 	stack  []string // address and lines of each location
@@ -26,7 +26,7 @@ type mapping struct {
 }
 
 type profile struct {
-	header   []string // all that is no sample, place, mapping or string
+	header   []string // everything but samples, locations, mappings and strings
 	mappings []mapping
 	samples  []sample
 }
@@ -63,7 +63,7 @@ func numbers(m message) (all []uint64) {
 	return all
 }
 
-// The number of a field of a message, 0 if it is not there.
+// The number in a field of a message, 0 if the field is missing.
 func field(data []byte, number uint64) uint64 {
 	for _, m := range parse(data) {
 		if m.field == number {
@@ -145,7 +145,8 @@ func near(a, b int64, share float64) bool {
 
 var linesOf = regexp.MustCompile(`\[[^\]]*\]`)
 
-// What each row lets the two differ in; the rest must be equal.
+// For each row, a function that removes the difference it allows; the rest must
+// be equal.
 var rows = map[string]func(theirs, ours *profile){
 	"scaled": func(theirs, ours *profile) {
 		for i := range ours.samples {
@@ -179,7 +180,7 @@ var rows = map[string]func(theirs, ours *profile){
 			}
 		}
 	},
-	// One location of several lines there, several of one line here.
+	// Go has one location with several lines, we have several with one line each.
 	"inlined": func(theirs, ours *profile) {
 		for _, p := range []*profile{theirs, ours} {
 			for i := range p.samples {
@@ -196,7 +197,7 @@ func lostInstead(theirs, ours *profile) {
 	for i := range theirs.samples {
 		if len(theirs.samples[i].stack) == 0 {
 			theirs.samples[i].stack = []string{place}
-			theirs.mappings[0].hasFunctions = 1 // that one
+			theirs.mappings[0].hasFunctions = 1 // only this mapping
 		}
 	}
 }
@@ -212,7 +213,7 @@ func sorted(text []byte) []byte {
 	return []byte(header + strings.Join(parts, "\n\n"))
 }
 
-// returns: why the two are no pair, "" if they are
+// returns: how the two differ, "" if they agree
 func differ(c *testCase, form, row string, theirs, ours []byte) string {
 	if row == "" || bytes.Equal(theirs, ours) {
 		switch {
@@ -245,7 +246,7 @@ func differ(c *testCase, form, row string, theirs, ours []byte) string {
 	return ""
 }
 
-// Columns move where a line is another one.
+// Columns move if another line has another width, so runs of tabs are one.
 func squeeze(text []byte) []byte { return regexp.MustCompile(`\t+`).ReplaceAll(text, []byte("\t")) }
 
 func table(path string) map[string]bool {

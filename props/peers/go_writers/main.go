@@ -1,4 +1,5 @@
-// main.go -- the same records to Go's writers and to ours, compared.
+// main.go -- gives the same records to Go's writers and to ours, and compares
+// the files.
 //
 //	go_writers make DIR   DIR/cases for ours, DIR/NAME.go.pb and DIR/NAME.go.txt
 //	go_writers compare DIR TABLE
@@ -28,7 +29,7 @@ func must(err error) {
 	}
 }
 
-// The return addresses that stacks are made of, and what Go calls them.
+// The return addresses of which stacks are made, by the kind of their function.
 var pcs, runtimePcs, inlinedPcs []uintptr
 var lost, goexit uintptr
 
@@ -63,7 +64,8 @@ func twoFrames() []uintptr {
 	return at[:]
 }
 
-// Inlined into outer: Go's stacks have an address for each, its profiles not.
+// inner is inlined into outer: Go's stacks have an address for each of the two,
+// profiles do not.
 func inner() []uintptr { return twoFrames()[:] }
 
 //go:noinline
@@ -104,7 +106,7 @@ func collect() {
 	}
 }
 
-// The first address of a function with one frame.
+// Return the first address of a function that has one frame.
 func single(pc uintptr) uintptr {
 	for pc += 2; len(frames(pc)) != 1; pc++ {
 	}
@@ -129,7 +131,7 @@ func write(dir string, c *testCase) {
 		return
 	}
 	must(pprof.WriteFed(&text, &c.Fed, 1))
-	plain := maxRSS.ReplaceAll(text.Bytes(), nil) // of this process
+	plain := maxRSS.ReplaceAll(text.Bytes(), nil) // differs for each process
 	must(os.WriteFile(filepath.Join(dir, c.name+".go.txt"), plain, 0600))
 }
 
