@@ -1,5 +1,5 @@
 /*
- * blocked.c -- which of the waiting threads could go on after all?
+ * blocked.c -- finds the waiting threads that could continue.
  *
  * A thread in a wait loop (wait.c) can go on if another thread has stored to a
  * location that it read. A thread that waits for an object (object.c) can go on
@@ -50,7 +50,7 @@ sim_wait_unroll(void)
     return asked != 0 ? asked : UNROLL_DEFAULT;
 }
 
-/* The probe does what the round did not: it is a probe no more. */
+/* The probe does something that the round did not do, so the probe ends. */
 void
 sim_wait_leave(void)
 {
@@ -64,7 +64,7 @@ sim_wait_leave(void)
     t->probing = false;
     if (!r->bracketed && r->real < sim_wait_unroll()) {
         r->count = 0;
-        r->real++; /* the first round was another one: no harm */
+        r->real++; /* the first round may differ: explore this one, too */
         return;
     }
     r->count = 0;
@@ -132,7 +132,7 @@ sim_object_settle(const struct object *o)
     }
 }
 
-/* No thread can go on: let time pass for all that wait for a limited time. */
+/* If no thread can continue, let all waits with a time limit time out. */
 bool
 sim_object_time_out(void)
 {

@@ -14,7 +14,7 @@ sim_calls_fail(const char *what, uintptr_t site)
 
     if (e->active)
         sim_engine_refuse(SIM_FAIL_CHECK, site, 0, what);
-    /* Setup, finish or invariant: the caller of those looks. */
+    /* In setup, finish or invariant: their caller checks for a failure. */
     if (e->run != NULL && e->run->failure.kind == SIM_FAIL_NONE)
         sim_engine_failure_set(SIM_FAIL_CHECK, 0, 0, what);
 }
@@ -32,7 +32,7 @@ sim_explore_check(bool holds, const char *what)
         sim_calls_fail(what, (uintptr_t)__builtin_return_address(0));
 }
 
-/* ---- The end of the process, asked for inside of a run ---- */
+/* ---- Calls in a run that would end the process ---- */
 
 _Noreturn void sim_explore_abort(void);
 _Noreturn void sim_explore_exit(int status);
@@ -59,7 +59,7 @@ void
 sim_explore_assert_fail(const char *text, const char *file, unsigned line,
                         const char *function)
 {
-    (void)file; /* the site says it */
+    (void)file; /* the site has file and line */
     (void)line;
     (void)function;
     sim_calls_fail(text, (uintptr_t)__builtin_return_address(0));

@@ -31,7 +31,7 @@ sim_engine_failure_set(enum sim_failure_kind kind, uintptr_t site,
     f->site = site;
     f->other_site = other_site;
     if (sim_engine.trace_stop != 0)
-        sim_trace_stop(); /* it comes before the event to stop at */
+        sim_trace_stop(); /* the failure precedes the event to stop at */
     snprintf(f->text, sizeof f->text, "%s", text);
 }
 
@@ -112,7 +112,8 @@ sim_engine_ask(uint32_t bound, enum sim_kind kind, uint16_t label)
     return sim_choose_carried(e->choices, bound, kind, label);
 }
 
-/* Does an operation fail, or a sleeper wake, for no reason (--spurious)? */
+/* Choose whether an operation fails, or a sleeper wakes, for no reason
+ * (--spurious). */
 bool
 sim_engine_spurious(void)
 {

@@ -106,16 +106,16 @@ struct thread {
     struct asked turn;   /* questions of its turn among barriers */
     bool has_turn;       /* `turn` is still to be recorded */
     bool is_barrier;     /* its operation is a barrier */
-    bool is_told;        /* a barrier came after its last operation */
+    bool is_told;        /* another's barrier came after its last operation */
     struct clock untold; /* what it depended on before that barrier */
-    bool needs;          /* the same, while it is recorded */
+    bool needs;          /* as in struct asked, while it is recorded */
     bool shuts;
     uint64_t read_name;     /* names its next read; see futile.c */
     struct chain *awaits;   /* blocked until this changes */
     struct offer offers[3]; /* operations to be offered (offer.c) */
     uint32_t offers_count;
     uint32_t offered_stamp; /* stamp of the one being offered */
-    bool released;          /* was blocked, and no change can come */
+    bool released;          /* was blocked; no change can come any more */
     struct clock causal;    /* what its events depend on, reads included */
     struct clock before;    /* `causal` before its current operation */
     uint32_t steps;         /* scheduling points passed in this run */
@@ -123,7 +123,7 @@ struct thread {
     uint8_t signals_left;
     bool started;
     bool finished;
-    bool dropped; /* waits in a loop; exhaustive search gave it up */
+    bool dropped; /* waits in a loop; exhaustive search does not run it */
     bool spinning;
     uint32_t stack_bytes; /* of its stack, that states depend on (wait.c) */
     bool probing;         /* goes round a wait loop without recording events */
@@ -135,7 +135,7 @@ struct thread {
     uintptr_t next_site;   /* of the event it is about to do */
 
     /* Of a thread that the run has created itself (thread.c) */
-    struct sim_fiber *starter;    /* goes on when this one has started */
+    struct sim_fiber *starter;    /* continues once this thread has started */
     void (*body)(void *argument); /* NULL: the kernel's */
     void *argument;
     uintptr_t function; /* its function, for reports */
@@ -147,7 +147,7 @@ struct thread {
     struct object *relock;     /* what it takes again when woken, or NULL */
     uint8_t need;              /* its need of waits_on: enum sim_need */
     bool timed;                /* it waits for a limited time */
-    bool timed_out;            /* set when nothing else could go on */
+    bool timed_out;            /* its wait ended by time-out */
     uint8_t timeouts_left;     /* how many waits may still time out early */
     struct thread_state states[STATES_MAX]; /* round.c */
     uint32_t states_count;                  /* states since its last change */
@@ -174,9 +174,9 @@ struct engine {
     bool turns;       /* each operation has its turn among barriers */
     bool logged;      /* the run is compared with a second one; repeat.c */
     bool cut;         /* the run ends because of earlier runs */
-    bool learned;     /* a new site of a wait loop: begin again */
+    bool learned;     /* something new, such as a wait loop: begin again */
     bool grown;       /* states depend on more of a stack than before */
-    bool last_round;  /* no thread can run: waiting ones go round once more */
+    bool last_round;  /* no thread can run: those in loops make a last round */
     bool freeing;     /* a free counts as a write to the block */
     bool program;     /* a whole program: stacks are memory like any other */
     struct sim_shard shard;
@@ -293,7 +293,7 @@ sim_engine_after_event(void)
         sim_engine_check_invariant();
 }
 
-/* Before a thread reads what others may change: make its offers. */
+/* Make a thread's offers, before it reads what others may change. */
 static inline void
 sim_engine_settle(void)
 {
@@ -369,7 +369,7 @@ struct reading {
     int order;
     int order_failure;
     const struct clock
-        *told; /* for a read by the system (lock.c), what it knows; or NULL */
+        *told; /* for a read by the system (lock.c): what it knows; or NULL */
 };
 
 /* sources.c */
@@ -390,7 +390,7 @@ bool sim_seq_cst_allows(const struct location *l, uint32_t from,
 /* trace.c */
 struct trace_event *sim_trace_add_event(enum sim_op op, uintptr_t site);
 
-/* returns: the event, to be filled in; or NULL, if the run is not traced */
+/* returns: the event, to be filled in; NULL if the run is not traced */
 static inline struct trace_event *
 sim_trace_add(enum sim_op op, uintptr_t site)
 {

@@ -33,7 +33,7 @@ __asm__(".text\n"
 
 #else
 
-/* State is not known there: each round of a loop is one of its own. */
+/* The state is not known there, so no two rounds of a loop count as equal. */
 #define ENTRY_TO(name, target) \
     __asm__(".globl " name "\n.set " name ", " target "\n")
 

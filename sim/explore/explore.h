@@ -69,7 +69,8 @@ void sim_explore_fail(const char *what);
 /* sim_explore_fail(what) unless `holds`. */
 void sim_explore_check(bool holds, const char *what);
 
-/* A choice of the kernel itself: a fault, an input. Part of the state. */
+/* Make a choice of the kernel itself, such as a fault or an input. It is part
+ * of the state. */
 uint32_t sim_explore_choose(uint32_t bound, enum sim_kind kind);
 
 /*
@@ -118,7 +119,7 @@ void sim_explore_barrier(void);
 void sim_explore_wait(const uint32_t *word, uint32_t seen);
 void sim_explore_wake(const uint32_t *word);
 
-/* Wake one of the sleepers: any. */
+/* Wake one of the sleepers, by choice. */
 void sim_explore_wake_one(const uint32_t *word);
 
 /*
@@ -126,8 +127,8 @@ void sim_explore_wake_one(const uint32_t *word);
  * If the next round would repeat this one, exhaustive search abandons the
  * thread here (runs in which it reads later cover the rest), and sampling lets
  * it sleep until a location that it read has changed. A loop that counts its
- * rounds is followed until it gives up (wait.c). If nothing can change any
- * more, that is a livelock.
+ * rounds is followed until it ends (wait.c). If nothing can change any more,
+ * that is a livelock.
  */
 void sim_explore_spin_wait(void);
 
@@ -244,7 +245,7 @@ struct sim_run_options {
     uint32_t pct_depth;        /* PCT: 0 draws 1..5 per run */
     uint32_t preemptions_max;  /* used if bounded */
     bool bounded;              /* at most preemptions_max preemptions */
-    uint32_t spurious_max;     /* weak compare-exchanges and sleeps that fail */
+    uint32_t spurious_max;     /* spurious failures and wake-ups in a run */
     uint32_t steps_max;        /* 0: 20 000 */
     bool lazy_start;           /* starting a thread is a step of its own */
     bool reduced;              /* each graph once, not each schedule */
@@ -295,8 +296,7 @@ struct sim_exhaust_options {
     uint32_t checkpoint_ms; /* how often, at most; 0: 5000 */
     uint32_t shard;         /* 1 .. shards: search only this shard's lists */
     uint32_t shards;        /* 0: there are none */
-    bool shards_whole; /* the first shard does all, because another needed that
-                        */
+    bool shards_whole; /* do not split: the first shard searches everything */
     /* Called several times a second; or NULL. */
     void (*progress)(void *context, const struct sim_progress *progress);
     void *progress_context;
@@ -310,7 +310,7 @@ enum sim_verdict {
     SIM_VERDICT_PASS, /* every ordering was tried */
     SIM_VERDICT_FAIL,
     SIM_VERDICT_UNFINISHED, /* a limit was reached */
-    SIM_VERDICT_EMPTY,      /* no run reached its end: nothing is known */
+    SIM_VERDICT_EMPTY,      /* no run reached its end, so nothing is known */
     SIM_VERDICT_NONDETERMINISTIC,
     SIM_VERDICT_REFUSED, /* the checkpoint cannot be used */
 };

@@ -31,7 +31,7 @@ sim_atomic_fence(int order, uintptr_t site)
     sim_engine_after_event();
 }
 
-/* What a full fence on thread i learns before it is told anything. */
+/* What thread i learns by its own full fence, apart from other threads'. */
 static void
 barrier_arrive(uint32_t i)
 {
@@ -70,7 +70,7 @@ barrier_fences(void)
     me->release = me->now;
 }
 
-/* Its turn: each operation of another thread comes before it or after. */
+/* Order the barrier: each operation of another thread is before or after it. */
 static void
 barrier_point(uintptr_t site)
 {

@@ -36,7 +36,7 @@ struct sim_fiber {
 #endif
 };
 
-/* Give the fiber a stack, kept for the life of the process. */
+/* Give the fiber a stack, which is kept until the process ends. */
 bool sim_fiber_init(struct sim_fiber *fiber);
 
 /* Make the highest `bytes` of the stack 0. Only before sim_fiber_prepare(). */

@@ -178,7 +178,7 @@ linearize(struct search *s, uint32_t call)
     return true;
 }
 
-/* Undo the latest; returns the entry to go on with. */
+/* Undo the last linearized operation. returns: the entry to continue with */
 static uint32_t
 back(struct search *s)
 {

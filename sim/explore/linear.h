@@ -53,8 +53,8 @@ struct sim_linear_answer {
     bool linearizable;
     bool gave_up;     /* steps_max was reached: unknown */
     uint64_t key;     /* by_key: of the history that failed */
-    uint64_t steps;   /* times the model was asked */
-    uint32_t longest; /* most operations explained at once */
+    uint64_t steps;   /* calls of the model's step() */
+    uint32_t longest; /* most operations linearized at once */
 };
 
 void sim_history_init(struct sim_history *history);
@@ -63,7 +63,7 @@ void sim_history_init(struct sim_history *history);
 uint32_t sim_history_call(struct sim_history *history, uint32_t kind,
                           uint64_t key, uint64_t argument);
 
-/* End it. */
+/* End an operation. */
 void sim_history_return(struct sim_history *history, uint32_t operation,
                         uint64_t result);
 

@@ -109,7 +109,7 @@ find(const struct word *word, uint8_t mask)
     return NULL;
 }
 
-/* One that is new, or checked. */
+/* Add a location, or find a known one, with all checks of the access. */
 static __attribute__((noinline)) struct location *
 location_apart(uintptr_t address, uint32_t bytes, bool write, uintptr_t site)
 {
@@ -134,7 +134,7 @@ location_apart(uintptr_t address, uint32_t bytes, bool write, uintptr_t site)
     return l;
 }
 
-/* The place that an atomic access means; new, or as earlier ones left it. */
+/* The location of an atomic access: a new one, or that of earlier accesses. */
 struct location *
 sim_location_of(uintptr_t address, uint32_t bytes, bool write, uintptr_t site)
 {

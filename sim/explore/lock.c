@@ -110,7 +110,7 @@ sim_lock_take(const void *lock, uint32_t rank, uintptr_t site)
         sim_engine_point(site);
     else
         sim_engine_block(site);
-    while (l->holder != SIM_THREADS_MAX) /* taken while it waited its turn */
+    while (l->holder != SIM_THREADS_MAX) /* taken meanwhile by another thread */
         sim_engine_block(site);
     sim_self()->wants = NULL;
     sim_order_ask(&l->order, false, is_free, l);
@@ -165,7 +165,7 @@ sim_lock_release(const void *lock, uintptr_t site)
     sim_order_done(&l->order, true);
 }
 
-/* What its holder knew, the child of a fork knows already. */
+/* Free a lock in the child of a fork, which knows what its holder knew. */
 void
 sim_lock_reset(const void *lock, uintptr_t site)
 {
@@ -234,7 +234,7 @@ wake(uint32_t thread)
     sim_engine.ready |= 1U << thread;
 }
 
-/* in: most, how many of the sleepers: any of them, if not all */
+/* Wake sleepers, by choice. in: most, the number to wake */
 void
 sim_lock_wake(const uint32_t *word, uint32_t most, uintptr_t site)
 {

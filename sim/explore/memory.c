@@ -62,7 +62,7 @@ trace_read(struct trace_event *event, const struct location *l, uint32_t index)
     event->behind = l->stores_count - 1 - index;
 }
 
-/* Take part in store `index`: coherence, and what it publishes. */
+/* Read store `index`: coherence, and what the store publishes. */
 static void
 read_store(struct location *l, uint32_t index, int order, uintptr_t site)
 {

@@ -107,7 +107,7 @@ admits_count(void *context)
     return sim_object_admits(context, SIM_NEED_COUNT);
 }
 
-/* The object admits the thread: does it go on now, or after others? */
+/* The object admits the thread: choose whether it continues now or later. */
 static void
 ask_admitted(struct object *o, enum sim_need need, uintptr_t site)
 {
@@ -122,7 +122,7 @@ ask_admitted(struct object *o, enum sim_need need, uintptr_t site)
     check_usable(o, site);
 }
 
-/* All threads decide when time passes, so there is no reduction. */
+/* A time-out depends on all threads, so the search cannot be reduced. */
 static void
 refuse_limit(enum sim_limit limit)
 {
@@ -130,7 +130,7 @@ refuse_limit(enum sim_limit limit)
         sim_reduce_refuse();
 }
 
-/* May the thread give up at any moment? */
+/* May the thread's wait time out at any moment? */
 static bool
 is_impatient(const struct thread *t, enum sim_limit limit)
 {
@@ -187,7 +187,7 @@ sim_object_wait(struct object *o, enum sim_need need, enum sim_limit limit,
     return in_time;
 }
 
-/* A sleeper that may give up at any moment wants the lock right away. */
+/* A sleeper that may time out at any moment wants the lock right away. */
 bool
 sim_object_sleep(struct object *o, bool changed, struct object *lock,
                  enum sim_limit limit, uintptr_t site)

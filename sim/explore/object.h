@@ -79,8 +79,8 @@ bool sim_object_admits(const struct object *o, enum sim_need need);
 /*
  * Record the operation itself in the graph and the trace.
  *
- * in:      what, a name such as "lock", static; orders, whether it had an
- *          effect
+ * in:      what, a name such as "lock", of static duration; ok, did it succeed;
+ *          orders, must other operations be ordered with it
  */
 void sim_object_event(struct object *o, const char *what, bool ok, bool orders,
                       uintptr_t site);
@@ -89,7 +89,7 @@ void sim_object_event(struct object *o, const char *what, bool ok, bool orders,
  * only read. */
 void sim_object_done(struct object *o, bool changed);
 
-/* The first operation on an object, and the last. */
+/* Initialise an object; destroy it. */
 void sim_object_init(struct object *o, uintptr_t site);
 void sim_object_destroy(struct object *o, uintptr_t site);
 
@@ -112,7 +112,7 @@ bool sim_object_sleep(struct object *o, bool changed, struct object *lock,
 /* Will the next sleep end for no reason (--spurious)? */
 bool sim_object_spurious(void);
 
-/* The thread goes on after a sleep; no other thread sees that. */
+/* The thread continues after a sleep, which no other thread sees. */
 void sim_object_gone_on(const struct object *o, const char *what, bool woken,
                         uintptr_t site);
 

@@ -196,7 +196,8 @@ word_access(uintptr_t address, uint8_t mask, bool write, uintptr_t site)
         cell_access(cell_new(word, mask, site), write, site);
 }
 
-/* Is it a stack? The thread's own: no event. Another thread's: refused. */
+/* Is the address on the thread's own stack (no event)? Refuses an address on
+ * another thread's stack. */
 static bool
 on_own_stack(uintptr_t address, uintptr_t site)
 {

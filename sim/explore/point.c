@@ -106,7 +106,7 @@ ask_schedule(bool can_continue, uint32_t count)
     return ask_guided(can_continue, count, label);
 }
 
-/* The picked-th of the ready threads in the order [current, then by number]. */
+/* The ready thread number `picked`: the current one is 0, others by number. */
 static uint32_t
 nth_ready(bool can_continue, uint32_t picked)
 {
@@ -139,7 +139,7 @@ stuck(void)
 
     for (uint32_t i = 0; i < e->threads_count; i++) {
         if (is_waiting(i) && objects_changed(i))
-            sim_engine_stop(SIM_END_BLOCKED); /* it can go on after all */
+            sim_engine_stop(SIM_END_BLOCKED); /* the waiter can continue */
     }
     for (uint32_t i = 0; i < e->threads_count; i++) {
         if (!is_waiting(i))
@@ -163,7 +163,7 @@ stuck(void)
         sim_engine_refuse(SIM_FAIL_DEADLOCK, t->next_site, 0,
                           "every unfinished thread waits");
     }
-    abort(); /* pick() is not asked when all have finished */
+    abort(); /* pick() is not called when all threads have finished */
 }
 
 static uint32_t
@@ -308,7 +308,7 @@ sim_engine_point(uintptr_t site)
         sim_sched_step();
     if (t->signals_left != 0) {
         sim_engine_signal_point();
-        sim_engine_settle(); /* what the handler has done */
+        sim_engine_settle(); /* offer what the handler has done */
     }
     t->next_site = site;
     if (e->starting)
@@ -334,7 +334,7 @@ sim_engine_block(uintptr_t site)
     sim_engine_yield(site);
 }
 
-/* Any ready thread goes on, the current one included. */
+/* Switch to any ready thread, perhaps the current one. */
 void
 sim_engine_yield(uintptr_t site)
 {

@@ -67,7 +67,7 @@ prof_port_barrier(void)
 void
 prof_port_panic(const char *file, int line, const char *condition)
 {
-    (void)file; /* the site says it */
+    (void)file; /* the site has file and line */
     (void)line;
     sim_calls_fail(condition, HERE);
     __builtin_trap(); /* setup or final check: ends like a crash there */

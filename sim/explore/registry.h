@@ -13,7 +13,7 @@ struct sim_kernel_entry {
     const char *name; /* NULL: end of the table */
     /* Set up and return the kernel; it stays valid until the next call. */
     const struct sim_kernel *(*make)(void);
-    uint32_t preemptions_max; /* with bounded: what exhaustive means here */
+    uint32_t preemptions_max; /* if bounded: the limit of exhaustive search */
     bool bounded;
 };
 

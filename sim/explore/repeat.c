@@ -24,7 +24,7 @@ static struct {
     uint32_t count;
     uint32_t at;
     bool comparing;
-    bool cut; /* the first was cut because of other runs */
+    bool cut; /* the first run was cut because of earlier ones */
     bool differs;
     bool owed;           /* a run was to be repeated, and could not */
     struct access found; /* where it differs */
@@ -121,7 +121,7 @@ explain(char *difference, size_t bytes)
 }
 
 /*
- * After a run, repeat it if it is one of these.
+ * After a run, make it a second time if that was decided at its beginning.
  *
  * out:     difference, a text, if there is one
  * returns: false if the second run differs

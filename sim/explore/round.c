@@ -15,7 +15,7 @@
 
 enum {
     SAVED_BYTES = 40,         /* rbx, r12..r15, pushed below rbp */
-    PROBE_LOOKS_MAX = 1 << 16 /* of a probe that never is where it was */
+    PROBE_LOOKS_MAX = 1 << 16 /* of a probe that never repeats a state */
 };
 
 /*

@@ -140,7 +140,7 @@ sim_engine_thread_reset(uint32_t i)
 
 /* ---- Memory and crashes ---- */
 
-/* What an abort() outside of a run does: a fuzzer's own handler, say. */
+/* The handler for abort() outside of a run: a fuzzer's own, for example. */
 static struct sigaction outer_abort;
 
 static void
@@ -153,14 +153,14 @@ crashed(int signal_number)
     }
     if (!crash_expected) {
         signal(signal_number, SIG_DFL);
-        return; /* the access comes again and ends the process */
+        return; /* the access is repeated, and now ends the process */
     }
     siglongjmp(crash_return, signal_number);
 }
 
 /*
- * A tick of the timer, in processor time. Steps of code that makes no access
- * cannot be counted, so a run ends when two ticks pass without an access.
+ * A tick of the timer, in CPU time. Steps of code that makes no access cannot
+ * be counted, so a run ends when two ticks pass without an access.
  */
 static void
 ticked(int signal_number)

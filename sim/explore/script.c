@@ -15,7 +15,7 @@ bool sim_script_runs;
 static struct {
     struct trace_event events[TRACE_MAX]; /* `from` and `before` by new index */
     uint32_t count;
-    uint32_t last; /* the thread that fails, when the events are over */
+    uint32_t last; /* the thread that fails, once all events are made */
 } script;
 
 /* Thread to run next; ends the run if it cannot. */
@@ -31,7 +31,7 @@ sim_script_pick(void)
     return next;
 }
 
-/* The store that must be read, or stand behind the new one. */
+/* The store that must be read, or must directly follow the new store. */
 uint32_t
 sim_script_choose(const struct location *l, const uint32_t *found,
                   uint32_t count, bool place)

@@ -155,7 +155,7 @@ sim_seq_cst_mark(uint64_t number, uintptr_t site)
     static const struct location marks;
     struct access *a = access_new(&marks, true, site);
 
-    sim_engine.seq_cst_accesses--; /* alone they say nothing */
+    sim_engine.seq_cst_accesses--; /* marks alone need no check */
     sim_engine.seq_cst_marks++;
     a->is_mark = true;
     a->reads = false;

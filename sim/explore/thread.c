@@ -80,7 +80,7 @@ slot(uintptr_t site)
     sim_engine_refuse(SIM_FAIL_LIMIT, site, 0, "more than 8 threads at once");
 }
 
-/* Who creates a thread gives it a number, so creations are in an order. */
+/* Order the creation with others, because it gives the thread a number. */
 static void
 order_creation(uintptr_t site)
 {
@@ -99,7 +99,7 @@ learn_threads(void)
 
     if (!e->reduced || e->threads_known >= e->threads_count)
         return;
-    if (e->shard.count != 0) /* shards would not learn it alike */
+    if (e->shard.count != 0) /* not every shard would learn of the thread */
         sim_reduce_refuse();
     e->threads_known = e->threads_count;
     e->learned = true;

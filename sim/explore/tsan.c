@@ -215,7 +215,7 @@ __tsan_atomic_thread_fence(int order)
         sim_atomic_fence(order_at(SITE, SIM_OP_FENCE, order), SITE);
 }
 
-/* Orders a thread against its own signal handler: the fiber already is. */
+/* Orders a thread with its own signal handler: in a fiber it already is. */
 void
 __tsan_atomic_signal_fence(int order)
 {

@@ -30,7 +30,7 @@
     type prefix##bits##_compare_exchange_val(                                  \
         volatile type *p, type expected, type desired, int order,              \
         int order_failure);
-/* Those that may be loads come through entry.c. */
+/* Calls that may be no more than a load are entered through entry.c. */
 #define TSAN_ENTERED(bits, type)                                               \
     TSAN_ATOMICS(__tsan_atomic, bits, type)                                    \
     TSAN_ATOMICS(sim_tsan_atomic, bits, type)                                  \

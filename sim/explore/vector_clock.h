@@ -24,7 +24,7 @@ sim_clock_join(struct clock *into, const struct clock *from)
 static inline bool
 sim_clock_knows_any(const struct clock *now, const struct clock *of)
 {
-    uint32_t unknown = UINT32_MAX; /* the sign: of all, a later stamp */
+    uint32_t unknown = UINT32_MAX; /* top bit: every stamp in `of` is later */
 
     for (uint32_t t = 0; t < SIM_THREADS_MAX; t++)
         unknown &= now->at[t] - of->at[t];

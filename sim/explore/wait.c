@@ -18,7 +18,7 @@
  *
  * If the state differs, the loop counts its rounds, or its first round was
  * unlike the others. Then `unroll` more rounds are explored like any code.
- * After these the probe goes round until the loop gives up. What could have
+ * After these the probe goes round until the loop ends. What could have
  * happened in those rounds is not explored, and the run is marked `bounded`.
  *
  * When no other thread can run, each waiting thread goes round once more with
@@ -161,7 +161,7 @@ sim_wait_note(struct location *location, const struct store *store,
     };
 }
 
-/* The rounds before are over. */
+/* The thread has written, so its earlier rounds no longer count. */
 void
 sim_wait_wrote(void)
 {
@@ -170,7 +170,7 @@ sim_wait_wrote(void)
     sim_self()->round.real = 0;
 }
 
-/* The next round must not read again what this one found too old. */
+/* Forbid the next round to read values that this round found to be old. */
 static void
 forget_old_values(void)
 {
@@ -235,7 +235,8 @@ is_expected(const struct round *r, uintptr_t site,
            r->reads[r->at].location == location;
 }
 
-/* The round came back to where it began: is it all that this value led to? */
+/* The round came back to where it began. If it read only this value, learn that
+ * reading the value there is futile. */
 static void
 learn_futile(const struct round *r)
 {
@@ -246,7 +247,8 @@ learn_futile(const struct round *r)
         sim_futile_mark();
 }
 
-/* A newer value than the round read. returns: false if no longer a probe */
+/* The probe reads a newer value than the round. returns: false if the probe has
+ * ended */
 static bool
 probe_newest(struct round_read *read, const struct store *newest)
 {
@@ -284,7 +286,7 @@ sim_wait_probe(struct location *location, uint64_t *value, uintptr_t site)
         return false;
     }
     if (sim_engine.last_round && !is_expected(r, site, location)) {
-        r->count = r->at; /* a later loop: that is the round now */
+        r->count = r->at; /* a later loop begins: its round counts now */
         sim_wait_note(location, newest, site);
         r->at = r->count - 1;
     } else if (!is_expected(r, site, location)) {
@@ -382,7 +384,7 @@ sim_wait_round(uintptr_t site)
         return;
     }
     if (!r->bracketed || (!e->last_round && r->at != r->count)) {
-        sim_wait_leave(); /* it read less than before */
+        sim_wait_leave(); /* the probe read less than the round */
         return;
     }
     r->count = r->at;

@@ -42,7 +42,7 @@ now_ns(void)
     const uint32_t before = readings[sim_engine.current];
     uint64_t *mine = &passed_ns[sim_engine.current];
 
-    sim_round_progress(); /* the next reading is another one */
+    sim_round_progress(); /* the next reading returns another time */
     if (before < SLOW_READINGS + DOUBLINGS_MAX)
         readings[sim_engine.current]++;
     *mine += UINT64_C(1000)

@@ -39,7 +39,8 @@ failed(const char *text, uintptr_t site)
     sim_engine_refuse(SIM_FAIL_EXIT, site, 0, text);
 }
 
-/* in: stack, from where on that of the current thread is still in use; or 0 */
+/* in: stack, the address from which the current thread's stack is in use; or 0
+ */
 static void
 check_leaks(uintptr_t stack)
 {
@@ -174,7 +175,7 @@ sim_end_open(bool whole)
     void *(*set)(void (*)(void));
 
     if (!whole)
-        kept.count = 0; /* the process goes on after a run */
+        kept.count = 0; /* the process continues after a run */
 
     *(void **)&set = dlsym(RTLD_DEFAULT, "_ZSt13set_terminatePFvvE");
     if (set != NULL)
@@ -225,7 +226,7 @@ explored___cxa_atexit(void (*destroy)(void *), void *object, void *handle)
 
     if (sim_program_runs()) {
         if (handle != &__dso_handle && handle != NULL)
-            return 0; /* a library's: it lives as long as the process */
+            return 0; /* a library's object lives as long as the process */
         return add(&handlers, destroy, object) ? 0 : -1;
     }
     if (handle == &__dso_handle && !is_streams(destroy))

@@ -60,7 +60,7 @@ futex_wait(uint32_t *word, uint32_t seen, const struct timespec *until,
     woken = sim_object_sleep(
         o, false, NULL, spurious ? SIM_PASSED : sim_clock_limit(until), site);
     sim_object_gone_on(o, end_text(woken, spurious), woken, site);
-    sim_round_progress(); /* a wake-up is used up */
+    sim_round_progress(); /* a wake-up was consumed */
     if (woken || spurious)
         return 0;
     sim_clock_reach(until);
@@ -93,7 +93,7 @@ futex(uint32_t *word, int operation, uint32_t value,
     struct timespec until;
 
     switch (command) {
-    case FUTEX_WAIT: /* for a time, not until one */
+    case FUTEX_WAIT: /* its time is a duration, not a deadline */
         if (time == NULL)
             return futex_wait(word, value, NULL, site);
         sim_program_reads(time, sizeof *time, site);

@@ -33,7 +33,7 @@ struct head {
     uintptr_t free_site;
     uint64_t previous; /* offset of the head before, + 1; or 0 */
     bool freed;
-    bool reached; /* while leaks are looked for */
+    bool reached; /* used only while leaks are searched */
     uint8_t pad[6];
 };
 
@@ -149,7 +149,7 @@ sim_heap_give(void *block, uintptr_t site)
             free(block);
         else if (sim_program_called(site) || is_variable((uintptr_t)block))
             misuse("free of something that malloc did not return", site, 0);
-        return; /* a library's, from before the program: never given back */
+        return; /* a library's block from before the program is never freed */
     }
     h = head_of(block);
     if (!sim_program_runs()) {
@@ -313,9 +313,9 @@ scan_stack(uint32_t i, uintptr_t begin)
 }
 
 /*
- * Could the thread's local variables still point to its blocks? In a thread
- * that has not returned they exist, though the compiler may keep them in no
- * place that can be scanned.
+ * Could the thread's local variables still point to its blocks? They exist if
+ * the thread has not returned, but the compiler may keep them where no scan
+ * finds them.
  */
 static bool
 still_has_locals(uint32_t i, uintptr_t stack)

@@ -64,8 +64,8 @@ is_mine(const struct object *o)
     return o->holder == sim_engine.current;
 }
 
-/* The caller holds it already. Is that known at once? Only a timed wait for a
- * normal mutex ends nevertheless. */
+/* Is it an error at once that the caller holds the mutex already? Not in a
+ * timed wait for a normal mutex, which times out. */
 static bool
 is_again(const struct object *o, int kind, const struct timespec *until)
 {

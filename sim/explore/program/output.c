@@ -31,7 +31,7 @@ read_string(const char *s, int most, uintptr_t site)
     sim_program_reads(s, length, site);
 }
 
-/* One conversion, after its '%'; takes its arguments. returns: its end */
+/* Read one conversion, after its '%', and its arguments. returns: its end */
 static const char *
 conversion(const char *f, va_list *arguments, uintptr_t site)
 {

@@ -28,8 +28,8 @@ write_taken(struct object *o, const char *what, uintptr_t site)
     sim_object_done(o, true);
 }
 
-/* If readers made it fail, it does not commute with them, although they only
- * look. */
+/* Record a failed attempt. If readers made it fail, it does not commute with
+ * them, although readers are looks (reduce.h). */
 static void
 not_taken(struct object *o, const char *what, uintptr_t site)
 {

@@ -1,4 +1,4 @@
-/* start.h -- make a program the kernel that is explored. */
+/* start.h -- explores a whole program as a kernel. */
 #ifndef SIM_START_H
 #define SIM_START_H
 

@@ -30,7 +30,7 @@ sim_thread_exits_add(void (*destroy)(void *), void *object)
         .of = sim_engine.current, .destroy = destroy, .object = object};
 }
 
-/* Newest first; destructors may register others. */
+/* Run the destructors, newest first; they may register others. */
 void
 sim_thread_exits_run(void)
 {

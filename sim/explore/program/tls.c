@@ -22,7 +22,7 @@ enum { CONTROL_BYTES = 2304, ALIGNMENT = 64 };
 
 static uintptr_t lowest;       /* of the OS thread's own variables */
 static uintptr_t own;          /* fs of the OS thread */
-static uintptr_t image_offset; /* the executable's, below fs */
+static uintptr_t image_offset; /* of the executable's variables, below fs */
 static size_t image_bytes;
 static uintptr_t blocks[SIM_THREADS_MAX];
 static void *first; /* what a thread starts with */

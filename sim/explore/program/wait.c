@@ -178,7 +178,7 @@ explored_pthread_barrier_wait(pthread_barrier_t *b)
                           "a barrier is used that was not initialised");
     sim_object_point(o, false, HERE);
     if (o->count == 0)
-        o->read = sim_self()->now; /* of a new round */
+        o->read = sim_self()->now; /* the first arrival of a new round */
     sim_object_event(o, "barrier", true, true, HERE);
     sim_clock_join(&o->read, &sim_self()->now);
     sim_order_record(&o->order, sim_self()->asked, true);

@@ -21,7 +21,7 @@ struct replay {
     uint32_t trace_count;
     bool needed[TRACE_MAX];
     uint32_t kept;
-    bool *necessary; /* by choice: is it, once measured? */
+    bool *necessary; /* for each choice, once measured */
     uint32_t curve[CURVE_POINTS_MAX + 2][2]; /* choices fixed, percent */
     uint32_t curve_count;
 };

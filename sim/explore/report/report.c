@@ -309,11 +309,11 @@ sim_explore_report(FILE *out, FILE *data, const struct sim_kernel *kernel,
     replay.kept =
         sim_slice(trace, replay.trace_count, &result->first_failure.failure,
                   &replay.choices, replay.needed);
-    still_fails(&replay, values, result->choices_count); /* where it ends */
+    still_fails(&replay, values, result->choices_count); /* for its end */
     print_diagram(out, kernel, &replay);
     print_positions(out, kernel);
     print_necessary(out, &replay);
-    if (result->first_failure.failure.kind != SIM_FAIL_LIMIT) /* they hang */
+    if (result->first_failure.failure.kind != SIM_FAIL_LIMIT) /* not hangs */
         print_curve(out, &replay);
     if (data != NULL)
         sim_report_data(data, kernel, &replay);

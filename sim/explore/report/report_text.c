@@ -32,7 +32,7 @@ sim_report_location(struct report_locations *locations, char *text,
 {
     uint32_t i = 0;
 
-    if (address == 0) { /* a fence is at no place */
+    if (address == 0) { /* a fence has no location */
         text[0] = '\0';
         return;
     }

@@ -97,7 +97,7 @@ add_callers(char *text, Dwarf_Die *unit, Dwarf_Addr pc)
                 continue;
             path = dwarf_filesrc(files, file, NULL, NULL);
             if (path != NULL && in_system(text))
-                text[0] = '\0'; /* only how the system got there */
+                text[0] = '\0'; /* frames so far are not the reader's code */
             if (path != NULL && text[0] == '\0')
                 snprintf(text, TEXT_BYTES, "%s:%u", shorten(path, unit),
                          (unsigned)line);

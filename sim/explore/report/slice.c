@@ -18,7 +18,7 @@ struct slice {
     uint32_t count;
     uint32_t until[SIM_THREADS_MAX]; /* events of a thread below this index */
     bool grew;
-    bool stuck; /* who wants a lock matters, too, and is no event */
+    bool stuck; /* deadlock: a lock that a thread waits for is no event */
 };
 
 static bool
@@ -65,7 +65,7 @@ need(struct slice *s, uint32_t index)
     s->grew = true;
 }
 
-/* The event's thread, if it is created in the trace, needs that. */
+/* The event's thread needs its creation, if that is in the trace. */
 static void
 need_creation(struct slice *s, uint32_t thread)
 {

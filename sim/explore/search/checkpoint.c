@@ -42,7 +42,7 @@ struct file {
     bool failed;
 };
 
-/* ---- What it is for ---- */
+/* ---- The program and options that it belongs to ---- */
 
 struct code {
     uintptr_t base;

@@ -21,7 +21,7 @@ struct sim_control {
     uint64_t spent_us; /* by the searches that wrote the file */
     uint64_t look_us;  /* when to check again, at the earliest */
     uint64_t save_us;  /* when the file is due */
-    bool hand_out;     /* it was long enough for one process alone */
+    bool hand_out;     /* it has taken long enough to start other processes */
     bool late;         /* its time is over */
     bool is_idle;      /* a shard of a search that is not split */
 };

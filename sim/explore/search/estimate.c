@@ -12,7 +12,7 @@ sim_estimate_begin(struct sim_estimate *e)
     e->per = 1;
 }
 
-/* Two stretches become one. */
+/* Merge each two stretches into one. */
 static void
 halve(struct sim_estimate *e)
 {

@@ -94,7 +94,8 @@ finish_part(struct sim_control *c)
     free(learned);
 }
 
-/* The search goes on at its position; the file has its part split. */
+/* Write the file, with the part split at the current position. The search keeps
+ * its part. */
 static bool
 save(struct sim_control *c)
 {
@@ -110,7 +111,7 @@ save(struct sim_control *c)
     return saved;
 }
 
-/* returns: true to go on */
+/* returns: true if the search continues */
 static bool
 after_pause(struct sim_control *c)
 {
@@ -133,7 +134,7 @@ begin_again(struct sim_control *c)
     c->is_idle = !sim_shard_plan(c->search);
 }
 
-/* returns: it is through, and nothing failed */
+/* returns: whether everything was searched and nothing failed */
 static bool
 run_here(struct sim_control *c)
 {

@@ -8,19 +8,19 @@
 
 #define NONE UINT32_MAX
 
-/* A question on the way to parts, with the answer that is the latest part's. */
+/* A question on the path to parts, with its latest part's answer. */
 struct sim_node {
     uint32_t parent; /* NONE: the first */
-    uint32_t answer; /* of the parent's question, that leads here */
+    uint32_t answer; /* the one to the parent's question that leads here */
     uint32_t depth;
     uint32_t open; /* answers below which something is left */
-    uint32_t done; /* answers that are through */
-    uint8_t used;  /* no bool: a file may have any byte */
+    uint32_t done; /* answers below which everything is searched */
+    uint8_t used;  /* not a bool: a file may have any byte */
     struct sim_step step;
 };
 
 struct sim_part {
-    uint32_t node;   /* NONE: the whole */
+    uint32_t node;   /* NONE: the part is the whole tree */
     uint32_t answer; /* of its question */
     uint8_t used;
     uint8_t taken; /* a process works at it */

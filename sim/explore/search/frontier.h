@@ -51,12 +51,12 @@ struct sim_frontier {
 
 #define SIM_NO_PART UINT32_MAX
 
-/* Whole, and not begun. */
+/* Begin with one part, the whole tree. */
 void sim_frontier_begin(struct sim_frontier *f);
 void sim_frontier_free(struct sim_frontier *f);
 void sim_frontier_copy(struct sim_frontier *to, const struct sim_frontier *f);
 
-/* A part that no process works at, the largest first; SIM_NO_PART: none */
+/* Take the largest part on which no process works; SIM_NO_PART: none */
 uint32_t sim_frontier_take(struct sim_frontier *f);
 
 /* returns: the length of the part's path */
@@ -81,7 +81,7 @@ void sim_frontier_enable(struct sim_frontier *f, uint32_t part,
 /* The part has been searched. */
 void sim_frontier_done(struct sim_frontier *f, uint32_t part);
 
-/* No process works at the part any more, and it is not done. */
+/* Give a part back that is not done: no process works on it any more. */
 void sim_frontier_return(struct sim_frontier *f, uint32_t part);
 
 /* Nothing is left. */
@@ -125,7 +125,7 @@ bool sim_frontier_write(const struct sim_frontier *f,
                         bool (*put)(void *file, const void *data, size_t bytes),
                         void *file);
 
-/* returns: false, and *f is empty, if it is no frontier */
+/* returns: false, with *f empty, if the file has no valid frontier */
 bool sim_frontier_read(struct sim_frontier *f,
                        bool (*get)(void *file, void *data, size_t bytes),
                        void *file);

@@ -23,8 +23,8 @@ bool sim_futile_knows(uint64_t name, uint64_t value);
 bool sim_futile_learn(uint64_t name, uint64_t value);
 
 /*
- * The running thread's last read led once round its wait loop, to no effect.
- * Does not return if there are other answers to try.
+ * Mark the running thread's last read as futile: it led once round its wait
+ * loop. Ends the run if there are other answers to try.
  */
 void sim_futile_mark(void);
 

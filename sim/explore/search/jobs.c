@@ -152,7 +152,7 @@ ask(struct jobs *j, uint32_t i, enum sim_request request)
     atomic_store(&j->shared->slots[i].request, request);
 }
 
-/* A worker is idle: ask others to share. */
+/* If a worker is idle, ask others to share their parts. */
 static void
 ask_to_share(struct jobs *j)
 {
@@ -261,7 +261,7 @@ take_message(struct jobs *j, uint32_t i)
     case SIM_MESSAGE_SHOWN:
         job->shown = true;
         job->list = m;
-        return; /* it is kept */
+        return; /* the message is kept */
     case SIM_MESSAGE_GIVEN:
         take_steps(f, job, &m);
         sim_frontier_return(f, job->part);
@@ -361,7 +361,7 @@ share_of(const struct jobs *j)
     return sum;
 }
 
-/* The time or the runs are used up: all workers give their parts back. */
+/* When the time or the runs are used up, let workers give their parts back. */
 static void
 stop_if_late(struct jobs *j)
 {

@@ -29,7 +29,7 @@ sim_offer_later(struct chain *chain, bool changed)
     };
 }
 
-/* Who stays blocked until the place changes asks again. */
+/* Threads that stay blocked until the object changes ask again. */
 static void
 wake_blocked(const struct chain *chain)
 {

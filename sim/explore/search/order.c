@@ -83,14 +83,15 @@ sim_turn_ask(void)
 
     if (t->has_turn || t->is_barrier || t->probing || sim_engine.last_round)
         return;
-    t->wants = NULL; /* it waits for something else now */
+    t->wants = NULL; /* here it waits for a barrier, not for the lock */
     sim_order_ask(&sim_engine.barriers, true, NULL, NULL);
     t->wants = wants;
     t->turn = t->asked;
     t->has_turn = true;
 }
 
-/* What barriers told the thread is no reason why they cannot come later. */
+/* Forget what the thread depends on only through barriers: these may as well
+ * come after its operation. */
 void
 sim_turn_forget_told(void)
 {
@@ -117,7 +118,7 @@ sim_turn_record(void)
     t->offered = offered;
 }
 
-/* An operation that has no place here: the search begins again without. */
+/* The operation cannot be reduced: the search begins again by schedules. */
 void
 sim_reduce_refuse(void)
 {

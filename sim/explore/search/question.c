@@ -32,7 +32,7 @@ is_futile(const struct sim_question *q, uint32_t source)
     return source < 64 && (q->futile >> source & 1) != 0;
 }
 
-/* The first source from `from` on that is of use, or q->sources. */
+/* The first source from `from` on that is not futile, or q->sources. */
 static uint32_t
 next_source(const struct sim_question *q, uint32_t from)
 {

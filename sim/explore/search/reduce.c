@@ -46,18 +46,18 @@ struct entry {
     uint32_t thread;
     uint32_t stamp;
     uint32_t question; /* NONE if it read nothing */
-    uint32_t offered;  /* and that of what it has waited for, or the same */
+    uint32_t offered;  /* question of what it has waited for, or the same */
     bool changed;
     bool shuts;
 };
 
 static struct sim_question *questions;
-static uint32_t *earlier; /* the same operation's question before, or NONE */
+static uint32_t *earlier; /* the operation's previous question, or NONE */
 static struct entry *entries;
 static uint32_t entries_count;
 static uint32_t stack[SIM_THREADS_MAX]; /* threads that wait, innermost last */
 static uint32_t stack_count;
-static uint32_t resume; /* who goes on at the next scheduling point, or NONE */
+static uint32_t resume; /* thread to run at the next point, or NONE */
 
 void
 sim_reduce_begin(void)
@@ -85,7 +85,7 @@ is_new(const struct sim_choices *choices)
            choices->count < CHOICES_MAX;
 }
 
-/* A choice that is no read: its answers are fixed. */
+/* Note a choice that is not a read: its answers are fixed. */
 void
 sim_reduce_plain_question(const struct sim_choices *choices)
 {
@@ -131,7 +131,7 @@ not_waiting(void)
     return set;
 }
 
-/* For random runs: any source, or any thread that could write. */
+/* Draw an answer for a random run: a source, or a thread that could write. */
 static uint32_t
 random_answer(uint32_t sources, uint8_t allowed)
 {
@@ -201,7 +201,7 @@ sim_reduce_open(uint32_t from)
 
 /* ---- Who runs ---- */
 
-/* A thread waits for an operation that will not come. */
+/* End the run: a thread waits for an operation that will not come. */
 _Noreturn static void
 dead_end(void)
 {
@@ -233,8 +233,8 @@ all_blocked(void)
     return true;
 }
 
-/* Pick the thread to run next; ends the run if none can, or it leads to no
- * graph. */
+/* Pick the thread to run next; ends the run if it leads to no graph. returns:
+ * the thread, SIM_THREADS_MAX if none can run */
 uint32_t
 sim_reduce_pick(bool can_continue)
 {
@@ -251,7 +251,7 @@ sim_reduce_pick(bool can_continue)
 
         if ((e->ready >> wanted & 1) != 0)
             return wanted;
-        /* Who is blocked may stay so: that is known when all have run. */
+        /* A blocked thread may stay so: that is known when all have run. */
         if (e->threads[wanted].finished && e->ready != 0 && !is_blocked(t))
             dead_end();
     }
@@ -277,7 +277,8 @@ remove_waiter(uint32_t thread)
     stack_count = kept;
 }
 
-/* Wait until thread `wanted` has written to the object, and this read is it. */
+/* Wait until thread `wanted` has written to the object, and this read takes
+ * that write. */
 static void
 wait_for(struct chain *chain, uint32_t wanted)
 {
@@ -380,9 +381,9 @@ enable_waiting(const struct chain *chain, const struct clock *before, bool look)
 
 /*
  * Thread `me` has made the operation that t waits for. For which threads may t
- * wait instead? A read: for `me`'s next write only; an operation on an object:
- * for any thread. Looks commute, so they are waited for in the order of
- * threads.
+ * wait instead? A read waits only for `me`'s next write; an operation on an
+ * object for any thread. Looks commute, so after a look it waits only for
+ * threads with higher numbers.
  */
 static uint8_t
 may_wait_further(const struct thread *t, uint32_t me, bool look)
@@ -413,7 +414,8 @@ takes(uint32_t d, bool look)
     return answer == 0;
 }
 
-/* Offer the operation to waiting threads: they make theirs now, one by one. */
+/* Offer the operation to the threads that wait for it. Each that takes it makes
+ * its own operation now, one thread after the other. */
 void
 sim_reduce_offer(struct chain *chain, bool look)
 {

@@ -9,7 +9,7 @@
 
 enum { SAMPLE_GRAPHS_MAX = 1 << 22 };
 
-/* Not that of a search, which may sample in between. */
+/* Not the list of the search, which may make random runs in between. */
 static struct sim_choice choice_list[SIM_CHOICES_MAX];
 
 enum sim_end
@@ -23,13 +23,13 @@ sim_explore_run(const struct sim_kernel *kernel,
     end = sim_engine_run(choices, run);
     if (!sim_engine.learned || choices->backend != SIM_REPLAY)
         return end;
-    /* It met a wait loop that was not known for one: now it is. */
+    /* The run met a new wait loop, which is known from now on. */
     sim_engine.learned = false;
     sim_choices_replay(choices, choices->given, choices->given_count);
     return sim_engine_run(choices, run);
 }
 
-/* Run by this seed, again if it met a wait loop that was not known for one. */
+/* Run with this seed, and again if the run met a new wait loop. */
 static void
 run_at_random(struct sim_choices *choices, uint64_t seed, uint64_t number,
               struct sim_run *run)

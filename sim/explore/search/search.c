@@ -210,7 +210,7 @@ sample_slice(struct sim_search *s)
 
 /* ---- The search ---- */
 
-/* returns: true if the runs so far say that there is nothing to go on for */
+/* returns: true if the runs so far end the search */
 static bool
 is_over(struct sim_search *s, const struct sim_run *run)
 {

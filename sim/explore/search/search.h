@@ -14,7 +14,7 @@ enum { SIM_CHOICES_MAX = 1 << 16 };
 
 enum sim_search_end {
     SIM_SEARCH_DONE,   /* the part has been searched */
-    SIM_SEARCH_PAUSED, /* pause() returned true; may go on */
+    SIM_SEARCH_PAUSED, /* pause() returned true; the search may continue */
     SIM_SEARCH_OVER,   /* a failure, or a limit */
     SIM_SEARCH_AGAIN   /* something was learned: the search must begin again */
 };

@@ -7,7 +7,7 @@
 
 enum { PREFIXES_EACH = 32, DEPTH_MAX = 1024 };
 
-/* The least depth with so many prefixes, or with all that there are. */
+/* Find the least depth with enough prefixes, or with all that exist. */
 static bool
 find_depth(struct sim_search *s)
 {
@@ -33,7 +33,7 @@ sim_shard_plan(struct sim_search *search)
         return true;
     search->shard.index = 0;
     while (search->reduced && !search->shard.whole && !find_depth(search))
-        sim_engine.learned = false; /* what was learned makes other lists */
+        sim_engine.learned = false; /* begin again with what was learned */
     sim_futile_forget();
     search->shard.index = index;
     if (!search->reduced || search->shard.whole)

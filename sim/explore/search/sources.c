@@ -52,7 +52,7 @@ is_taken(const struct location *l, uint32_t index)
     return index + 1 < l->stores_count && l->stores[index + 1].is_rmw;
 }
 
-/* A search that left some out would not be exhaustive. */
+/* Refuse too many candidates: a search without some is not exhaustive. */
 static void
 check_room(uint32_t count)
 {
@@ -76,7 +76,8 @@ choose(const uint32_t *found, uint32_t count, uint16_t label)
     return found[picked];
 }
 
-/* Not of the last store, which any access may read. */
+/* May the access read this store? Not called for the last store, which any
+ * access may read. */
 static bool
 may_read(const struct reading *r, uint32_t index)
 {
@@ -113,7 +114,8 @@ list_sources(const struct reading *r, uint32_t *found)
     return count;
 }
 
-/* The same for a read by the system, which knows more than the thread. */
+/* List the sources of a read by the system, which knows more than the thread.
+ */
 static __attribute__((noinline)) uint32_t
 list_for_system(const struct reading *r, uint32_t *found)
 {
@@ -176,7 +178,7 @@ futile_of(const struct location *l, const uint32_t *found, uint32_t count)
         if (sim_futile_knows(name, l->stores[found[i]].value))
             futile |= UINT64_C(1) << i;
     }
-    /* To stay at the last one may be for ever: only that shows a livelock. */
+    /* Keep the last store: a livelock is a thread that reads it for ever. */
     return futile == all ? futile : futile & ~UINT64_C(1);
 }
 

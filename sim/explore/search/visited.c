@@ -180,7 +180,7 @@ sim_visited_init(struct sim_visited *set, uint64_t count_max)
 bool
 sim_visited_init_shared(struct sim_visited *set, uint64_t count_max)
 {
-    /* Tables are up to twice 4/3 of their keys, and leave as much behind. */
+    /* A table has up to 8/3 slots per key, and its old rooms took as many. */
     const size_t bytes =
         (size_t)count_max * 6 * sizeof *set->keys + ((size_t)1 << 24);
     struct sim_visited_shared *shared =

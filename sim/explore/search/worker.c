@@ -18,7 +18,7 @@ struct worker {
     int fd;
     struct sim_shared *shared;
     struct sim_slot *slot;
-    uint32_t runs_left; /* that it has taken from the shared ones */
+    uint32_t runs_left; /* of those it took from the shared budget */
     bool failure_sent;
 };
 
@@ -99,7 +99,7 @@ sim_message_free(struct sim_message *m)
     m->data = NULL;
 }
 
-/* ---- What it tells ---- */
+/* ---- Reports to the coordinator ---- */
 
 static void
 publish(const struct sim_search *s)
@@ -229,7 +229,7 @@ pause_worker(struct sim_search *s)
     return false;
 }
 
-/* ---- Its life ---- */
+/* ---- The worker's main loop ---- */
 
 static void
 send_again(const struct sim_search *s)
