@@ -117,14 +117,15 @@ subjects_audit_line(FILE *file, const struct subjects_audit *audit,
 void
 subjects_audit_details_head(FILE *file)
 {
-    fprintf(file,
-            "\nEach size alone. v: variance for each sample; live: as shown;"
-            "\nfirst, ten: a thread of so many allocations; 64, 4096: so "
-            "aligned;\nmoved, place: a realloc; new, old: after and before "
-            "R doubles;\nfork: correlation with the child; full: once the "
-            "table is;\nsite: objects, all sizes at one site; zero: bytes a "
-            "size of 0 counts\n\n%-*s %9s",
-            NAME_WIDTH, "", "bytes");
+    fprintf(
+        file,
+        "\nEach size alone. v: variance per sample; live: as shown;\nfirst, "
+        "ten: a thread's first allocation, its first ten;\n64, 4096: "
+        "aligned to that; moved, place: a realloc;\nnew, old: after and "
+        "before R doubles; fork: correlation with the child;\nfull: once "
+        "the table is full; site: objects, all sizes at one site;\nzero: "
+        "bytes that a size of 0 counts\n\n%-*s %9s",
+        NAME_WIDTH, "", "bytes");
     for (int i = 0; i < 13; i++) {
         static const char *const names[] = {
             "v",     "live", "first", "ten",  "64",   "4096", "moved",

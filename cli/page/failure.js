@@ -288,7 +288,7 @@ const words = {
   "gc-terminate-stw": "marking ends and all is swept while the world is stopped; the next cycle of the profile begins",
   "gc-flush": "the profile publishes its oldest cycle", "gc-post-sweep": "the heap profile is informed that the sweep is done",
   snapshot: "the profile of what is in use is read", "snapshot-all": "the whole profile is read", iterate: "what is published is read",
-  block: "a wait of so many ticks has ended at a stack", mutex: "a release has ended waits of so many ticks at a stack",
+  block: "a wait of that many ticks, at a stack, has ended", mutex: "a release, at a stack, has ended waits of that many ticks",
 };
 const wordOf = (event) => isThreads ? "" : words[event.text.replace(/^(@\+\d+ )?([pt]\d+: )?/, "").split(" ")[0]] || "";
 
@@ -359,7 +359,7 @@ document.addEventListener("keydown", (e) => {
 function choices() {
   if (!data.curve) return null;
   return [el("h2", {}, "How likely it is, once the first choices are given"),
-    el("p", {class: "soft"}, "Each bar: " + data.curve_runs + " random runs that begin with so many choices of this run, and how many of them fail."),
+    el("p", {class: "soft"}, "Each bar: " + data.curve_runs + " random runs that begin with the first choices of this run (on the left: how many), and the share of them that fails."),
     el("table", {class: "grid"}, el("tbody", {}, data.curve.map(([given, percent]) => el("tr", {},
         el("td", {class: "number"}, given), el("td", {class: "number"}, percent + " %"),
         el("td", {}, el("div", {style: `width:${Math.max(1, percent * 3)}px;height:10px;background:var(--accent)`}))))))];
