@@ -37,7 +37,7 @@ slice_of(const struct bench_load *load, uint32_t slice)
                         (BENCH_ORDER - BENCH_OPS - BENCH_OPS / 2)];
 }
 
-/* One by one: an operation begins when the one before has ended. */
+/* Do the operations one by one: each begins when the previous one has ended. */
 static void
 run_isolated(const struct bench_batches *batches, struct bench_stage *stage)
 {
@@ -205,11 +205,11 @@ bench_insert_pair(const struct bench_batches *batches)
            (BENCH_PAIR * BENCH_BATCH);
 }
 
-enum { BLOCK = 16 }; /* batches for each reading of processor time */
+enum { BLOCK = 16 }; /* batches for each reading of CPU time */
 
 /*
- * What inserting took. Ticks are precise, but go on while another process has
- * the processor; processor time is coarse, and includes staging.
+ * The time that insertions took. Ticks are precise, but continue while another
+ * process has the processor; CPU time is coarse, and includes staging.
  */
 struct spent {
     double ns;       /* of insertions in undisturbed blocks of batches */

@@ -11,7 +11,8 @@
 
 enum { BENCH_OPS = 1 << 15 }; /* operations of a repetition */
 
-/* Do `count` operations on the staged keys. returns: anything, for use */
+/* Do `count` operations on the staged keys. returns: any value that depends on
+ * the results, so that they are computed */
 typedef uint64_t (*bench_batch_fn)(void *context,
                                    const struct bench_stage *stage,
                                    uint32_t count);
@@ -23,7 +24,7 @@ struct bench_batches {
     /* What each thread does first and last; NULL: nothing. */
     void (*thread_begin)(void);
     void (*thread_end)(void);
-    uint32_t threads; /* 1 or 2, each on a processor of its own */
+    uint32_t threads; /* 1 or 2, each on its own processor */
     bool isolated;    /* no operation overlaps the next; one thread only */
 };
 
@@ -37,7 +38,7 @@ double bench_batches_once(void *batches, uint32_t round);
 /*
  * Insert all keys of a load in order.
  *
- * in, out: batch_ticks, of each batch the least so far; NULL: not asked for
+ * in, out: batch_ticks, the least of each batch so far; NULL: not measured
  * returns: ns per operation, over all batches
  */
 double bench_insert_all(const struct bench_load *load, bench_batch_fn batch,

@@ -25,7 +25,7 @@ struct bench_entrant {
     void *context;
 };
 
-/* What a row is about. 0 or NULL: the operation has no such parameter. */
+/* The parameters and goals of a row. 0 or NULL: the row has none. */
 struct bench_row {
     const char *operation;
     const char *order; /* of the accesses, or the kind of stacks */
@@ -48,7 +48,7 @@ struct bench {
     uint32_t rows_planned;
     uint32_t rows_done;
     uint32_t numbers; /* of entrants in rows */
-    uint32_t noisy;   /* those of them that were not reported */
+    uint32_t noisy;   /* of these, the ones that were not reported */
     uint64_t begun_ns;
     bool quick;
 };
@@ -93,7 +93,7 @@ bench_ticks(void)
 uint64_t bench_now_ns(void);
 
 /*
- * returns: processor time of the calling thread; for repetitions of many
+ * returns: CPU time of the calling thread; for repetitions of many
  *          microseconds, during which another process may get the processor
  */
 uint64_t bench_cpu_ns(void);
@@ -124,8 +124,9 @@ bench_use(uint64_t value)
 }
 
 /*
- * Touch memory and return it, so that a first touch right after this costs what
- * the guest kernel takes for a page, without what the host takes to supply it.
+ * Touch memory and return it to the kernel. In a virtual machine a first touch
+ * right after this costs only what the guest kernel takes for a page, not what
+ * the host takes to supply it.
  */
 void bench_warm_pages(size_t bytes);
 

@@ -81,8 +81,8 @@ measure(struct capture *capture)
     capture->spent_ns = bench_cpu_ns() - begun_ns;
 }
 
-/* Measure below `left` more frames; written so that no compiler makes it a
- * loop. */
+/* Call itself `left` times, then measure; written so that no compiler makes it
+ * a loop. */
 static __attribute__((noinline, noclone)) uint32_t
 descend(struct capture *capture, uint32_t left)
 {

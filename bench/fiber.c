@@ -18,7 +18,7 @@
 enum {
     SWITCHES = 100000,
     FIBERS_MAX = 10000,
-    ACTORS_MAX = 10000, /* of a step */
+    ACTORS_MAX = 10000, /* in the step benchmark */
     CONTEXT_STACK_BYTES = 64 * 1024,
     BUFFERS = 64
 };
@@ -27,7 +27,7 @@ static struct sim_fiber home;
 static struct sim_fiber fibers[FIBERS_MAX];
 static uint32_t running;
 
-/* Back at once, for good. */
+/* Switch back at once, again and again. */
 static void
 bounce(void)
 {

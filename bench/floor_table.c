@@ -135,7 +135,7 @@ const struct bench_table bench_floor_table = {
     .create = floor_create,
     .destroy = floor_destroy,
     .intern = floor_intern,
-    .concurrent = true, /* while nobody inserts */
+    .concurrent = true, /* while no thread inserts */
     .large = true,
 };
 

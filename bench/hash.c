@@ -20,7 +20,7 @@ BENCH_LOOP(hash_all, const struct hash,
            prof_hash_stack(table->kind, key->frames, (uint32_t)key->words - 2,
                            key->size_bytes));
 
-/* A call, as ours is one. */
+/* Not inlined, because our hash is a call, too. */
 static __attribute__((noinline)) uint64_t
 xxh3(const uintptr_t *frames, uint32_t depth, uint64_t size_bytes)
 {

@@ -87,7 +87,7 @@ run_point(struct bench *bench, const struct point *point, struct bench_peer *go)
     (void)bench_insert_all(&load, bench_floor_counted.intern, floor_table,
                            NULL);
     batches[0].batch = bench_ours_alloc;
-    batches[1].batch = bench_floor_counted.intern; /* what the machine asks */
+    batches[1].batch = bench_floor_counted.intern; /* the lower bound */
     batches[1].context = floor_table;
     run_operation(bench, point,
                   (struct bench_row){.operation = "alloc",

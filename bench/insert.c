@@ -113,7 +113,7 @@ ours_touched(const struct bench_load *load, const struct prof_config *config)
             proc, prof_heap_alloc(proc, record + 1, load->depth, record[0]));
     }
     for (uint32_t rounds = 0; rounds < 3; rounds++) {
-        /* In each of the slots. */
+        /* Count one in each of the slots. */
         for (prof_bucket bucket = 1; bucket <= load->n; bucket++)
             prof_heap_free(proc, bucket);
         if (prof_heap_next_cycle(prof) != PROF_OK ||
@@ -129,7 +129,7 @@ ours_touched(const struct bench_load *load, const struct prof_config *config)
     return pages * page;
 }
 
-/* returns: bytes a key that a table took, of pages and of malloc() */
+/* returns: bytes per key that a table took, of pages and of malloc() */
 static double
 memory_once(void *context, uint32_t round)
 {

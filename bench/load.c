@@ -82,7 +82,8 @@ make_program(struct program *program, uint64_t *state)
     }
 }
 
-/* One call: its return address, and the function that is called. */
+/* Draw a call in function f. out: *pc, its return address. returns: the callee
+ */
 static uint32_t
 step(const struct program *program, uint64_t *state, uint32_t f, uint64_t *pc)
 {
@@ -205,7 +206,7 @@ bench_load_make(struct bench_load *load, enum bench_stacks stacks,
     *load = (struct bench_load){.n = n, .depth = depth};
     load->bytes =
         (2 + words) * sizeof *load->words + BENCH_ORDER * sizeof *load->order;
-    /* Without a name, so that nothing stays behind whatever happens. */
+    /* A file without a name disappears, however the program ends. */
     load->descriptor = memfd_create("bench-load", MFD_CLOEXEC);
     snprintf(load->path, sizeof load->path, "/proc/%ld/fd/%d", (long)getpid(),
              load->descriptor);

@@ -1,4 +1,4 @@
-/* ours.c -- the library as an entrant: what embedders call, nothing inside. */
+/* ours.c -- the library as an entrant, through its public functions only. */
 #include "ours.h"
 
 #include <stdlib.h>
@@ -23,7 +23,7 @@ proc_of(const struct bench_ours *ours)
 void
 bench_ours_make(struct bench_ours *ours, const struct bench_load *load)
 {
-    /* Twice: heap and contention rows of each stack. */
+    /* Twice as many buckets: a heap and a contention bucket for each stack. */
     const struct prof_config config = {
         .buckets_max = 2 * load->n,
         .depth_max = load->depth,

@@ -9,7 +9,7 @@ struct bench_ours {
     struct prof *prof;
     const struct bench_load *load;
     prof_bucket *buckets; /* by index in the load */
-    uint64_t *counters;   /* of the floor, by bucket */
+    uint64_t *counters;   /* of the lower bound, by bucket */
     void *block;
     size_t bytes;
 };

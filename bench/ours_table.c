@@ -52,7 +52,8 @@ const struct bench_table bench_ours_table = {
     .large = true,
 };
 
-/* As the tracer numbers stacks: the same table, no size in the key. */
+/* Number stacks as the tracer does: in this table, without a size in the key.
+ */
 BENCH_LOOP(ours_stack_id, struct ours,
            prof_table_intern(&table->prof->table, KIND_HEAP, key->frames,
                              (uint32_t)key->words - 2, 0));

@@ -9,8 +9,8 @@
 #include "bench.h"
 
 enum {
-    SPINS = 10000, /* then the other is not running: let it */
-    PART = 5       /* of the rounds, must count */
+    SPINS = 10000, /* after these, yield: the other thread is not running */
+    PART = 5       /* one round in five must count */
 };
 
 /* A round counts if both threads were at work for this share of the slower
@@ -65,7 +65,7 @@ run_half(void *context)
     return NULL;
 }
 
-/* returns: ticks of one thread, < 0 if one was at it and the other was not */
+/* returns: ticks of one thread, < 0 if the two did not run together */
 static double
 shared_round(const struct span *a, const struct span *b)
 {

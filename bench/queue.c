@@ -1,8 +1,8 @@
 /*
  * queue.c -- the simulator's event queue, compared with that of ns-3. The
  * operation is "hold": with n actors in the queue, take the first that is due
- * and make it due again some time later. If several are due, our queue asks for
- * a choice, and theirs goes by number.
+ * and make it due again some time later. If several are due, our queue makes a
+ * choice, and theirs takes them by number.
  */
 #include "queue.h"
 
@@ -91,7 +91,8 @@ heap_pop(struct heap *heap)
     return first;
 }
 
-/* The usual one: a binary heap of (time, who), whose ties go as they come. */
+/* The usual event queue: a binary heap of (time, who), in which ties have no
+ * fixed order. */
 static double
 heap_once(void *context, uint32_t round)
 {

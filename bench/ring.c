@@ -109,8 +109,8 @@ plain_once(void *context, uint32_t round)
 }
 
 /*
- * Lower bound of a post-sweep, while frees may still arrive: each count of
- * frees is taken by an atomic exchange; counts of allocations no longer change.
+ * Lower bound of a post-sweep, while frees may still arrive: an atomic exchange
+ * takes each count of frees; counts of allocations no longer change.
  */
 static double
 exchanges_once(void *context, uint32_t round)
@@ -189,7 +189,7 @@ flush_once(void *context, uint32_t round)
     return flush_filled(context, 1);
 }
 
-/* One bucket in a hundred had events: what a cycle of a large program is. */
+/* Flush if one bucket in a hundred had events, as in a large program. */
 static double
 flush_idle_once(void *context, uint32_t round)
 {
@@ -227,7 +227,7 @@ snapshot_once(void *context, uint32_t round)
     return a_bucket(ring, begun);
 }
 
-/* One record of Go's. */
+/* A record of Go's MemProfile. */
 static void
 copy_record(void *context, const struct prof_heap_record *from)
 {

@@ -28,7 +28,7 @@ enum {
     COUNTER_LINE = 8,
     ADDITIONS = 200000,
     STEPS = 9,       /* 1, 2, 4, .. 128 and 192 processors */
-    WORK_PS = 36000, /* 6 ns of them an addition to a line that is here */
+    WORK_PS = 36000, /* with 6 ns for an addition to a line it already has */
     NEAR_PS = 16000,
     FAR_PS = 150000
 };
@@ -97,7 +97,7 @@ make_ends(void)
     }
 }
 
-/* The part of the events that the hottest line gets. */
+/* The share of the events that go to the hottest cache line. */
 static double
 hottest(enum sim_cores_layout layout)
 {
@@ -114,14 +114,14 @@ hottest(enum sim_cores_layout layout)
     return most;
 }
 
-/* No more events a us than this: 1 / (p h), or the processors' own work. */
+/* The most events per us: 1 / (p h) (cores.c), or the processors' own work. */
 static double
 bound_of(const struct machine *machine, enum sim_cores_layout layout,
          uint32_t cores)
 {
     const double work = cores / (WORK_PS * 1e-6);
     const double near = machine->cores_of_die;
-    /* On average over where the line was before. */
+    /* The average over the places where the line may have been before. */
     const double far_share =
         cores <= near ? 0 : (cores - near) / (double)(cores - 1);
     const double handover_us =

@@ -11,7 +11,7 @@
 
 enum {
     ROUNDS = 100,
-    ADDS = 1000, /* a round */
+    ADDS = 1000, /* in a round */
     LINE_WORDS = 8,
 };
 
@@ -31,7 +31,7 @@ add(void *context, uint32_t thread, uint32_t round)
         atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
 }
 
-/* Each adds when the word says that it is its round. */
+/* Each thread adds when the word shows that it is its round. */
 static void
 hand_over(void *context, uint32_t thread, uint32_t round)
 {
@@ -48,7 +48,7 @@ hand_over(void *context, uint32_t thread, uint32_t round)
     }
 }
 
-/* returns: ns an addition of one thread, while the other adds, too */
+/* returns: ns per addition of one thread, while the other adds, too */
 static double
 run(void *context, void (*once)(void *, uint32_t, uint32_t))
 {

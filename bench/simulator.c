@@ -83,7 +83,7 @@ all_judged_once(void *context, uint32_t round)
     return judged(s, s->all, SIM_WORLDS_BOTH);
 }
 
-/* Long worlds of the same kind: what a run's beginning costs matters less. */
+/* Run long worlds of this kind, so that the beginning of a run costs little. */
 static double
 applied_once(void *context, uint32_t round)
 {

@@ -22,10 +22,10 @@ struct point {
     double goal_isolated; /* the same; < 0: a row without a goal; 0: no row */
     bool two_threads;
     bool quick;
-    bool stack_ids; /* of the tracer, and nothing else */
+    bool stack_ids; /* only the row of the tracer's stack numbers */
 };
 
-/* From peers.md's machine; docs/speed.md says what ours allows. */
+/* Measured on another machine; docs/speed.md says what ours allows. */
 static const double GOAL_TWO_THREADS = 2.25;
 static const double GOAL_BEST = 1.1;
 
@@ -50,7 +50,7 @@ static const struct point points[] = {
 
 enum {
     POINTS = sizeof points / sizeof *points,
-    ALL_UP_TO = 1000000 /* keys; above, only those that say they may */
+    ALL_UP_TO = 1000000 /* keys; above, only tables with `large` */
 };
 
 /* The entrants at one point (keys, depth, order). */
@@ -129,7 +129,8 @@ empty(struct party *party)
     party->count = 0;
 }
 
-/* One row: all who can with so many threads, back to back or not. */
+/* Run one row: all tables that support this number of threads, with isolated
+ * operations or not. */
 static void
 run_row(struct bench *bench, struct party *party, const struct bench_row *row,
         const char *go_verb, bool isolated)

@@ -126,7 +126,7 @@ map(size_t bytes)
     return pages;
 }
 
-/* As prof_init() says; small blocks stay as they are. */
+/* Use huge pages as prof_init() recommends, but not for small blocks. */
 void *
 bench_pages(size_t bytes)
 {

@@ -119,7 +119,8 @@ emit_pair(void *context, uint32_t round)
     return ticks * bench_ns_a_tick() / (BENCH_PAIR * (EVENTS / ROUNDS));
 }
 
-/* Less what a session without events has; each buffer has a header, too. */
+/* Bytes per event, without those of a session that has none; buffers' headers
+ * are included. */
 static double
 bytes_once(void *context, uint32_t round)
 {
@@ -135,7 +136,7 @@ bytes_once(void *context, uint32_t round)
     return (double)(tracing->bytes - empty_bytes) / EVENTS;
 }
 
-/* What a stamp asks for at least: the clock is read. */
+/* Lower bound of a stamp: it must read the clock. */
 static double
 clock_once(void *context, uint32_t round)
 {
@@ -194,7 +195,7 @@ static void
 start_peers(struct bench *bench, struct bench_peer peers[PEERS])
 {
     (void)bench_go_start(&peers[GO]);
-    /* A script that makes a session for what was built. */
+    /* Start a script, which makes a session for the program built. */
     (void)bench_peer_start(&peers[LTTNG], "lttng-ust",
                            access("out/bench/peers/lttng", X_OK) == 0
                                ? "bench/peers/lttng.sh"
@@ -226,7 +227,7 @@ run_row(struct bench *bench, struct rows *rows, struct bench_row row,
     if (row.threads == 1)
         entrants[count++] = (struct bench_entrant){"(clock)", clock_once, NULL};
     for (size_t i = 0; i < PEERS; i++) {
-        /* The others know events with one number only. */
+        /* The other peers have only events with one number. */
         if (rows->peers[i].to == NULL ||
             (i != GO && event != PROF_EV_HEAP_ALLOC))
             continue;

@@ -19,7 +19,7 @@ static struct {
     struct sim_rng rng;
 } bed;
 
-/* The first acts, and is due again later. */
+/* Let the first actor act, and make it due again later. */
 static void
 hold(void)
 {

@@ -150,7 +150,7 @@ count_events(const struct prof_trace_config *config,
     bed.depth = DEPTH;
     for (size_t i = 0; i < rows_count; i++) {
         bed.event = rows[i].event;
-        emit(); /* every stack has its number */
+        emit(); /* afterwards every stack has a number */
         count(rows[i].name, emit);
     }
     if (prof_trace_drops(bed.trace).no_buffer != 0)
@@ -178,7 +178,7 @@ count_file(void)
 
     must(prof_init(&prof, &config, bench_pages(bytes), bytes));
     for (uint32_t i = 0; i < STACKS; i++) {
-        uintptr_t stack[DEPTH]; /* of few places, as those of programs are */
+        uintptr_t stack[DEPTH]; /* with few different frames, as in programs */
 
         for (uint32_t frame = 0; frame < DEPTH; frame++)
             stack[frame] = 0x401000 + gate_stack(bed.frames, i)[frame] % PLACES;

@@ -15,12 +15,12 @@ extern "C" {
 }
 
 struct flat_entry {
-    uint64_t hash; /* so that growing reads no key */
+    uint64_t hash; /* stored, so that growing need not read the key */
     uint64_t counters[BENCH_COUNTER_BYTES / 8];
     struct bench_key key;
 };
 
-/* A key that is looked for, with its hash. */
+/* A key to look up, with its hash. */
 struct flat_wanted {
     const struct bench_key *key;
     uint64_t hash;
@@ -57,7 +57,7 @@ struct flat_equal {
     }
 };
 
-/* In namespaces without a name: every object has its own. */
+/* In an unnamed namespace, since each peer's object file has its own copy. */
 namespace
 {
 typedef FLAT_SET<flat_entry *, flat_hash, flat_equal> flat_set;

@@ -54,6 +54,6 @@ main(void)
 
     bench_pin(0);
     if (!lttng_ust_tracepoint_enabled(bench, number))
-        return 1; /* no session: it would measure a test of a flag */
+        return 1; /* without a session only a test of a flag is measured */
     return serve(verbs, sizeof verbs / sizeof *verbs);
 }

@@ -1,4 +1,4 @@
-/* lttng_event.h -- one event with one number, as LTTng wants it declared. */
+/* lttng_event.h -- declares one event with one number for LTTng. */
 #undef LTTNG_UST_TRACEPOINT_PROVIDER
 #define LTTNG_UST_TRACEPOINT_PROVIDER bench
 #undef LTTNG_UST_TRACEPOINT_INCLUDE

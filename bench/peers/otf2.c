@@ -13,11 +13,11 @@
 
 enum { EVENTS = 200000, ROUNDS = 1000, CHUNK_BYTES = 4 << 20 };
 
-/* Of a writer. Time goes on from one repetition to the next. */
+/* The state of a writer. Time continues from one repetition to the next. */
 static struct tracer {
     OTF2_EvtWriter *writer;
     uint64_t counted_ticks;
-} tracers[BENCH_PAIR + 1]; /* the last counts */
+} tracers[BENCH_PAIR + 1]; /* the last has a clock that only counts */
 
 static inline uint64_t
 clock_ticks(void)

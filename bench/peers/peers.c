@@ -20,7 +20,7 @@ bench_peer_start(struct bench_peer *peer, const char *name, const char *path)
     *peer = (struct bench_peer){.name = name};
     if (path == NULL || access(path, X_OK) != 0)
         return false;
-    /* Not for other peers: one that held our end would keep this one alive. */
+    /* Other peers must not inherit our ends: that would keep this one alive. */
     if (pipe2(to, O_CLOEXEC) != 0 || pipe2(from, O_CLOEXEC) != 0)
         return false;
     fflush(NULL);
@@ -45,13 +45,13 @@ bench_peer_stop(struct bench_peer *peer)
 {
     if (peer->to == NULL)
         return;
-    fclose(peer->to); /* it reads the end and exits */
+    fclose(peer->to); /* the peer reads the end of its input and exits */
     fclose(peer->from);
     waitpid(peer->process, NULL, 0);
     peer->to = NULL;
 }
 
-/* A peer that does not answer in time is no peer from then on. */
+/* Wait for an answer. A peer that does not answer in time is stopped. */
 static bool
 read_answer(struct bench_peer *peer, char *line, int line_bytes)
 {

@@ -22,12 +22,12 @@ struct bench_command {
     const char *verb;
 };
 
-/* returns: false if the peer is not there; it is not an error */
+/* returns: false if the peer was not built, which is not an error */
 bool bench_peer_start(struct bench_peer *peer, const char *name,
                       const char *path);
 void bench_peer_stop(struct bench_peer *peer);
 
-/* returns: what it replied, < 0 if it did not */
+/* returns: the number that the peer replied; < 0 if it did not reply */
 double bench_peer_ask(struct bench_peer *peer, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -88,7 +88,7 @@ location_of(uint64_t address)
     return location->id;
 }
 
-/* Point at each of `count` messages of `bytes` in a row. */
+/* Make pointers to `count` adjacent messages, each of `bytes`. */
 static void *
 pointers_to(void *messages, size_t count, size_t bytes)
 {

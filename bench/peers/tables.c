@@ -29,7 +29,7 @@ bench_tables_add_peers(struct bench_tables *tables, const struct bench *bench)
             table = dlsym(object, "bench_peer_table");
         if (table == NULL)
             bench_skip(bench, names[i], "not built (make bench-peers)");
-        else if (tables->count < BENCH_ENTRANTS_MAX - 1) /* and Go */
+        else if (tables->count < BENCH_ENTRANTS_MAX - 1) /* room for Go */
             tables->all[tables->count++] = table;
     }
 }

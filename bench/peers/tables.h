@@ -21,7 +21,7 @@ struct bench_table {
     void (*thread_end)(void);
     bool concurrent;         /* two threads may look up at a time */
     bool concurrent_inserts; /* and insert */
-    bool large;              /* takes part where a row of all takes minutes */
+    bool large;              /* takes part in rows with many keys, too */
 };
 
 /* What each peer's shared object defines. */
@@ -33,16 +33,16 @@ struct bench_tables {
     size_t count;
 };
 
-/* Find the peers that were built; say which were not. */
+/* Add the peers that were built; print which were not. */
 void bench_tables_add_peers(struct bench_tables *tables,
                             const struct bench *bench);
 
-/* Ours, of buckets and of a trace's stacks; and those of floor_table.c. */
+/* Our tables, of buckets and of a trace's stacks; those of floor_table.c. */
 extern const struct bench_table bench_ours_table;
 extern const struct bench_table bench_ours_stacks;
 extern const struct bench_table bench_floor_table; /* "(lower bound)" */
 extern const struct bench_table
-    bench_floor_counted;                          /* and an atomic addition */
+    bench_floor_counted; /* the same with an atomic addition */
 extern const struct bench_table bench_line_table; /* "(one miss)": hits */
 extern const struct bench_table bench_copy_table; /* "(copy)": inserts */
 
@@ -63,7 +63,7 @@ void bench_arena_make(struct bench_arena *arena, size_t bytes);
 void bench_arena_free(struct bench_arena *arena);
 void *bench_arena_take(struct bench_arena *arena, size_t bytes);
 
-/* The hash of our table, part of the lookup as it is of ours. */
+/* The hash of our table. Peers compute it in the lookup, as our table does. */
 static inline uint64_t
 bench_hash(const struct bench_key *key)
 {

@@ -50,7 +50,7 @@ replace(void *context)
         free(*at);
         *at = block(16 + (draw >> 9) % (draw >> 24 == 0 ? 8192 : 256));
     }
-    return blocks[0]; /* the others are lost, as the program meant */
+    return blocks[0]; /* the other blocks are leaked on purpose */
 }
 
 static void *

@@ -100,7 +100,7 @@ search(struct model_buckets *buckets, const struct model_limits *limits,
     return buckets->count++;
 }
 
-/* The same, but a linear search only when the log's stack and size are new. */
+/* Find or create the bucket, with a search only for a new stack and size. */
 static uint32_t
 recall(struct model_buckets *buckets, const struct model_limits *limits,
        const struct model_bucket *wanted, uint32_t stack)

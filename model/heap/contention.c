@@ -1,12 +1,12 @@
 /*
- * contention.c -- the oracle of contention.h, by the rules as documented.
+ * contention.c -- the oracle of contention.h, from docs/sampling.md.
  *
  *   go1.5, go1.10  an event of c ticks, below the rate R, is kept if the random
  *                  number modulo R is at most c; it counts once, with c ticks
- *   go1.17         kept likewise; it counts R/c times, with R ticks
+ *   go1.17         kept likewise; a kept event counts R/c times, with R ticks
  *   exact          the random number is 0 .. R-1, all equally likely; 0 .. c-1
- *                  keep the event, with R ticks. A total count of R is dealt
- *                  out to these c numbers one by one, round after round
+ *                  keep the event, with R ticks. The counts of these c numbers
+ *                  add up to R, and differ by at most 1
  */
 #include "contention.h"
 
@@ -168,7 +168,7 @@ block_exactly(uint64_t *state, uint64_t cycles, uint64_t rate)
         return once((int64_t)cycles);
     if (residue >= cycles)
         return (struct model_charge){0};
-    /* How many of residue, residue + cycles, ... are below rate. */
+    /* How many of the numbers residue, residue + cycles, ... are below rate. */
     charge.count = (rate - residue + cycles - 1) / cycles;
     return charge;
 }

@@ -33,7 +33,7 @@ struct model_contention {
                                          mutex profile */
     bool sampled;                     /* a rate above 1 has been in force */
     bool changed;                     /* a rate was set after an event */
-    bool any;                         /* an event was offered */
+    bool any;                         /* an event has occurred */
 };
 
 /* What an event adds. */

@@ -9,10 +9,10 @@
  * and then waits in the list `pending` until a call publishes it:
  *
  *                  ring                         stages
- *      next_cycle  -                            all final by now
- *      flush       those final in this cycle    -
- *      snapshot    those final in this cycle    -
- *      post_sweep  those final in the next      -
+ *      next_cycle  -                            events final by now
+ *      flush       events final in this cycle   -
+ *      snapshot    events final in this cycle   -
+ *      post_sweep  events final in the next     -
  *
  * Events that a ring did not publish in their cycle become due again every 3
  * cycles.
@@ -161,7 +161,8 @@ event_publish(struct model_heap *model, const struct event *event)
     }
 }
 
-/* Publish what became final in cycle `now`, now - every, now - 2 every, ... */
+/* Publish the events that became final in cycle `now`, or a multiple of `every`
+ * cycles before. */
 static void
 publish(struct model_heap *model, uint64_t now, uint64_t every)
 {
@@ -251,7 +252,7 @@ on_alloc(struct model_heap *model, const struct truth_entry *entry)
     pending_add(model, bucket, false, model->cycles + 2);
 }
 
-/* An object whose allocation was dropped has no bucket: its free is nothing. */
+/* Record a free. If the object's allocation was dropped, it does not count. */
 static void
 on_free_explicit(struct model_heap *model, uint32_t object)
 {
@@ -367,7 +368,7 @@ on_next_cycle(struct model_heap *model)
     model_live_next_cycle(&model->live);
 }
 
-/* What both a flush and a snapshot do. */
+/* Publish what both a flush and a snapshot publish. */
 static void
 publish_cycle(struct model_heap *model)
 {
@@ -412,7 +413,7 @@ on_snapshot(struct model_heap *model, const struct truth_entry *entry)
     model->answer = answer;
 }
 
-/* A call that lists buckets without a filter and publishes nothing. */
+/* Answer a call that lists buckets without a filter and publishes nothing. */
 static void
 on_listing(struct model_heap *model, enum model_bucket_kind kind, uint32_t room)
 {

@@ -56,7 +56,7 @@ struct model_bucket {
     uint64_t frees;  /* published */
     uint64_t cycles; /* contention only */
     bool by_locks;   /* has waits for simulated locks */
-    bool outlived;   /* nothing was added since a rate was last set */
+    bool outlived;   /* has had no event since a rate was last set */
     double events;   /* the number of contention events as a double, if it may
                         be fractional */
     uint64_t allocs_pending;

@@ -5,7 +5,8 @@
  *   go1.5          gap uniform below 2R, less the overshoot of the last sample
  *   go1.10, 1.17   gap = 1 + floor(-ln 2 R log2(q / 2^26)), q from 1 to 2^26
  *   exact          gap = 1 + U + R V; U below R accepted with probability
- *                  e^(-U/R), V the number of successes of probability 1/e
+ *                  e^(-U/R), V the successes, each of probability 1/e, before
+ *                  the first failure
  */
 #include "heap_sampler.h"
 

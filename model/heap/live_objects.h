@@ -2,7 +2,7 @@
  * live_objects.h -- the heap oracle: which objects existed at a mark
  * termination.
  *
- * It is told the facts of the log one by one, only those about counted objects.
+ * It gets the facts of the log one by one, but only those of counted objects.
  */
 #ifndef MODEL_LIVE_OBJECTS_H
 #define MODEL_LIVE_OBJECTS_H
@@ -56,7 +56,7 @@ void model_live_reset(struct model_live *live, enum model_scheme scheme);
 uint32_t model_live_bucket(const struct model_live *live, uint32_t object);
 
 /*
- * Tell the oracle a fact, in the order of the log.
+ * Pass a fact to the oracle, in the order of the log.
  *
  * in:      at, the fact's entry in the log
  */
@@ -69,7 +69,7 @@ void model_live_terminate(struct model_live *live, bool stopped_sweep);
 void model_live_next_cycle(struct model_live *live);
 void model_live_flush(struct model_live *live); /* or a snapshot */
 void model_live_post_sweep(struct model_live *live);
-/* A snapshot that published everything, because nothing was published. */
+/* Pass a snapshot that published everything, because nothing was published. */
 void model_live_first(struct model_live *live, uint32_t at);
 
 /* The work of model_heap_at(). */

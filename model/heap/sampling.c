@@ -5,8 +5,8 @@
  *                                     [kept]           [kept]
  *
  * For an event of c ticks at rate R, c < R: of the draws 0 .. M-1, floor(M/R)
- * (c+1) + min(M mod R, c+1) have a remainder of at most c. For draws that do
- * not begin at 0, it is the difference of two such numbers.
+ * (c+1) + min(M mod R, c+1) have a remainder of at most c. If the draws do not
+ * begin at 0, their number is the difference of two such numbers.
  */
 #include "sampling.h"
 
@@ -50,7 +50,7 @@ model_block_sums(enum model_era era, struct model_draws draws, uint64_t cycles,
         return sums;
     }
     if (era == MODEL_EXACT) {
-        /* Whole rounds: of R residues c are kept, and stand for all R. */
+        /* In whole rounds: c of R residues are kept, and count as all R. */
         const model_u128 rounds = draws.count / rate;
 
         sums.draws = rounds * rate;

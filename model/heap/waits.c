@@ -3,7 +3,8 @@
  *
  * The wait of the first task in a mutex's queue is charged to the release that
  * ends it; the next task is then the first. With `all`, the release is also
- * charged the mean of the first and the last wait for each task still waiting.
+ * charged with the mean of the first and the last wait for each task that still
+ * waits.
  */
 #include "waits.h"
 

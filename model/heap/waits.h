@@ -30,8 +30,8 @@ void model_waits_begin(struct model_waits *waits,
 /*
  * The holder of a mutex passes it to `task`.
  *
- * in:      now, by the clock of the holder's processor; `all`, whether it is
- *          also charged for the others that wait
+ * in:      now, by the clock of the holder's processor; all, whether the holder
+ *          is also charged for the others that wait
  * out:     *on, whether the event goes to the mutex profile
  * returns: ticks to charge to the holder
  */

@@ -22,8 +22,8 @@ struct field {
     bool is_varint;
 };
 
-/* Memory for everything. It is enough, since no byte holds more than one
- * thing. */
+/* Memory for everything that is read. Its size suffices for any file, since
+ * each item takes at least one byte of the file. */
 struct pool {
     uint8_t *at;
     uint8_t *end;
@@ -319,7 +319,7 @@ read_function(struct model_pprof *profile, struct bytes message,
     function->file = string_of(profile, message, 4);
 }
 
-/* ---- looking ---- */
+/* ---- look-ups ---- */
 
 const struct model_pprof_location *
 model_pprof_location(const struct model_pprof *profile, uint64_t id)
@@ -483,7 +483,7 @@ model_pprof_read(struct model_pprof *profile, const void *bytes,
 {
     const struct bytes all = {.at = bytes,
                               .end = (const uint8_t *)bytes + bytes_count};
-    /* No thing takes more than 128 bytes per byte of its encoding. */
+    /* No item takes more than 128 bytes per byte of its encoding. */
     const size_t room = bytes_count * 128 + 4096;
     struct pool pool;
 

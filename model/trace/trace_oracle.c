@@ -44,7 +44,7 @@ struct model_oracle {
     uint64_t ns_start;
 };
 
-/* One event per fact, and for each session the events of the world's state. */
+/* Allow one event per fact, and for each session those of the world's state. */
 uint32_t
 model_oracle_events_max(uint32_t facts_max)
 {
@@ -100,7 +100,7 @@ session_of(struct model_oracle *oracle)
     return &oracle->sessions[oracle->sessions_count - 1];
 }
 
-/* ---- telling ---- */
+/* ---- listing events ---- */
 
 /* Ticks of a file start at 1: a syscall exit at 0 would have no known time. */
 static int64_t
@@ -215,7 +215,7 @@ end(struct model_oracle *oracle, const struct truth_entry *step)
         hertz(oracle, step, (int64_t)oracle->late_ticks);
 }
 
-/* A task has a processor again after a system call. */
+/* List the return of a task that has a processor again after a system call. */
 static void
 come_back(struct model_oracle *oracle, const struct truth_entry *step)
 {
@@ -233,7 +233,7 @@ come_back(struct model_oracle *oracle, const struct truth_entry *step)
             event->ticks_latest =
                 file_ticks(oracle, task->left_ticks + oracle->late_ticks);
         }
-        if (event->ticks == 0) /* the clock is about to wrap */
+        if (event->ticks == 0) /* the clock has wrapped */
             event->ticks = 1;
         if (event->ticks_latest == 0)
             event->ticks_latest = 1;
@@ -243,7 +243,7 @@ come_back(struct model_oracle *oracle, const struct truth_entry *step)
     task->in_syscall = false;
 }
 
-/* Mark the events of a processor that is given up: the trace must not lose
+/* Mark the events of a processor that is removed: the trace must not lose
  * them. */
 static void
 mark_gone(struct model_oracle *oracle, uint32_t proc)
@@ -269,7 +269,7 @@ static const struct {
     enum model_trace_type type;
     enum { HAS_NOTHING, HAS_VALUE, HAS_OTHER, HAS_TASK } arg;
     enum { STAYS, GETS_READY, GETS_WAITING, GETS_AWAY, GETS_DEAD } task;
-    bool by_nobody; /* the trace gives it no task */
+    bool by_nobody; /* in the trace the event has no task */
 } tellings[TRUTH_KIND_COUNT] = {
     [TRUTH_PROC_START] = {MODEL_TRACE_PROC_START, HAS_VALUE, STAYS, false},
     [TRUTH_PROC_STOP] = {MODEL_TRACE_PROC_STOP, HAS_NOTHING, STAYS, false},

@@ -31,7 +31,7 @@ struct model_oracle_event {
     int64_t ticks_latest; /* ... at most */
     uint32_t stack; /* index into the log's stacks; TRUTH_NO_STACK: empty */
     uint32_t proc;  /* TRUTH_NO_PROC: none */
-    bool is_gone;   /* its processor was given up before the session ended */
+    bool is_gone;   /* its processor was removed before the session ended */
 };
 
 struct model_oracle_session {
@@ -46,10 +46,10 @@ struct model_oracle_session {
                               began? */
     uint32_t returns_late; /* syscall returns whose time was before the
                               session */
-    uint32_t returns;      /* ... and in it */
+    uint32_t returns;      /* ... whose time was in it */
     uint32_t futile;
     uint32_t outside; /* events on no processor */
-    uint32_t gone;    /* processors that were given up */
+    uint32_t gone;    /* processors that were removed */
 };
 
 struct model_oracle;

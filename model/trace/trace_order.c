@@ -183,7 +183,8 @@ settle(struct model_trace *trace, struct wakeups *wakeups,
 
 enum role { ROLE_NONE, ROLE_FIRST, ROLE_MIDDLE, ROLE_BLOCK };
 
-/* Sleep, network waits and syscalls never end a futile wake-up. */
+/* The role of an event in a wake-up. Sleep, network waits and syscalls never
+ * end a futile one. */
 static enum role
 role_of(uint8_t type)
 {

@@ -227,8 +227,8 @@ take_event(struct model_trace *trace, struct decoder *now,
     };
     attribute(event, now);
     if (record->type == MODEL_TRACE_GO_SYS_EXIT) {
-        /* Written late, when a processor was found; args have the true
-           moment. */
+        /* Written late, when a processor was found; the arguments have the
+           time at which it happened. */
         event->seq = (int64_t)record->args[3];
         if (record->args[4] != 0)
             event->ticks = (int64_t)record->args[4];

@@ -15,7 +15,7 @@
  *      bytes    -> trace_wire.c   records, numbers, lengths
  *      records  -> trace_reader.c arguments, frequency, stacks, who did it
  *      order    -> trace_order.c  by sequence; then time must not run back
- *      futile   -> trace_order.c  wake-ups that led to nothing go away
+ *      futile   -> trace_order.c  wake-ups that led to nothing are removed
  *      states   -> trace_rules.c  goroutines and processors obey their states
  *
  * Memory: at most 72 bytes per event (an event has at least three bytes in the
@@ -161,7 +161,8 @@ enum model_trace_verdict model_trace_sort(struct model_trace *trace);
 enum model_trace_verdict model_trace_drop_futile(struct model_trace *trace);
 enum model_trace_verdict model_trace_obey(struct model_trace *trace);
 
-/* Set the verdict and its reason; printf's rules. returns: the verdict. */
+/* Set the verdict and its reason, formatted as by printf(). returns: the
+ * verdict */
 enum model_trace_verdict
 model_trace_reject(struct model_trace *trace, enum model_trace_verdict verdict,
                    uint64_t offset, const char *format, ...)

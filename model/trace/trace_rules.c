@@ -29,10 +29,11 @@ enum need {
     NEEDS_RUNNABLE,
     NEEDS_WAITING,
     NEEDS_PROC,       /* runs on the event's processor; not goroutine 0 */
-    NEEDS_PROC_OR_G0, /* same; or it is goroutine 0 and no other runs there */
+    NEEDS_PROC_OR_G0, /* as above; or goroutine 0, if no other runs there */
 };
 
-/* Whether the state changes to `becomes`, and whether the processor is left. */
+/* Does the state change to `becomes`? Does the goroutine leave its processor?
+ */
 enum effect { KEEPS, BECOMES, LEAVES }; /* LEAVES: becomes, off the processor */
 
 static const struct rule {

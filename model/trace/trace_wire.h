@@ -78,7 +78,7 @@ void model_trace_explain(struct model_trace_reason *reason, uint64_t offset,
  * Check the header and move to the first record.
  *
  * out:     *wire, which borrows `bytes` until its last use
- * returns: false if this is no go 1.5 trace; wire->reason says why
+ * returns: false if this is not a go 1.5 trace; wire->reason says why
  */
 bool model_trace_wire_open(struct model_trace_wire *wire, const uint8_t *bytes,
                            size_t bytes_count);
