@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "prof/flight.h"
+#include "prof/fork.h"
 #include "prof/prof.h"
 #include "session.h"
 
@@ -289,4 +290,58 @@ const struct sim_kernel props_kernel_flight_losses = {
     .finish = losses_are_its_own,
     .threads = {{"control", go_on, NULL}, {"reader", read_the_end, NULL}},
     .threads_count = 2,
+};
+
+/* ---- a fork inside any call ---- */
+
+/* The child has the thread that forked, and none of the parent's generations.
+ */
+static void
+child_of_flight(void)
+{
+    prof_flight_after_fork_child(flight);
+    sim_explore_check(prof_flight_stop(flight, 0, NULL, 0) == PROF_ERR_OFF &&
+                          read_generation() == -1,
+                      "the parent's generations go on in the child");
+    for (int i = 0; i < GENERATIONS + 1; i++) {
+        next_generation();
+        emit_outside(NULL, 0);
+        emit_outside(NULL, 0);
+        if (i > 0)
+            sim_explore_check(read_generation() == 2,
+                              "the child has lost an event, or a buffer");
+    }
+    sim_explore_check(prof_flight_stop(flight, 0, NULL, 0) == PROF_OK &&
+                          read_generation() == 2 && read_generation() == -1,
+                      "the child's recorder does not end");
+}
+
+static void
+fork_flight(void *context, uint32_t thread)
+{
+    (void)context;
+    (void)thread;
+    sim_explore_fork(child_of_flight);
+}
+
+static void
+flight_all(void *context, uint32_t thread)
+{
+    struct prof_flight_part part;
+
+    emit_outside(context, thread);
+    go_on(context, thread);
+    (void)!prof_flight_read(flight, &part);
+    emit_outside(context, thread);
+    go_on(context, thread);
+    (void)!prof_flight_read(flight, &part);
+    (void)!prof_flight_stop(flight, 0, NULL, 0);
+}
+
+const struct sim_kernel props_kernel_fork_flight = {
+    .name = "fork-flight",
+    .about = "a fork inside a flight recorder leaves the child one that is off",
+    .setup = setup,
+    .threads = {{"control", flight_all, fork_flight}},
+    .threads_count = 1,
 };

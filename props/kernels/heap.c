@@ -216,6 +216,35 @@ const struct sim_kernel props_kernel_heap_readers = {
     .threads_count = 2,
 };
 
+/* ---- totals while an event arrives and is published ---- */
+
+static void
+alloc_and_publish(void *context, uint32_t thread)
+{
+    kernel_alloc(thread, 1);
+    kernel_snapshot(context, thread);
+}
+
+static void
+none_is_owed(void *context, uint32_t thread)
+{
+    const struct prof_heap_totals t = prof_heap_totals(kernel_prof);
+
+    (void)context;
+    (void)thread;
+    sim_explore_check(t.allocs_published <= 2 && t.allocs_pending <= 2,
+                      "more is published than was recorded");
+}
+
+const struct sim_kernel props_kernel_heap_totals_owed = {
+    .name = "heap-totals-published",
+    .about = "totals never have more events published than recorded",
+    .setup = nothing_yet,
+    .threads = {{"mutator", alloc_and_publish, NULL},
+                {"sums", none_is_owed, NULL}},
+    .threads_count = 2,
+};
+
 /* ---- totals while an object is allocated and freed ---- */
 
 static void

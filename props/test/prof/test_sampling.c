@@ -254,6 +254,24 @@ TEST(library_and_model_draw_the_same_numbers)
     }
 }
 
+/* A seed may be the time or an address: all of its bits count. */
+TEST(library_and_model_begin_with_the_same_state)
+{
+    for (int i = 0; i < RULES; i++) {
+        struct props_fixture fixture;
+
+        assert_true(props_fixture_begin(&fixture, all_rules[i]));
+        for (uint32_t bit = 0; bit < 64; bit++) {
+            const uint64_t seed = UINT64_MAX - (UINT64_C(1) << bit);
+
+            prof_proc_seed(fixture.proc, seed);
+            assert_true(prof_proc_rng_state(fixture.proc) ==
+                        model_seeded(fixture.era, seed));
+        }
+        props_fixture_end(&fixture);
+    }
+}
+
 /* Resume a generator from `state`; it must continue from `wanted`. */
 static void
 check_resume(const struct prof_rules *rules, uint64_t state, uint64_t wanted)
