@@ -1,5 +1,5 @@
-# report.awk -- reasons, lines.lcov and branches.tsv in; a page out, and numbers
-# by file to the file named `csv`. Exits 1 if something is not reached and has
+# report.awk -- reads reasons, lines.lcov and branches.tsv; prints a page, and
+# writes the numbers of each file to the file named `csv`. Exits 1 if something is not reached and has
 # no reason, if a reason is not needed, or if a figure is below its bar.
 #
 # Not counted: lines that say PROF_UNREACHABLE, and the false side of
@@ -32,7 +32,7 @@ function relative(name) {
     return index(name, here) == 1 ? substr(name, length(here) + 1) : name
 }
 
-# One thing that may be reached: a line, or a side of a condition.
+# Count something that may be reached: a line, or a side of a condition.
 function count(kind, file, line, side, hits, place, text, statement) {
     load(file)
     text = source[file, line]
@@ -85,7 +85,7 @@ FILENAME ~ /lcov$/ {
     false_hits[name] += $5
 }
 
-# PROF_UNREACHABLE, and a case that goes there.
+# Is the line PROF_UNREACHABLE, or a case that leads there?
 function is_unreachable(file, line, i) {
     if (source[file, line] ~ /PROF_UNREACHABLE/)
         return 1
@@ -100,7 +100,7 @@ function is_unreachable(file, line, i) {
     return 0
 }
 
-# Into the list of files, in the order of their names.
+# Insert a file into the list, which is sorted by name.
 function insert(name, at) {
     for (at = ++files_count; at > 1 && files[at - 1] > name; at--)
         files[at] = files[at - 1]
@@ -118,7 +118,7 @@ END {
         if (line_file[i] ~ /check\.h$/ || text ~ /^#/ ||
             is_unreachable(line_file[i], line_number[i]))
             continue
-        # clang 14 has a hole behind an assertion, of a line or two.
+        # clang 14 reports no counts for a line or two behind an assertion.
         if (text ~ /PROF_ASSERT/ && line_hits[line_file[i], line_number[i]] > 0)
             asserted[line_file[i]] = line_number[i]
         if (line_number[i] - asserted[line_file[i]] <= 3 &&
@@ -130,7 +130,7 @@ END {
     for (i = 1; i <= conditions_count; i++) {
         split(conditions[i], part, SUBSEP)
         load(part[1])
-        # Cases are all named (-Wswitch-enum): a switch has no other way out.
+        # All cases are listed (-Wswitch-enum), so a switch has no default path.
         if (source[part[1], part[2]] ~ /^switch \(/ ||
             is_unreachable(part[1], part[2]))
             continue

@@ -3,8 +3,8 @@
  *
  *      trace:    GoBlockSync of 7 at stack s ... GoUnblock of 7 at stack u
  *                |<----------- blocked ----------->|
- *      block:    one event at s, of so many ticks
- *      mutex:    one event at u, of so many, if it was a mutex
+ *      block: one event at s, of the ticks blocked
+ *      mutex: one event at u, of as many, if it was a mutex
  *
  * A trace does not say which waits are for a lock: a task that parks for
  * another reason looks the same, but no profile records it. So the n-th wait of

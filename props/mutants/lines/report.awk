@@ -1,10 +1,10 @@
-# report.awk -- results of mutate_run to a page, a table and a score.
+# report.awk -- makes a page, a table and a score of the results of mutate_run.
 #
 # in:  reports/memory-order.csv; props/mutants/lines/equivalent.txt; the numbers that
 #      same.sh found; mutants.tsv of generate.c; results (see main.c);
 #      variables md, csv (files to write), sample ("" or what was tried), bar
-#      (per cent), higher (which were tried of those that are more than an
-#      operator, and are reported apart)
+#      (per cent), higher (how many were tried of those that change more than an
+#      operator, which are reported apart)
 # out: the score; a line for each explanation that is wrong, and exit 1 for
 #      those or a score below the bar
 
@@ -29,7 +29,7 @@ function quoted(text) {
     return "\"" text "\""
 }
 
-# A reason of one line or more, then, indented, the mutants that it is for.
+# A reason has one or more lines; the mutants it explains follow, indented.
 FILENAME ~ /equivalent\.txt$/ {
     if ($0 ~ /^#/ || $0 ~ /^$/) {
         unfinished = 0
@@ -85,7 +85,7 @@ function who(by, property) {
     kind = $5
     name = $6
     verdict = $7
-    # One with a reason that hangs: its judge was late.
+    # An explained mutant that hangs: its judge was only slow.
     caught = verdict ~ /failed|crashed/ ||
         verdict == "hangs" && !(name in reason_of)
     if (!caught && kind != "pair" && $1 in same)

@@ -1,6 +1,5 @@
-/* no_fsync.c -- files that a test writes need not outlive a power cut. Link
- * with
- * --wrap=fsync. */
+/* no_fsync.c -- makes fsync() do nothing: files that a test writes need not
+ * survive a power failure. Link with --wrap=fsync. */
 
 int __wrap_fsync(int file);
 int

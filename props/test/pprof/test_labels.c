@@ -123,7 +123,7 @@ TEST(a_long_text_is_cut_at_a_byte)
     }
 }
 
-/* Nor is the text read behind the cut, where the program's memory may end. */
+/* A text is not read behind the cut, where the program's memory may end. */
 TEST(a_text_is_not_read_beyond_the_cut)
 {
     static const char *const begun[] = {"k", "\xc3", "\xe2\x82",

@@ -57,7 +57,8 @@ put_bytes(struct dump_profile *to, uint64_t field, const void *from,
     to->count += count;
 }
 
-/* in: numbers, of the fields from 1 on; 0: left out */
+/* Write the fields of a message. in: numbers, of the fields from 1 on; 0: left
+ * out */
 static void
 put_message(struct dump_profile *to, uint64_t field, const uint64_t *numbers,
             uint64_t count)
@@ -76,7 +77,7 @@ static const char *const strings[] = {
     "",    "inuse_objects", "count", "inuse_space", "bytes", "known",
     "k.c", "/no/such.so",   "space", "label",       "text",  "known_raw"};
 
-/* Ids have gaps, and do not come in order. */
+/* Ids have gaps, and are not in order. */
 static const uint64_t stacks[STACKS][4] = {{5, 9, 0, 0},     {9, 8, 6, 0},
                                            {70000, 0, 0, 0}, {6, 0, 0, 0},
                                            {8, 8, 70000, 5}, {5, 0, 0, 0}};
@@ -97,7 +98,7 @@ put_sample(struct dump_profile *to, const uint64_t *stack,
     put_bytes(to, 2, sample.bytes, sample.count);
 }
 
-/* The mapping of this program's code. */
+/* Find the mapping of this program's code. */
 static void
 put_code(struct dump_profile *to)
 {
@@ -215,7 +216,7 @@ by_text(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Sorted; those that add up to 0 are left out. */
+/* Print the lines sorted; those that add up to 0 are left out. */
 static char *
 print_lines(const struct lines *lines)
 {
@@ -251,7 +252,8 @@ mapping_of(const struct model_pprof *profile, uint64_t id)
     return NULL;
 }
 
-/* What has no name is named by the address that a call there returns to. */
+/* A location without a name is shown as the address to which its call
+ * returns. */
 static size_t
 print_call(char *to, size_t room, const struct model_pprof *profile,
            uint64_t id)
@@ -314,7 +316,7 @@ struct part {
     const uint8_t *end;
 };
 
-/* The fields of a message: of each number all that there are, in order. */
+/* The fields of a message: for each number all such fields, in order. */
 struct field {
     uint64_t number;
     uint64_t value;
@@ -347,7 +349,7 @@ next(struct part *from, struct field *field)
     return true;
 }
 
-/* returns: the value of the last such field; 0: none */
+/* returns: the last field with this number; 0: there is none */
 static struct field
 last(struct part from, uint64_t number)
 {
@@ -361,7 +363,7 @@ last(struct part from, uint64_t number)
     return found;
 }
 
-/* The tables of the dictionary, by the number of their field. */
+/* The dictionary's tables, by field number. */
 static struct {
     struct part entries[TABLE_MAX];
     size_t count;
@@ -386,7 +388,7 @@ read_tables(struct part dictionary)
         tables[field.number].entries[tables[field.number].count++] =
             field.inner;
     }
-    for (uint64_t i = 1; i < 8; i++) /* the first says nothing */
+    for (uint64_t i = 1; i < 8; i++) /* the first entry is empty */
         assert_ptr_equal(entry(i, 0).at, entry(i, 0).end);
 }
 

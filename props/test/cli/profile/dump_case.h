@@ -16,21 +16,21 @@ struct dump_profile {
     size_t count;
 };
 
-/* Two functions of one name, in two files, and an address in each. */
+/* returns: an address in a function; the two have one name, in two files */
 uintptr_t dump_here(void);
 uintptr_t dump_there(void);
 
-/* What has a name: one location; one, and the rest is code of this program;
- * all of them. */
+/* Which locations have names: one; one and those of this program's code;
+ * all. */
 enum dump_names { DUMP_ONE, DUMP_OF_CODE, DUMP_ALL };
 
-/* in: seed, of the samples */
+/* Make a profile. in: seed, of its samples */
 void dump_make(struct dump_profile *profile, uint64_t seed,
                enum dump_names names);
 
 /*
- * What a profile says, in lines that are sorted: of each type and stack the
- * sum, with each call's address, mapping, function, file and line.
+ * Print what a profile says, as sorted lines: for each type and stack the sum,
+ * and each call's address, mapping, function, file and line.
  *
  * returns: the lines, to be freed
  */

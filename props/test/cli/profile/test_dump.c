@@ -1,7 +1,7 @@
 /*
- * test_dump.c -- `profsim dump` and `profsim top`, with an agent that is played
- * here: which files there are, that they say what the agent sent, and what
- * happens when memory or the disk ends.
+ * test_dump.c -- `profsim dump` and `profsim top`, with an agent that the test
+ * plays: which files are written, that they say what the agent sent, and what
+ * happens when memory or the disk is full.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -68,7 +68,7 @@ cli_agent_ask(uint64_t process, const char *request, uint8_t **bytes,
             empty.count = 2;
             from = &empty;
         }
-        *bytes = __real_calloc(1, from->count + 1); /* is not refused */
+        *bytes = __real_calloc(1, from->count + 1); /* not refused */
         memcpy(*bytes, from->bytes, from->count);
         *bytes_count = from->count;
         return NULL;
@@ -78,8 +78,8 @@ cli_agent_ask(uint64_t process, const char *request, uint8_t **bytes,
 
 /* ---- The command ---- */
 
-static uint32_t asked_to_fail; /* this request for memory; 0: none */
-static size_t most_bytes;      /* of a file; 0: any */
+static uint32_t asked_to_fail; /* the request for memory that fails; 0: none */
+static size_t most_bytes;      /* of a file; 0: no limit */
 static enum cli_exit (*command)(int argc, char **argv);
 
 static enum cli_exit
@@ -130,7 +130,7 @@ path_of(char *path, size_t room, int kind, bool otlp)
     folder_path(path, room, name);
 }
 
-/* Read a file, and remove it. returns: its bytes; 0: there is none */
+/* Read a file, and remove it. returns: its length; 0: there is no file */
 static size_t
 take_file(int kind, bool otlp, uint8_t *bytes)
 {
@@ -156,7 +156,7 @@ take_file(int kind, bool otlp, uint8_t *bytes)
 
 static uint8_t file_bytes[2][FILE_MAX];
 
-/* A location of this program's code has its function's name. */
+/* Check that a location of this program's code has its function's name. */
 static void
 expect_named(const struct model_pprof *profile, uint64_t id, const char *file)
 {
@@ -273,7 +273,8 @@ TEST(each_kind_that_has_samples_is_a_file)
 
 /* ---- Limits ---- */
 
-/* Both kinds are there, and whole; what is there after a failure is whole. */
+/* Check that both kinds are there, and complete. After a failure, what is there
+ * must be complete. */
 static void
 expect_whole_or_failed(const struct captured *said, size_t (*whole)[2],
                        uint8_t (*wanted)[2][FILE_MAX])
@@ -307,7 +308,8 @@ TEST(what_is_written_is_whole_or_a_failure_is_told)
 
     for (int i = 0; i < KINDS; i++) {
         answers[i] = i < 2 ? THERE : REFUSED;
-        dump_make(&sent[i], (uint64_t)i, DUMP_ALL); /* no name is looked up */
+        dump_make(&sent[i], (uint64_t)i,
+                  DUMP_ALL); /* without names to look up */
     }
     said = dump(true);
     for (int i = 0; i < 2; i++)
@@ -336,7 +338,7 @@ TEST(what_is_written_is_whole_or_a_failure_is_told)
 
 /* ---- top ---- */
 
-/* The lines stand in the order of their values, and add up to the total. */
+/* The lines must be in the order of their values, and add up to the total. */
 TEST(the_lines_of_top_are_in_order_and_add_up)
 {
     for (uint64_t seed = 1; seed <= 20; seed++) {

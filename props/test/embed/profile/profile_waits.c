@@ -14,7 +14,7 @@ static struct profile_world *const world = &profile_world;
 static struct {
     uint32_t waiters;
     uint64_t first_ns, last_ns;
-    int lock; /* whose it is, while there are waiters */
+    int lock; /* the lock whose slot it is, while it has waiters */
 } slots[LOCKS];
 
 static struct {
@@ -31,7 +31,7 @@ static uint64_t lost_waits;
 static int
 slot_of(int lock)
 {
-    return lock / 2; /* as profile_waits_choose_locks() has them */
+    return lock / 2; /* the slots that profile_waits_choose_locks() arranged */
 }
 
 /* ---- the model changes while the lock that guards the slots is held ---- */
@@ -152,8 +152,9 @@ act_once(const void *first)
         begin_wait(i);
 }
 
-/* What other threads do while the first one is about to take the lock, or has
- * just released it. context: what the first one does */
+/* Called when a thread is about to take the lock, or has just released it:
+ * other threads may wait and release before it goes on. context: what the
+ * thread does */
 static void
 act_meanwhile(void *context)
 {
@@ -216,7 +217,8 @@ profile_waits_check(void)
     assert_int_equal(atomic_load(&profile.losses.waits), lost_waits);
 }
 
-/* The first two share a slot, the others another one. */
+/* Choose locks so that the first two share a slot, and the others another
+ * one. */
 void
 profile_waits_choose_locks(void)
 {

@@ -1,5 +1,5 @@
 /*
- * profile_waits.h -- random waits and releases of locks, told to the malloc
+ * profile_waits.h -- random waits and releases of locks, reported to the malloc
  * profiler and to a model of what it must record of them.
  *
  * Locks share slots of the profiler's table. Before a thread takes the lock
@@ -14,7 +14,7 @@ void profile_waits_choose_locks(void);
 /* Begin or end a wait, release a lock, or fork. */
 void profile_waits_call(void);
 
-/* Are the counts as the model has them? */
+/* Check that the counts are the model's. */
 void profile_waits_check(void);
 
 #endif
