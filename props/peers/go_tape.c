@@ -303,7 +303,7 @@ go_tape_random(uint64_t state)
     return (uint32_t)((uint64_t)(product >> 64) ^ (uint64_t)product);
 }
 
-/* Is the number just at the border: the wait is kept or dropped by 1? */
+/* Would a number larger or smaller by 1 be decided otherwise? */
 static bool
 at_the_edge(uint32_t number, int64_t rate, int64_t keeps_up_to)
 {

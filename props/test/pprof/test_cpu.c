@@ -95,8 +95,8 @@ TEST_WITH(a_small_profile, no_profile, words_of_gos_runtime_become_a_profile)
     case_end(&run);
 }
 
-/* The same words as text: the stack with most ticks first, or the one met
- * first; lost ticks at the lost address. The total includes all ticks. */
+/* The same words as text. Stacks with more ticks come first; of equal ones, the
+ * one met first. Lost ticks are at the lost address, and in the total. */
 TEST_WITH(a_small_profile, no_profile, a_profile_is_also_a_text)
 {
     static const uint64_t words[] = {

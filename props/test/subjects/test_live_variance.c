@@ -11,8 +11,8 @@
 
 enum { OBJECTS = 7, RATE = 6, BLOCKS = 4 };
 
-/* All but the last are of one class, and have 24 bytes: four blocks of R =
- * 6. */
+/* All but the last are of one size class, 24 bytes in all: four blocks of
+ * R = 6. */
 static const struct subjects_object objects[OBJECTS] = {
     {4, 4, UINT64_MAX},  {4, 8, 11},  {3, 11, UINT64_MAX}, {4, 15, 20},
     {1, 16, UINT64_MAX}, {4, 20, 24}, {4, 24, UINT64_MAX}};
