@@ -99,7 +99,7 @@ def table(title, text, columns, rows, **more):
 
 
 def plot(run, title, key, xs, entrants, depth):
-    """A line for each entrant; nothing if there are not two points."""
+    """A line for each entrant; nothing if there are fewer than two points."""
     lines = []
     for name in entrants:
         points = [(x, run.medians.get((key.replace("*", str(x)), name)))
@@ -110,7 +110,7 @@ def plot(run, title, key, xs, entrants, depth):
     seen = sorted({x for line in lines for x, _ in line["points"]})
     if len(seen) < 2:
         return None
-    # What a lookup may touch: slot, entry, frames, a line of counters.
+    # Bytes that a lookup may touch: slot, entry, frames, a line of counters.
     full = {name: count // (12 + 16 + 8 * depth + 64)
             for name, count in run.cache_bytes().items() if depth}
     what, _, x = title.rpartition(", by ")
@@ -125,12 +125,12 @@ def plot(run, title, key, xs, entrants, depth):
 # ---- The page ----
 
 def goals(run):
-    """Cards, and the section of what was missed."""
+    """Cards, and the section of the goals that were missed."""
     ours, floors, missed = {}, {}, []
     met = noisy = 0
     for row in run.rows:
         name = "%s: %s" % (row["noun"], label(row))
-        is_ours = name not in ours  # the first of a row
+        is_ours = name not in ours  # the first entrant of a row is ours
         ours.setdefault(name, row)
         noisy += not row["ok"]
         if row["ok"] and row["entrant"].startswith("("):
@@ -195,11 +195,11 @@ def by_noun(run):
 
 def sections(run):
     yield goals(run)[1]
-    yield dict(title="Where it bends", text="Dotted verticals: so many buckets "
-               "fill the second-level cache, what the TLB covers with pages of "
-               "4 KB, the third-level cache. A lookup waits for two lines of "
-               "memory, the slot's and then the entry's; between two verticals it "
-               "costs what those lines cost there.")
+    yield dict(title="Where it bends", text="The dotted lines show how many "
+               "buckets fill the second-level cache, the memory that the TLB "
+               "covers with pages of 4 KB, and the third-level cache. A lookup "
+               "waits for two cache lines, the slot's and then the entry's; "
+               "between two dotted lines it costs what those cost there.")
     for row in PLOTS:
         drawn = plot(run, *row)
         if drawn:

@@ -16,7 +16,7 @@ ROUNDS = 5
 
 
 def cpu_seconds(path, folder):
-    """Open a page once, with a profile that is new."""
+    """Open a page once, with a new browser profile."""
     with tempfile.TemporaryDirectory(dir=folder) as profile:
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         subprocess.run(

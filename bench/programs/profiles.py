@@ -8,7 +8,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../install"))
 import read_profile  # noqa: E402
 
-RATE = 524288  # bytes to a sample, of every tool that samples
+RATE = 524288  # bytes per sample, for every tool that samples
 
 
 def pprof_sums(path):
@@ -22,15 +22,15 @@ HEAP_LINE = re.compile(r"(\d+): *(\d+) *\[ *(\d+): *(\d+)\]")
 
 
 def unsampled(objects, size):
-    """A byte is sampled with chance 1/RATE; jeprof scales like this."""
+    """Scale as jeprof does: a byte is sampled with probability 1/RATE."""
     if objects == 0:
         return 0
     return size / (1 - math.exp(-size / objects / RATE))
 
 
 def gperftools_sums(path):
-    """The sampler's text has a line a sample, of what is live; pprof scales like
-    this."""
+    """Scale as pprof does. The sampler's text has a line for each live
+    sample."""
     live = 0
     with open(path) as file:
         for line in file.read().splitlines()[1:]:
@@ -60,6 +60,6 @@ def jemalloc_sums(path):
 
 
 def newest(pattern):
-    """The one that was written last, by its number."""
+    """The file that was written last, according to the number in its name."""
     found = sorted(glob.glob(pattern))
     return found[-1] if found else None

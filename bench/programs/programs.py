@@ -94,7 +94,7 @@ int main(int n, char **v) { const char *s = v[0];
 
 
 class Program:
-    """What is run, with what it needs in the folder."""
+    """A program to run, with the files that it needs in the folder."""
 
     def __init__(self, name, command, env=None):
         self.name = name
@@ -126,7 +126,7 @@ def programs(out, folder):
 # ------------------------------------------------------------------------ tools
 
 class Tool:
-    """How a program is run under a profiler, and what the profiler then says."""
+    """Runs a program under a profiler, and reads the profiler's results."""
     base = "libc"  # the malloc that the program gets: its own
     slow = False  # run once
 
@@ -137,7 +137,7 @@ class Tool:
         return []
 
     def said(self, folder):
-        """peak, live and total bytes, as far as it says"""
+        """peak, live and total bytes, as far as the profiler reports them"""
         return {}
 
 
@@ -241,7 +241,7 @@ class JemallocProf(Tool):
 
 
 class TcmallocSampler(Tool):
-    name = "gperftools sampler"  # knows what is live alone
+    name = "gperftools sampler"  # reports only live bytes
     base = "tcmalloc"
 
     def __init__(self, out):
@@ -379,7 +379,7 @@ class Runner:
                 process.kill()
 
     def redis(self, command, program, folder):
-        """A server on a Unix socket, at work for the same requests each time."""
+        """A server on a Unix socket, which gets the same requests each time."""
         socket = folder + "/s"
         server = self.start(
             command + program.command +
@@ -416,7 +416,7 @@ def read_end(path):
 
 
 def error(said, truth):
-    """in percent of what happened"""
+    """in percent of the true value"""
     if said is None:
         return ""
     if truth == 0:
@@ -448,12 +448,12 @@ def table(program, tools, runs, truth):
 
 
 def count(runner, program, tools):
-    """Rows of instructions, each beside the same malloc without a profiler."""
+    """Rows of instructions, each with those of its malloc without a profiler."""
     rows = []
     bases = {}
     for tool in tools:
         if tool.wrap(runner.work):
-            continue  # is valgrind itself
+            continue  # this tool is valgrind itself
         count = runner.run(tool, program, False)["instructions"]
         if isinstance(tool, Plain):
             bases[tool.base] = count
@@ -477,7 +477,7 @@ def show(rows):
 
 
 def write(path, rows):
-    """Anew after each program: one that is broken off has what it got so far."""
+    """Written anew after each program, so an aborted run keeps its rows."""
     if not path:
         return
     with open(path, "w") as file:

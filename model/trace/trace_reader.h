@@ -13,7 +13,7 @@
  * begins, so the first stage that fails decides:
  *
  *      bytes    -> trace_wire.c   records, numbers, lengths
- *      records  -> trace_reader.c arguments, frequency, stacks, who did it
+ *      records  -> trace_reader.c arguments, frequency, stacks, goroutines
  *      order    -> trace_order.c  by sequence; then time must not run back
  *      futile   -> trace_order.c  wake-ups that led to nothing are removed
  *      states   -> trace_rules.c  goroutines and processors obey their states

@@ -257,7 +257,7 @@ prof_heap_sample(struct prof_proc *proc, uint64_t size_bytes)
     const int64_t rate = (int64_t)load_relaxed(&proc->prof->heap_rate_bytes);
 
     if (rate <= 1) {
-        if (sampler->is_kept) /* it counted on: what is left is no fair draw */
+        if (sampler->is_kept) /* the caller counted on: draw anew later */
             sampler->rate_bytes = 0;
         return rate == 1;
     }

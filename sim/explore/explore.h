@@ -43,7 +43,7 @@ struct sim_thread {
     void (*signal)(void *context, uint32_t thread);
 };
 
-/* Setup, finish and invariant run alone: their accesses are no events. */
+/* Setup, finish and invariant run alone: their accesses are not events. */
 struct sim_kernel {
     const char *name;
     const char *about; /* one sentence: what must hold */
