@@ -37,6 +37,9 @@ embed_resolve(void *function, const char *name, const char *version)
     resolved++;
 }
 
+/* Another thread may fork while the call confines the process. */
+static uint32_t confinements_in_call;
+
 long __wrap_syscall(long number, ...);
 long
 __wrap_syscall(long number, ...)
@@ -44,6 +47,7 @@ __wrap_syscall(long number, ...)
     va_list list;
 
     CHECK(number == SYS_prctl);
+    confinements_in_call = atomic_load(&embed_confinements);
     va_start(list, number);
     prctl_words[0] = va_arg(list, int);
     for (int i = 1; i < 5; i++)
@@ -98,6 +102,7 @@ confine_oneself(void)
 
     for (size_t i = 0; i < 2; i++) {
         CHECK(confine(options[i]) == 1); /* there was no log yet */
+        CHECK(confinements_in_call == atomic_load(&embed_confinements));
         prctl_status = -1;
         CHECK(confine(options[i]) == 0);
         prctl_status = 0;

@@ -73,11 +73,15 @@ prof_heap_flush(struct prof *prof)
     return call('f');
 }
 
+/* in: heap, is it of the heap? What is taken is what was counted last. */
 static enum prof_status
-snapshot(void *records, size_t record_bytes, size_t max, size_t *to)
+snapshot(bool heap, void *records, size_t record_bytes, size_t max, size_t *to)
 {
+    static bool counted_heap;
     enum prof_status status = call(records == NULL ? 'q' : 's');
 
+    counted_heap = records == NULL ? heap : counted_heap;
+    assert_int_equal(counted_heap, heap);
     *to = STUBS.count;
     if (status != PROF_OK || STUBS.count <= max) {
         if (records != NULL && STUBS.fills)
@@ -97,7 +101,7 @@ prof_heap_snapshot(struct prof *prof, enum prof_select select,
     assert_ptr_equal(prof, profile.prof);
     assert_int_equal(select, PROF_SELECT_ALL);
     assert_true(records == NULL || max == DUMP_ROOM(STUBS.count));
-    return snapshot(records, sizeof *records, max, to);
+    return snapshot(true, records, sizeof *records, max, to);
 }
 
 enum prof_status
@@ -107,7 +111,7 @@ prof_contention_snapshot(struct prof *prof, enum prof_contention kind,
 {
     assert_ptr_equal(prof, profile.prof);
     assert_true(kind == STUBS.kind_wanted || records == NULL);
-    return snapshot(records, sizeof *records, max, to);
+    return snapshot(false, records, sizeof *records, max, to);
 }
 
 size_t

@@ -289,13 +289,16 @@ TEST_WITH(set_out, NULL, a_timer_that_the_program_took_is_counted)
 /* Each file's time begins where that of the file before it ended. */
 TEST_WITH(set_out, NULL, what_is_written_began_with_the_one_before)
 {
+    static const int64_t times[] = {300, 301, INT64_C(1) << 32, 302};
     const struct prof_output output = {.time_ns = 1000000,
                                        .scratch_bytes = 1234};
 
     (void)state;
     profile_cpu_begin();
     memset(seen, 0, sizeof seen);
-    for (int64_t passed = 300; passed < 303; passed++) {
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
+        const int64_t passed = times[i];
+
         memset(seen, 0, sizeof seen);
         clock_ns += passed;
         assert_int_equal(profile_cpu_write(&output), PROF_OK);

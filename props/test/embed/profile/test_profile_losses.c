@@ -284,9 +284,12 @@ TEST_WITH(set_out, NULL, a_rate_holds_from_the_next_allocation_on)
     prof_malloc_rate_set(700);
     assert_string_equal(seen, "rg");
     assert_int_equal(prof_malloc_rate(), 700);
+    prof_malloc_rate_set(0); /* nothing is sampled from now on */
+    assert_string_equal(seen, "rgrg");
+    prof_malloc_rate_set(700);
     begins = false;
     prof_malloc_rate_set(800);
-    assert_string_equal(seen, "rg");
+    assert_string_equal(seen, "rgrgrg");
     assert_int_equal(rate, 700);
     assert_int_equal(prof_malloc_rate(), 0);
 }

@@ -52,12 +52,15 @@ profile_agent_stop(void)
     note_inside('s');
 }
 
+static bool confined_at_start; /* then no agent starts */
+
 void
 profile_agent_start(void)
 {
     note_inside('a');
     assert_int_equal(profile_is_confined(),
                      atomic_load(&profile.confinements) != 0);
+    confined_at_start = profile_is_confined();
 }
 
 bool
@@ -212,6 +215,7 @@ TEST_WITH(set_out, NULL, a_process_that_confines_itself_writes_its_last_files)
     for (int i = 0; i < 2; i++) {
         set_out(state);
         confine(options[i], "aX", 1); /* the agent writes the files */
+        assert_false(confined_at_start);
         assert_true(profile_is_confined());
         set_out(state);
         is_running = false;

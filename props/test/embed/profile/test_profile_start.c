@@ -151,8 +151,10 @@ static const struct setting {
                 {PROFILE_ENV_BLOCK, "10000000000", INT64_C(10000000000)},
                 {PROFILE_ENV_CPU, NULL, 0},
                 {PROFILE_ENV_CPU, "100", 100},
+                {PROFILE_ENV_CPU, "100000", 100000},
                 {PROFILE_ENV_EVERY, NULL, 0},
                 {PROFILE_ENV_EVERY, "60", 60},
+                {PROFILE_ENV_EVERY, "100000", 100000},
                 {PROFILE_ENV_NO_AGENT, NULL, 1},
                 {PROFILE_ENV_NO_AGENT, "0", 1},
                 {PROFILE_ENV_NO_AGENT, "1", 0}};

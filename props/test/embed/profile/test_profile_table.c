@@ -1,7 +1,9 @@
 /* Tests of the table of sampled blocks (embed/profile/table.c). */
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -288,6 +290,59 @@ TEST(another_thread_waits)
         assert_int_equal(pthread_join(thread, &result), 0);
         assert_non_null(result);
     }
+    alarm(0);
+}
+
+/* ---- a handler that forks in the middle of a call ---- */
+
+enum { PAGE = 4096 };
+
+static bool was_kept_out;
+static unsigned char *guarded_page;
+static pthread_t other;
+
+/* The write to the filter, under the lock, is not allowed at first. */
+static void
+fork_in_handler(int number)
+{
+    const struct timespec tick = {.tv_nsec = 1000000};
+    static int good;
+
+    (void)number;
+    (void)mprotect(guarded_page, PAGE, PROT_READ | PROT_WRITE);
+    table_before_fork();
+    table_after_fork();
+    atomic_store(&yields, 0);
+    atomic_store(&is_done, false);
+    if (pthread_create(&other, NULL, put_and_end, &good) != 0)
+        abort();
+    for (int i = 0;
+         i < 20000 && atomic_load(&yields) == 0 && !atomic_load(&is_done); i++)
+        nanosleep(&tick, NULL);
+    was_kept_out = !atomic_load(&is_done);
+}
+
+/* The interrupted call has the lock until it ends, also after other forks. */
+TEST(a_handler_that_forks_does_not_release_the_lock)
+{
+    const uintptr_t filter = (uintptr_t)embed_filter;
+    const uintptr_t page = (filter + PAGE - 1) / PAGE * PAGE;
+    const uintptr_t address = (page - filter + 100) * 16;
+    void *result = NULL;
+
+    (void)state;
+    guarded_page = (unsigned char *)page;
+    alarm(60); /* ends a wait for a lock */
+    table_before_fork();
+    table_after_fork();
+    assert_true(signal(SIGSEGV, fork_in_handler) != SIG_ERR);
+    assert_int_equal(mprotect(guarded_page, PAGE, PROT_READ), 0);
+    assert_true(put(address, 5));
+    signal(SIGSEGV, SIG_DFL);
+    assert_true(was_kept_out);
+    assert_int_equal(pthread_join(other, &result), 0);
+    assert_non_null(result);
+    assert_true(take(address, 5));
     alarm(0);
 }
 

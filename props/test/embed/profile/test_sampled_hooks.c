@@ -200,6 +200,7 @@ TEST(allocations_count_the_bytes_down)
     block = realloc(NULL, 10);
     expect("R", 90);
     block = realloc(block, 5);
+    assert_non_null(block);
     watch(100);
     block = reallocarray(block, 4, 5);
     expect("R", 80);

@@ -50,8 +50,10 @@ __asm__(".text\n"
 
 #ifdef __x86_64__
 
-/* Functions whose frames are found by rbx and by r10. */
-extern const char found_by_base[], found_by_scratch[];
+/* Functions whose frames are found by rbx, by r10, and by what is stored at
+ * rbp - 8, as where a function aligns its stack; and one that has no caller. */
+extern const char found_by_base[], found_by_scratch[], found_at_frame[],
+    behind_frame[];
 __asm__(".text\n"
         ".cfi_startproc\n"
         ".cfi_def_cfa %rbx, 16\n"
@@ -66,7 +68,56 @@ __asm__(".text\n"
         "found_by_scratch:\n"
         "nop\n"
         "ret\n"
+        ".cfi_endproc\n"
+        ".cfi_startproc\n"
+        ".cfi_escape 0x0f, 3, 0x76, 0x78, 0x06\n"
+        "nop\n"
+        "found_at_frame:\n"
+        "nop\n"
+        "ret\n"
+        ".cfi_endproc\n"
+        ".cfi_startproc\n"
+        "behind_frame:\n"
+        ".cfi_undefined %rip\n"
+        "nop\n"
         ".cfi_endproc\n");
+
+TEST(a_frame_is_found_where_it_is_stored)
+{
+    uintptr_t words[64] = {0};
+    uintptr_t pcs[PCS];
+    const struct embed_registers from = {.pc = (uintptr_t)found_at_frame,
+                                         .sp = (uintptr_t)&words[32],
+                                         .fp = (uintptr_t)&words[40]};
+
+    words[39] = (uintptr_t)&words[50];
+    words[49] = 0x1000; /* nothing is mapped there */
+    assert_int_equal(embed_unwind_walk(pcs, PCS, &from, true, &own), 2);
+    assert_int_equal(pcs[1], 0x1000);
+}
+
+/* Only the function that was interrupted is at its pc. The last instruction of
+ * its caller may be a call: then the return address is the next function's. */
+TEST(a_caller_is_looked_up_before_its_return_address)
+{
+    const uintptr_t pcs_from[] = {0x1000, (uintptr_t)given_up_last};
+    uintptr_t words[64] = {0};
+    uintptr_t pcs[PCS];
+
+    words[35] = words[36] = (uintptr_t)&words[40];
+    words[39] = (uintptr_t)&words[50];
+    words[49] = 0x2000; /* nothing is mapped there */
+    for (size_t i = 0; i < 2; i++) {
+        struct embed_registers from = {.pc = pcs_from[i],
+                                       .sp = (uintptr_t)&words[36],
+                                       .fp = (uintptr_t)&words[36]};
+
+        words[i == 0 ? 37 : 36] = (uintptr_t)behind_frame;
+        assert_int_equal(embed_unwind_walk(pcs, PCS, &from, true, &own), 3);
+        assert_int_equal(pcs[1], behind_frame);
+        assert_int_equal(pcs[2], 0x2000);
+    }
+}
 
 /* What a register held in a callee is not what it holds in the caller, unless
  * the callee's tables say so. */
