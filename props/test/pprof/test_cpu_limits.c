@@ -235,6 +235,20 @@ TEST(ticks_beyond_2_to_32_keep_their_time)
                "total 4294967301\n4294967301 @ 0x1000\n"));
 }
 
+TEST(words_may_be_of_any_rate_up_to_a_tick_a_nanosecond)
+{
+    for (uint64_t hz = 1; hz <= 1000000000; hz *= 10) {
+        const uint64_t words[] = {3, 0, hz, 4, 0, 1, 0x1000};
+        struct prof_cpu *cpu = a_profile(8, 8, 8);
+
+        assert_int_equal(prof_cpu_load(cpu, words, 7, NULL, 0), PROF_OK);
+        case_begin(&run);
+        case_read(&run, prof_cpu_write(cpu, &run.output, 1));
+        assert_int_equal(run.profile.period, 1000000000 / hz);
+        case_end(&run);
+    }
+}
+
 /* One that was not lost has no address, either: each line needs one. */
 TEST(a_tick_without_frames_is_shown_with_an_address)
 {

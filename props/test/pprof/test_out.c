@@ -109,6 +109,21 @@ TEST(a_field_begins_at_the_end_of_the_buffer)
     }
 }
 
+TEST(what_follows_a_failure_stays_in_the_buffer)
+{
+    begin(0);
+    prof_out_fail(&out, PROF_ERR_SINK);
+    for (int i = 0; i < 100; i++) {
+        prof_out_number(&out, 1, UINT64_MAX);
+        assert_true(out.used <= ROOM);
+        prof_out_field(&out, 2, "text", 4);
+        assert_true(out.used <= ROOM);
+    }
+    for (size_t i = ROOM; i < sizeof buffer; i++)
+        assert_int_equal(buffer[i], 0xa5);
+    assert_int_equal(taken.calls, 0);
+}
+
 TEST(digits_of_a_number_below_zero_follow_a_sign)
 {
     static const struct {

@@ -59,6 +59,7 @@ count_heap(void *context, struct prof_heap_counters *counters)
 {
     (void)context;
     assert_int_equal(counters->lookups, 0); /* all counters are 0 */
+    assert_int_equal(counters->gcs, 0);
     counters->gcs = 5;
 }
 
@@ -424,6 +425,7 @@ TEST_WITH(a_registry, no_registry, heap_texts_end_with_the_embedders_counters)
 
     assert_non_null(strstr(text, "\n\n# runtime.MemStats\n# Alloc = 0\n"));
     assert_non_null(strstr(text, "\n# NumGC = 5\n"));
+    (void)text_of(prof_registry_find(registry, "heap"), 1); /* from 0 again */
 }
 
 TEST_WITH(a_registry, no_registry,
