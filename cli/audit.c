@@ -40,7 +40,7 @@ static const struct cli_option table[] = {
     {RATE, 0, "rate", "BYTES", "mean interval R (512k)"},
     {WORKLOAD, 0, "workload", "W",
      "W1 to W12 in place of sizes, or all of them"},
-    {JSON, 0, "json", NULL, "the same as JSON"},
+    {JSON, 0, "json", NULL, "print JSON instead of text"},
     {SVG, 0, "svg", "FILE", "a plot, into FILE"},
     {JUDGE, 0, "judge", NULL,
      "test each rule set on all workloads and effects, and\nreduce each "

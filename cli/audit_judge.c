@@ -113,7 +113,7 @@ cli_audit_judge_shard(const struct subjects_rules *const *rules, size_t count,
     for (size_t i = 0; i < count; i++)
         cli_rows_name(&list, rules[i]->name);
     if (!asked_of(rules, count, rate, asked))
-        return cli_usage("the words do not fit into a result");
+        return cli_usage("the command is too long for a result");
     if ((result != NULL &&
          !cli_result_path(result, shard, path, sizeof path)) ||
         !cli_rows_begin(&rows, asked, shard, result != NULL ? path : NULL, list,

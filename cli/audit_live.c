@@ -19,7 +19,7 @@ cli_audit_live(void)
     path[got > 0 ? got : 0] = '\0';
     slash = strrchr(path, '/');
     if (slash == NULL)
-        return cli_usage("audit: where this program lies is not known");
+        return cli_usage("audit: cannot find out where this program is");
     strcpy(slash, script);
     if (access(path, X_OK) != 0)
         return cli_usage("--live works in the source tree alone, as `make "

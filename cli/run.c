@@ -83,7 +83,7 @@ fits_subject(const struct sim_scenario *scenario, const char *path,
              const struct words *words)
 {
     if (words->subject != NULL && scenario->config.subject == NULL) {
-        cli_usage("%s: --subject: it is not about one: there is no line "
+        cli_usage("%s: --subject needs a scenario with the line "
                   "`instruments subject`",
                   path);
         return false;

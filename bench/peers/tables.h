@@ -43,7 +43,7 @@ extern const struct bench_table bench_ours_stacks;
 extern const struct bench_table bench_floor_table; /* "(lower bound)" */
 extern const struct bench_table
     bench_floor_counted; /* the same with an atomic addition */
-extern const struct bench_table bench_line_table; /* "(one miss)": hits */
+extern const struct bench_table bench_line_table; /* "(one line)": hits */
 extern const struct bench_table bench_copy_table; /* "(copy)": inserts */
 
 /* An entry of any peer table: the peer's links, then the key, then counters. */

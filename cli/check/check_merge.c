@@ -76,8 +76,8 @@ take_asked(struct merge *m, const char *asked, const char *path)
         !cli_check_options(&m->options, &m->asked_report, count, words,
                            &unused) ||
         !cli_check_asked(&m->options, again) || strcmp(again, asked) != 0)
-        return cli_complain("%s: 'asked %s' is nothing that a result can say",
-                            path, asked);
+        return cli_complain("%s: 'asked %s' is not a command of profsim", path,
+                            asked);
     return true;
 }
 
@@ -146,7 +146,9 @@ is_sound(const struct merge *m, const struct cli_shard_result *r,
         (r->checker.exit_code != CLI_OK &&
          (r->checker.property == PROPS_NONE ||
           (m->options.campaign.asked & PROPS_BIT(r->checker.property)) == 0)))
-        return cli_complain("%s: its shard enumerates nothing of that", path);
+        return cli_complain("%s: it claims enumerated properties that its "
+                            "shard does not check",
+                            path);
     for (int i = 0; i < CLI_PART_COUNT; i++) {
         if (!is_sound_part(m, r, i))
             return cli_complain("%s: the seeds of %s are not those of its "

@@ -30,13 +30,13 @@ enum {
 
 static const struct cli_option table[] = {
     {SEEDS, 0, "seeds", "A..B",
-     "which worlds, one per seed (1..100000; with --time A..\nand no seeds: "
-     "from a random seed on, which is printed)"},
+     "which worlds, one per seed (1..100000); with --time,\nA.. is allowed, "
+     "and the default is to begin at a\nrandom seed, which is printed"},
     {SECONDS, 0, "time", "S", "stop after S seconds"},
     {JOBS, 0, "jobs", "N", "processes (one for each processor)"},
     {SHARD, 0, "shard", CLI_SHARD_WORDS, CLI_SHARD_HELP},
     {RESULT, 0, "result", "FILE", CLI_RESULT_HELP},
-    {EVERY, 0, "every", "S", "write the result each S seconds (60)"},
+    {EVERY, 0, "every", "S", "write the result every S seconds (60)"},
     {RULES, 0, "rules", "NAME", "the library's rule set (exact)"},
     {SUBJECT, 0, "subject", "FILE",
      "judge this profiler instead: a shared object, or a .c\nfile, that "
@@ -175,7 +175,7 @@ check_corpus(const struct cli_check_options *options)
 {
     return options->corpus == NULL ||
            (options->campaign.subject == NULL && options->files_count == 0) ||
-           cli_complain("--corpus is about seeds of the library");
+           cli_complain("--corpus goes with neither --subject nor files");
 }
 
 /* returns: false, and a complaint, if the shard or its seeds are impossible */
@@ -188,14 +188,14 @@ check_shard(const struct cli_check_options *options)
         return cli_complain("--shard and --result are about the library, not "
                             "a subject");
     if (shard && options->pairs)
-        return cli_complain("--pairs has no shards: a result does not hold "
-                            "them");
+        return cli_complain("--pairs does not go with --shard or --result: a "
+                            "result holds no pairs");
     if (shard && options->files_count > 0)
         return cli_complain("--shard and --result are about seeds, not files");
     if (options->shard.count > 1 &&
         (options->report->json != NULL || options->report->junit != NULL))
-        return cli_complain("--json and --junit are of the whole: 'profsim "
-                            "merge' takes them");
+        return cli_complain("--json and --junit report on all shards together: "
+                            "give them to 'profsim merge'");
     return options->campaign.seconds != 0 ||
            options->campaign.seed_last != UINT64_MAX - 1 ||
            cli_complain("--seeds without an end needs --time");

@@ -182,7 +182,7 @@ read_result(struct work *w)
     }
     if (!cli_shard_result_fits(w->result, &found, w->path) ||
         (found.shard.index != w->result->shard.index &&
-         !cli_complain("%s: it is of shard %" PRIu32, w->path,
+         !cli_complain("%s: it belongs to shard %" PRIu32, w->path,
                        found.shard.index))) {
         cli_shard_result_free(&found);
         return false;
@@ -197,7 +197,7 @@ read_result(struct work *w)
     found.seed_step = w->result->seed_step;
     *w->result = found;
     w->spent_before_ms = found.spent_ms;
-    printf("%s: goes on behind %" PRIu64 " and %" PRIu64 " runs\n", w->path,
+    printf("%s: continues after %" PRIu64 " and %" PRIu64 " runs\n", w->path,
            found.parts[0].runs, found.parts[1].runs);
     return true;
 }
@@ -459,7 +459,7 @@ cli_check_shard(const struct cli_check_options *options,
     if (shard.count == 0)
         shard = (struct cli_shard){1, 1};
     if (!cli_check_asked(options, asked))
-        return cli_usage("the words do not fit into a result");
+        return cli_usage("the command is too long for a result");
     if (!cli_shard_result_begin(&result, asked, shard))
         return CLI_USAGE;
     result.seed_step = options->drawn ? 1 : shard.count;

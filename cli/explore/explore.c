@@ -340,9 +340,10 @@ replay_one(const struct cli_explore_words *w,
     if (sim_explore_run(kernel, &r.options, &choices, &r.first_failure) !=
         SIM_END_FAILED) {
         if (choices.misaligned || choices.given_used < choices.given_count)
-            return cli_usage("--replay: %s asks other questions than the list "
-                             "answers; is it as it was, and are the options?",
-                             entry->name);
+            return cli_usage(
+                "--replay: the list does not match the choices that "
+                "%s makes; have it or the options changed?",
+                entry->name);
         printf("%s: the run passes\n", entry->name);
         result = cli_report_add(w->report, "kernels", entry->name,
                                 CLI_VERDICT_SAMPLED);

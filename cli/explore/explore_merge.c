@@ -83,8 +83,8 @@ static bool
 begin(struct merge *m, const struct cli_explored *e, const char *path)
 {
     if (!is_harmless(e->asked))
-        return cli_complain("%s: 'asked %s' is nothing that a result can say",
-                            path, e->asked);
+        return cli_complain("%s: 'asked %s' is not a command of profsim", path,
+                            e->asked);
     m->whole = *e;
     m->whole.choices = NULL;
     m->whole.runs = m->whole.graphs = m->whole.graphs_sum = 0;
@@ -110,8 +110,8 @@ fits(const struct merge *m, const struct cli_explored *e, const char *path)
         what = "search";
     else if (w->shard.count != e->shard.count)
         what = "number of shards";
-    return what == NULL || cli_complain("%s: it is of another %s than %s", path,
-                                        what, m->first);
+    return what == NULL ||
+           cli_complain("%s: it has another %s than %s", path, what, m->first);
 }
 
 /* ---- What the shards have learned ---- */
@@ -158,8 +158,9 @@ add(struct merge *m, struct cli_explored *e, const char *path)
         return (seen->graphs == e->graphs &&
                 seen->graphs_sum == e->graphs_sum &&
                 seen->exit_code == e->exit_code) ||
-               cli_complain("%s and %s are of one shard, and differ",
-                            seen->path, path);
+               cli_complain(
+                   "%s and %s are results of the same shard, but differ",
+                   seen->path, path);
     *seen = (struct seen){path, e->graphs, e->graphs_sum, e->exit_code};
     m->whole.runs += e->runs;
     m->whole.graphs += e->graphs;

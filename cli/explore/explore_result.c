@@ -68,7 +68,7 @@ take_verdict(struct cli_reader *r, struct cli_explored *e)
     if (!cli_reader_line_number(r, "exit ", 10, &code))
         return false;
     if (code == CLI_USAGE || code > CLI_NONDETERMINISM)
-        return cli_reader_wrong(r, "no verdict on a shard that has ended");
+        return cli_reader_wrong(r, "not the verdict of a finished shard");
     e->exit_code = (enum cli_exit)code;
     if (!cli_reader_next(r))
         return false;

@@ -194,7 +194,7 @@ cli_diff(int argc, char **argv)
     cli_options_begin(&options, &syntax, argc, argv);
     while ((id = cli_options_next(&options)) != CLI_OPTIONS_END) {
         if (id == CLI_OPTIONS_WORD && files_count == SIDES)
-            return cli_usage("diff: two recordings, and no '%s'",
+            return cli_usage("diff: takes two recordings; '%s' is one more",
                              options.value);
         if (id == CLI_OPTIONS_WORD)
             files[files_count++] = options.value;

@@ -58,7 +58,7 @@ static const struct cli_option table[] = {
     {MUTEX, 0, "mutex", "N", "one contended unlock in N; 0: none (1)"},
     {BLOCK, 0, "block", "NS", "mean ns of waiting per sample; 0: none (0)"},
     {CPU, 0, "cpu", "HZ", "samples per second of CPU; 0: none (0)"},
-    {EVERY, 0, "every", "S", "write files each S seconds, not only at exit"},
+    {EVERY, 0, "every", "S", "write files every S seconds, not only at exit"},
     {NO_AGENT, 0, "no-agent", NULL,
      "no thread in the process: files at exit only"},
     {OTLP, 0, "otlp", NULL, "also PID.heap.otlp and so on, for OpenTelemetry"},
@@ -346,9 +346,8 @@ explain_none(const struct options *options, const struct shown *shown,
              int status)
 {
     if (shown->empty > 0) {
-        sim_escape_line(stderr,
-                        "profsim profile: there was nothing to sample: no "
-                        "allocation, wait or tick that was chosen");
+        sim_escape_line(stderr, "profsim profile: nothing was sampled: no "
+                                "allocation, wait or tick was chosen");
         return true;
     }
     if (WIFSIGNALED(status)) {

@@ -33,8 +33,8 @@ struct props_breach cli_no_breach(void);
 enum cli_exit cli_crash(const char *path, int signal,
                         struct props_breach *breach);
 
-/* Describe a file without events: nothing broke, so nothing is shown to hold.
- * out: *breach. returns: the exit code */
+/* Describe a file without events: it breaks no property, but tests none either.
+ * out: *breach. returns: CLI_INCOMPLETE */
 enum cli_exit cli_no_events(const char *path, struct props_breach *breach);
 
 /* returns: the exit code that goes with a broken property */

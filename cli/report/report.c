@@ -51,7 +51,7 @@ cli_report_take(struct cli_report *report, int id, const char *path)
     if (*path == '\0')
         return cli_complain("%s needs the name of a file", options[place]);
     if (*places[place] != NULL)
-        return cli_complain("one %s: '%s' or '%s'?", options[place],
+        return cli_complain("%s is given twice: '%s' and '%s'", options[place],
                             *places[place], path);
     for (int i = 0; i < 3; i++) {
         if (*places[i] != NULL && strcmp(*places[i], path) == 0)

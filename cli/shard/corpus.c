@@ -151,8 +151,8 @@ write_bytes(int fd, const char *bytes, size_t count)
     return fsync(fd) == 0;
 }
 
-/* Write x->bytes to a new file, and rename it to `name`, whatever had that
- * name. */
+/* Write x->bytes to a new file, and rename it to `name`, replacing any file
+ * of that name. */
 static bool
 write_file(const struct exchange *x, const struct folder *folder,
            const char *name)

@@ -162,7 +162,7 @@ cli_reader_open(struct cli_reader *r, const char *path, const char *first)
     r->end = r->next + r->input.bytes_count;
     r->sum = sum_of(r->next, r->input.bytes_count);
     if (r->input.kind != SIM_INPUT_RESULT)
-        cli_complain("%s: no result of a shard", path);
+        cli_complain("%s: it is not the result of a shard", path);
     else if (cli_reader_next(r) &&
              (strcmp(r->at, first) == 0 ||
               cli_reader_wrong(r, "not the format that is wanted")))

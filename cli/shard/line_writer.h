@@ -8,11 +8,11 @@
 #include <stdio.h>
 
 /*
- * Print all lines but the last, "end SUM", which is added. The file appears
- * whole or not at all.
+ * Write a file: the lines that `print` prints, and a last line, "end SUM". The
+ * file appears whole or not at all.
  *
- * in:      print, which prints the lines; called once, with the value
- * returns: NULL; why it is not written
+ * in:      print, called once, with the value
+ * returns: NULL if the file was written; otherwise why not
  */
 const char *cli_lines_write(const char *path,
                             void (*print)(FILE *file, const void *value),

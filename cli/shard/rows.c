@@ -97,7 +97,7 @@ go_on(struct cli_rows *rows)
         return false;
     if (!cli_rows_fit(rows, &found, rows->path) ||
         (found.shard.index != rows->shard.index &&
-         !cli_complain("%s: it is of shard %" PRIu32, rows->path,
+         !cli_complain("%s: it belongs to shard %" PRIu32, rows->path,
                        found.shard.index))) {
         cli_rows_free(&found);
         return false;
@@ -107,7 +107,7 @@ go_on(struct cli_rows *rows)
     rows->spent_ms = found.spent_ms;
     for (uint32_t i = 0; i < rows->count; i++)
         done += rows->rows[i].text != NULL;
-    fprintf(stderr, "%s: goes on behind %" PRIu32 " rows\n", rows->path, done);
+    fprintf(stderr, "%s: continues after %" PRIu32 " rows\n", rows->path, done);
     return true;
 }
 
@@ -126,7 +126,9 @@ cli_rows_begin(struct cli_rows *rows, const char *asked, struct cli_shard shard,
         return cli_complain("a list has 1 to %d items, not %" PRIu32,
                             CLI_ROWS_MAX, count);
     if (!cli_rows_may_ask(asked) || strlen(asked) >= sizeof rows->asked)
-        return cli_complain("'%s' is nothing that a result can say", asked);
+        return cli_complain("--asked takes a command that merge can repeat, "
+                            "not '%s'",
+                            asked);
     snprintf(rows->version, sizeof rows->version, "%s", PROF_VERSION);
     snprintf(rows->asked, sizeof rows->asked, "%s", asked);
     rows->rows = calloc((size_t)count + 1, sizeof *rows->rows);

@@ -24,8 +24,8 @@ static bool
 begin(struct merge *m, const struct cli_rows *r, const char *path)
 {
     if (!cli_rows_may_ask(r->asked))
-        return cli_complain("%s: 'asked %s' is nothing that a result can say",
-                            path, r->asked);
+        return cli_complain("%s: 'asked %s' is not a command of profsim", path,
+                            r->asked);
     m->begun =
         cli_rows_begin(&m->whole, r->asked, r->shard, NULL, r->list, r->count);
     m->repeats = strncmp(r->asked, "make fuzz", 9) != 0 &&

@@ -162,5 +162,5 @@ cli_rows_fit(const struct cli_rows *a, const struct cli_rows *b,
         what = "number of shards";
     else if (a->list != b->list || a->count != b->count)
         what = "list";
-    return what == NULL || cli_complain("%s: it is of another %s", path, what);
+    return what == NULL || cli_complain("%s: it has another %s", path, what);
 }

@@ -85,16 +85,16 @@ take_scheduler(struct cli_shard *shard, uint64_t count)
                     !variable(s->least, &least) || !variable(s->step, &step))))
         return false;
     if (count == 0)
-        return cli_complain("--shard auto: %s does not say of how many; write "
-                            "auto/N",
+        return cli_complain("--shard auto: nothing says how many shards "
+                            "there are besides %s; write auto/N",
                             s->index);
     if (count > CLI_SHARDS_MAX)
         return cli_complain("--shard auto: more than %d shards",
                             CLI_SHARDS_MAX);
     if (index < least || step == 0 || (index - least) % step != 0 ||
         (index - least) / step >= count)
-        return cli_complain("--shard auto: %s is %llu, which is none of %llu "
-                            "from %llu on",
+        return cli_complain("--shard auto: %s is %llu, not one of the %llu "
+                            "numbers from %llu on",
                             s->index, (unsigned long long)index,
                             (unsigned long long)count,
                             (unsigned long long)least);

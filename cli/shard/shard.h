@@ -21,7 +21,7 @@ struct cli_shard {
     "the I-th of N shards; 'auto' or 'auto/N': the one\n" \
     "that the scheduler's variables name (docs/scale.md)"
 #define CLI_RESULT_HELP                                        \
-    "write the result to FILE each minute and at the end,\n"   \
+    "write the result to FILE every minute and at the end,\n"  \
     "and resume from it; if FILE ends in /, it is a folder,\n" \
     "and the file in it is named after the shard"
 

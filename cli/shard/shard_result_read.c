@@ -49,7 +49,7 @@ take_failure(struct reader *r, struct cli_shard_failure *failure)
         code < CLI_BROKEN || !cli_reader_skip(&r->lines, " scenario ") ||
         !cli_reader_number(&r->lines, 10, CLI_SCENARIO_BYTES - 1, &bytes) ||
         *r->lines.at != '\0')
-        return cli_reader_wrong(&r->lines, "not a failure");
+        return cli_reader_wrong(&r->lines, "not a valid failure");
     failure->exit_code = (enum cli_exit)code;
     if (bytes == 0)
         return true;

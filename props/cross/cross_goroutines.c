@@ -200,7 +200,7 @@ compare_before(const struct comparing *c, const struct cross_listed *listed)
         cross_breach(c->cross, PROPS_X3,
                      "the goroutine profile has task %" PRIu64
                      " (\"%s\") elsewhere than before (\"%s\"), and the "
-                     "trace nothing of it in between",
+                     "trace has no event of it in between",
                      listed->id, listed->state, before->state);
     props_cover_hit(c->cross->cover, COVER_CROSS_STAND_BEFORE);
 }

@@ -99,7 +99,8 @@ one_edge(void *context)
 
 const struct sim_kernel props_kernel_carry_late = {
     .name = "advance-carry",
-    .about = "a slot is published with the carry of the call that filled it",
+    .about = "a counter is published with the carry of the call that made it "
+             "overflow",
     .setup = one_full_counter,
     .finish = one_edge,
     .threads = {{"mutator", allocate, NULL},

@@ -133,7 +133,8 @@ four_in_all(void *context)
 
 const struct sim_kernel props_kernel_cpu_lost = {
     .name = "cpu-lost",
-    .about = "no tick is lost uncounted while a drain counts lost ones",
+    .about = "ticks that find no free cell are all counted, even while a drain "
+             "counts them",
     .setup = no_cell_left,
     .finish = four_in_all,
     .threads = {{"program", tick_twice, NULL}, {"reader", drain, NULL}},
@@ -235,7 +236,7 @@ in_one_profile(void *context)
 const struct sim_kernel props_kernel_cpu_restart = {
     .name = "cpu-restart",
     .about =
-        "a tick beside a start belongs to the profile before it or to the next",
+        "a tick during a restart belongs to the old profile or to the new one",
     .setup = one_profile,
     .finish = in_one_profile,
     .threads = {{"program", tick, NULL}, {"control", restart, NULL}},

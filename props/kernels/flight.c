@@ -340,7 +340,8 @@ flight_all(void *context, uint32_t thread)
 
 const struct sim_kernel props_kernel_fork_flight = {
     .name = "fork-flight",
-    .about = "a fork inside a flight recorder leaves the child one that is off",
+    .about = "after a fork inside a call of the flight recorder the child's "
+             "recorder is off",
     .setup = setup,
     .threads = {{"control", flight_all, fork_flight}},
     .threads_count = 1,

@@ -200,7 +200,7 @@ fork_at_edge(void *context, uint32_t thread)
 
 const struct sim_kernel props_kernel_fork_carry = {
     .name = "fork-carry",
-    .about = "a fork when counts pass 2^32 loses an event at most",
+    .about = "a fork while counts pass 2^32 loses at most one event",
     .setup = first_edge,
     .threads = {{"mutator", alloc_and_free, fork_at_edge}},
     .threads_count = 1,
@@ -208,7 +208,7 @@ const struct sim_kernel props_kernel_fork_carry = {
 
 const struct sim_kernel props_kernel_fork_later_carry = {
     .name = "fork-later-carry",
-    .about = "the same with counts that pass 3 2^32",
+    .about = "a fork while counts pass 3 * 2^32 loses at most one event",
     .setup = third_edge,
     .threads = {{"mutator", alloc_and_free, fork_at_edge}},
     .threads_count = 1,

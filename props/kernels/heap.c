@@ -153,7 +153,7 @@ cycle_is_kept(void *context)
 
 const struct sim_kernel props_kernel_flush_advance = {
     .name = "heap-flush-advance",
-    .about = "a flush at the same time does not undo a cycle that has begun",
+    .about = "a concurrent flush does not undo a cycle that has begun",
     .setup = nothing_turned,
     .finish = cycle_is_kept,
     .threads = {{"world", try_to_advance, NULL}, {"flush", flush, NULL}},
@@ -348,7 +348,7 @@ list_heap(void *context, uint32_t thread)
 
 const struct sim_kernel props_kernel_heap_arrival = {
     .name = "heap-arrival",
-    .about = "a snapshot during which a bucket is added shows it, or returns "
+    .about = "a snapshot during which a bucket is added shows it, or reports "
              "that the buffer is too short",
     .setup = one_is_published,
     .finish = two_allocs,
@@ -425,7 +425,7 @@ list_contention(void *context, uint32_t thread)
 const struct sim_kernel props_kernel_contention_arrival = {
     .name = "contention-arrival",
     .about = "a contention snapshot during which a bucket is added shows it, "
-             "or returns that the buffer is too short",
+             "or reports that the buffer is too short",
     .setup = new_for_contention,
     .finish = NULL,
     .threads = {{"waiter", block_event, NULL},

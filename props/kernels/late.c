@@ -260,8 +260,8 @@ both_or_none(void *context)
 
 const struct sim_kernel props_kernel_refused_by_flush = {
     .name = "advance-refused-by-flush",
-    .about = "if a flush made next_cycle return BUSY, frees still wait with "
-             "their allocations after that flush",
+    .about = "if a flush makes next_cycle return BUSY, a free is still "
+             "published together with its allocation",
     .setup = flush_is_due,
     .finish = both_or_none,
     .threads = {{"collection", allocate_collect_sweep, NULL},

@@ -76,7 +76,8 @@ each_of_one_rate(void *context)
 
 const struct sim_kernel props_kernel_contention_rates = {
     .name = "contention-rates",
-    .about = "one rate decides on an event and scales it, while rates change",
+    .about = "an event is chosen and scaled by the same rate, even while rates "
+             "change",
     .setup = all_are_recorded,
     .finish = each_of_one_rate,
     .threads = {{"waiter", wait_twice, NULL}, {"control", set_both, NULL}},

@@ -156,7 +156,7 @@ recorded_or_dropped(void *context)
 
 const struct sim_kernel props_kernel_no_room = {
     .name = "table-no-room",
-    .about = "of two stacks one gets the last bucket, the other is a drop",
+    .about = "of two stacks one gets the last bucket, and the other is dropped",
     .setup = new_tiny_table,
     .finish = recorded_or_dropped,
     .threads = {{"first", alloc_own_stack, NULL},
@@ -188,7 +188,7 @@ recorded_or_no_frames(void *context)
 
 const struct sim_kernel props_kernel_no_frames = {
     .name = "table-no-frames",
-    .about = "of two stacks one gets the last frames, the other is a drop",
+    .about = "of two stacks one gets the last frames, and the other is dropped",
     .setup = new_short_table,
     .finish = recorded_or_no_frames,
     .threads = {{"first", alloc_own_stack, NULL},

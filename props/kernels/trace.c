@@ -291,8 +291,8 @@ no_event(void *context)
 
 const struct sim_kernel props_kernel_timer_task = {
     .name = "trace-timer-task",
-    .about = "the timers' task, named while a session ends, is in that trace "
-             "or in the next one, never half",
+    .about = "a task of timers that is set while a session ends is in that "
+             "trace or in the next one, whole",
     .setup = setup,
     .finish = no_event,
     .threads = {{"control", end_session, NULL},

@@ -315,7 +315,7 @@ write_two_and_read_second(void *context, uint32_t thread)
 
 const struct sim_kernel props_kernel_clock_cut_between = {
     .name = "clock-cut-between",
-    .about = "nothing is cut before an event that was read before the cut",
+    .about = "a cut removes no event that precedes one already read",
     .setup = setup_two_in_use,
     .finish = some_may_be_lost,
     .threads = {{"first", write_another, NULL},

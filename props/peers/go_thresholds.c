@@ -1,7 +1,10 @@
 /*
- * go_thresholds.c -- a rule set's thresholds against the gaps of a Go runtime.
+ * go_thresholds.c -- tests a rule set against a Go runtime: from the same
+ * random number both must derive the same gap, which the rule set calls its
+ * threshold (subjects/rules/rules.h).
  *
- * usage: go_thresholds RULES RATE <numbers and gaps, a line each
+ * usage: go_thresholds RULES RATE <FILE. Each line of FILE is a random number
+ * and the gap that Go derived from it.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -277,8 +277,8 @@ check_added(struct border *border, uint64_t u, uint64_t rate,
 }
 
 /*
- * By exact rules: bisection finds how many of the first outcomes are kept.
- * Outcomes at every border, and some between, are checked one by one.
+ * Under the exact rules the outcomes that are kept come first; bisection finds
+ * how many. Outcomes at each border, and some between, are checked one by one.
  */
 static void
 check_exact_width(struct border *border, uint64_t rate,

@@ -4,8 +4,10 @@
  * A thread is in a wait loop when it comes to the same access again with the
  * same registers and the same stack, and has changed nothing in between. That
  * round was unsuccessful, and so will the next one be, until another thread
- * does something. Another run, in which the thread reads later, covers what
- * follows without that round. So this run may end here, as at a pause.
+ * does something. What happens then is covered by another run, which does not
+ * have this round because the thread reads only after that change. So the
+ * thread may be blocked here, as after a round that ends with a pause
+ * instruction.
  *
  * A loop that counts its rounds is not such a loop: its registers differ.
  */

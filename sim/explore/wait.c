@@ -99,8 +99,8 @@ sim_wait_sites(const uintptr_t **sites)
 
 /*
  * Hash the registers and the stack of the calling code: with memory, they
- * determine all that it can do next. Must be called before any scheduling
- * point.
+ * determine all that it can do next. Call it before the first scheduling point
+ * since that code called in.
  *
  * returns: the hash, not 0; 0 on processors other than x86-64
  */

@@ -31,9 +31,11 @@ bool sim_releases_open(struct sim_releases *releases,
 void sim_releases_close(struct sim_releases *releases);
 
 /*
- * in:      release < releases->count
- * out:     *cycles, if it was paired
- * returns: whether it was paired
+ * Find the wait that was paired with a release.
+ *
+ * in:      release, its index, < releases->count
+ * out:     *cycles, the ticks of that wait; unchanged if there is none
+ * returns: whether a wait was paired with the release
  */
 bool sim_releases_find(const struct sim_releases *releases, uint64_t release,
                        int64_t *cycles);

@@ -221,7 +221,7 @@ refuses "a folder that is not there" "No such file" \
 refuses "an empty name" "--json needs" replay "$late" --json ""
 refuses "one file for both" "cannot both be" \
     replay "$late" --json "$dir/j" --junit "$dir/j"
-refuses "two files of a kind" "one --junit" \
+refuses "two files of a kind" "--junit is given twice" \
     replay "$late" --junit "$dir/j" --junit "$dir/x"
 cp "$late" "$dir/input.sim"
 refuses "the input" "input.sim" replay "$dir/input.sim" --json "$dir/input.sim"

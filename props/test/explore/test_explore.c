@@ -286,8 +286,8 @@ TEST(threads_that_sleep_are_reduced_too)
 }
 
 /* Check that the search by graphs and the one by schedules find the same
- * graphs. How many differ by the rounds of a wait depends on the compiler, so
- * the number is not checked. */
+ * graphs. Their number is not checked: some differ only in how often a loop
+ * that waits goes round, and how many do depends on the compiler. */
 static uint64_t
 expect_as_by_schedules(const struct sim_kernel *kernel)
 {

@@ -45,11 +45,11 @@ TEST(an_event_left_out_makes_no_bucket)
     props_fixture_end(&fixture);
 }
 
-/* At a rate of 2^n the upper n bits of a random number are the value drawn. The
- * bits below only choose the code path: if they are 0, the low half of the
- * product is below the rate, and the code must test whether to reject the
- * number; if they are 1, it need not. Either way the event is kept if the value
- * is below its ticks. */
+/* The value drawn is the upper half of number * rate. At a rate of 2^n that is
+ * the upper n bits of the number. Its other bits only choose the code path: if
+ * all are 0, the lower half of the product is 0, which is below the rate, so
+ * the code must test whether to reject the number; otherwise it need not.
+ * Either way the event is kept if the value is below its ticks. */
 TEST(an_event_is_kept_if_the_outcome_is_below_its_ticks)
 {
     static const struct {

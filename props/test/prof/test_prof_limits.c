@@ -55,8 +55,9 @@ advance(struct prof *prof)
     assert_int_equal(prof_heap_flush(prof), PROF_OK);
 }
 
-/* Begin at `start` and record five allocations and three frees, each through
- * all cycles until it is published. */
+/* Let a bucket begin with `start` allocations and one object fewer freed, and
+ * record five allocations, with a free beside each of the first three. After
+ * each step advance the cycle until it is published. */
 static void
 live_from(uint64_t start, const struct prof_rules *rules)
 {

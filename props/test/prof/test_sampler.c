@@ -298,8 +298,8 @@ model_samples(const struct props_fixture *fixture, uint64_t drawn,
  * The library and the model use the same table of logarithms, so they would
  * agree on a wrong digit. A random number q draws a gap of mean * -ln(q / 2^26)
  * bytes. At the entries of the table, q = (32 + i) 2^20, the gap is compared
- * with libm's logarithm. At this mean one byte of the gap is 1.3e-8 of a binary
- * logarithm.
+ * with libm's logarithm. With this mean an error of 1.3e-8 in a binary
+ * logarithm changes the gap by a byte.
  */
 TEST(each_corner_of_the_table_is_a_logarithm)
 {

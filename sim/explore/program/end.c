@@ -39,8 +39,8 @@ failed(const char *text, uintptr_t site)
     sim_engine_refuse(SIM_FAIL_EXIT, site, 0, text);
 }
 
-/* in: stack, the address from which the current thread's stack is in use; or 0
- */
+/* in: stack, the lowest address in use on the current thread's stack; 0 if its
+ * function has returned */
 static void
 check_leaks(uintptr_t stack)
 {

@@ -28,9 +28,11 @@ void sim_heap_keep(void);  /* what is allocated now exists in each run */
 void sim_heap_reset(void); /* ... and nothing else */
 void *sim_heap_take(size_t bytes, size_t alignment, uintptr_t site);
 void sim_heap_give(void *block, uintptr_t site);
-/* in:      stack, the address from which the current thread's stack is in use;
- *          or 0
- * returns: bytes of the first leaked block, or 0 */
+/* Look for a live block to which nothing points.
+ * in:      stack, the lowest address in use on the current thread's stack; 0 if
+ *          its function has returned, so that nothing on the stack counts
+ * out:     *site, where the block was allocated
+ * returns: bytes of the first leaked block; 0 if there is none */
 size_t sim_heap_leak(uintptr_t stack, uintptr_t *site);
 
 /* image.c: the program's variables. */

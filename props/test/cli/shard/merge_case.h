@@ -11,7 +11,13 @@
 
 #include "captured.h"
 
-enum { MERGE_SHARDS_MAX = 4, MERGE_CASES = 30 };
+#ifndef __has_feature
+#define __has_feature(feature) 0
+#endif
+enum {
+    MERGE_SHARDS_MAX = 4,
+    MERGE_CASES = __has_feature(address_sanitizer) ? 10 : 30 /* each is slow */
+};
 
 /* The set-up and teardown of a group: a folder for the files. */
 int merge_make_folder(void **state);
@@ -48,8 +54,8 @@ void merge_expect(const struct captured *said, bool is_there,
                   const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Check which shards are reported as missing. in: after, how the command begins
- * that would run them */
+/* Check which shards are reported as missing. in: after, the first words of the
+ * command that the report gives for running them */
 void merge_expect_missing(const struct captured *said, const bool *is_missing,
                           uint32_t count, const char *after);
 

@@ -409,7 +409,8 @@ TEST(two_results_of_a_shard_that_differ_are_refused)
         write_explored(&e, 1);
         said = merge_files();
         merge_expect_exit(&said, field == 0 ? 0 : 1);
-        merge_expect(&said, field > 0, "are of one shard, and differ");
+        merge_expect(&said, field > 0,
+                     "are results of the same shard, but differ");
         captured_free(&said);
     }
 }

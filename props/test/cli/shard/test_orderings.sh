@@ -93,6 +93,6 @@ count "... and a result that was changed is refused" $?
 rm r/copy.result
 explore flags --shard 1/4 --result r/z.result >>log 2>&1
 merge r >merged 2>err
-[ $? -eq 1 ] && grep -q 'r/z.result: it is of another search' err
+[ $? -eq 1 ] && grep -q 'r/z.result: it has another search' err
 count "... and so is one of another kernel" $?
 finish orderings

@@ -157,7 +157,7 @@ sed -i 's/^items .*/items 8/' r/shard-1-of-2.result
 refused "a row that was changed" 'shard-1-of-2.result:.*damaged'
 cp good/* r/
 "$profsim" audit --judge --rules go1.5 --shard 1/2 --result r/x.result >>log 2>&1
-refused "a result of another list" 'x.result: it is of another command'
+refused "a result of another list" 'x.result: it has another command'
 rm r/x.result
 timeout 60 "$profsim" check --seeds 1..3 --shard 1/2 --result r/x.result >>log 2>&1
 refused "a result of seeds among rows" 'x.result.*not the format that is wanted'
@@ -180,7 +180,7 @@ done
 for asked in "make" "make clean" "make mutants -f x" "make fuzz TIME=1 SHELL=x" \
     "make mutants/x" "audit --judge --json=x" "rm" "mutants --memory-order -x"; do
     echo a | "$profsim" shard --asked "$asked" --result q/ true >>log 2>err
-    [ $? -eq 1 ] && grep -q 'is nothing that a result can say' err
+    [ $? -eq 1 ] && grep -q 'takes a command that merge can repeat' err
     count "not asked: $asked" $?
 done
 finish rows

@@ -110,7 +110,7 @@ count "a result that is cut is refused by its name and line" $?
 rm r/cut.result
 check --seeds "1..$seeds" --shard "2/$n" --result "r/shard-1-of-$n.result" \
     >>log 2>err
-[ $? -eq 1 ] && grep -q 'it is of shard 1' err
+[ $? -eq 1 ] && grep -q 'it belongs to shard 1' err
 count "no shard goes on from the result of another" $?
 mkdir empty
 merge empty >>log 2>err
