@@ -206,6 +206,23 @@ TEST_WITH(case_folder_begin, case_folder_end,
     assert_int_equal(left.it_value.tv_usec, 0);
 }
 
+TEST_WITH(case_folder_begin, case_folder_end,
+          the_caller_may_change_the_path_after_the_start)
+{
+    struct prof_cpu_file_config config = case_config();
+    char other[sizeof cpu_file.folder + 8];
+    char path[PROF_PATH_MAX];
+
+    snprintf(other, sizeof other, "%s/other", cpu_file.folder);
+    snprintf(path, sizeof path, "%s", cpu_file.path);
+    config.path = path;
+    assert_int_equal(prof_cpu_file_start(&cpu_file.file, &config), PROF_OK);
+    memcpy(path, other, sizeof other);
+    assert_int_equal(prof_cpu_file_stop(&cpu_file.file), PROF_OK);
+    assert_int_equal(access(other, F_OK), -1);
+    assert_int_equal(access(cpu_file.path, F_OK), 0);
+}
+
 /* Whether the profile is taken or refused. */
 TEST_WITH(case_folder_begin, case_folder_end, a_timer_that_was_set_is_set_again)
 {
