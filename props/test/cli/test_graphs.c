@@ -31,13 +31,14 @@ write_tables(struct cli_recfile *file)
                                                    .arguments_count = 1,
                                                    .arguments = arguments};
     /* Frame 3 is 'inner', which is inlined into main at the same pc, frame
-     * 4. */
+     * 4. The byte before is also a pc, that of frame 5. */
     static const struct cli_recfile_frame frames[] = {
         {.pc = 0x1000, .function = 1, .function_offset = 4},
         {.pc = 0x2000, .function = 2, .function_offset = 4, .line = 7},
         {.pc = 0x3000, .function = 4, .function_offset = 4},
         {.pc = 0x1100, .function = 3, .line = 9},
         {.pc = 0x1100, .function = 1, .function_offset = 0x104, .line = 5},
+        {.pc = 0x10ff, .function = 1, .function_offset = 0x103, .line = 11},
     };
     static const uint32_t stacks[][3] = {{2, 1, 0}, {1, 0}, {3}};
     static const uint32_t depths[] = {3, 2, 1};
@@ -180,6 +181,8 @@ TEST(calls_of_one_pc_have_addresses_of_their_own)
     assert_int_equal(calls[1]->line, 5);
     assert_int_equal(calls[0]->address, 0x1100);
     assert_int_not_equal(calls[1]->address, 0x1100);
+    assert_int_not_equal(calls[1]->address, 0x10ff);
+    assert_int_equal(cli_calls_find(made.calls, 0x10ff)->line, 11);
     assert_ptr_equal(cli_calls_find(made.calls, calls[0]->address), calls[0]);
     assert_ptr_equal(cli_calls_find(made.calls, calls[1]->address), calls[1]);
     release(&made);
