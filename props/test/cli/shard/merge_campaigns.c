@@ -182,6 +182,24 @@ merge_two_of_a_shard(void)
     }
 }
 
+/* Write three files of one shard, each with more runs than the one before. */
+void
+merge_three_of_a_shard(void)
+{
+    struct done done = {.most = {{5}, {7}}};
+    struct captured said;
+
+    for (uint64_t runs = 3; runs <= 5; runs++) {
+        const struct part parts[PARTS] = {{.runs = runs}, {.runs = runs + 2}};
+
+        write_campaign(0, 4, parts);
+    }
+    said = merge_files();
+    merge_expect_exit(&said, 6);
+    expect_sums(&done, 4, &said);
+    captured_free(&said);
+}
+
 /* The failure that counts is the one with the first seed, with its file. */
 void
 merge_first_failure(void)

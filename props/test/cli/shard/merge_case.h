@@ -62,6 +62,7 @@ void merge_expect_missing(const struct captured *said, const bool *is_missing,
 /* Tests of campaigns, in merge_campaigns.c. */
 void merge_campaigns(void);
 void merge_two_of_a_shard(void);
+void merge_three_of_a_shard(void);
 void merge_first_failure(void);
 
 #endif
