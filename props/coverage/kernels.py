@@ -18,7 +18,6 @@ SHARES = re.compile(
     r'prof_port_(lock_\w+|wait|wake|barrier))\(')
 
 REASONS = {
-    'prof_flight_after_fork_child': 'a child after fork has one thread',
     'prof_port_lock_reset': 'a child after fork has one thread',
 }
 
