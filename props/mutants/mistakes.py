@@ -18,6 +18,7 @@ notices each.
 fixtures/mistakes/README.md says how the lists were written.
 """
 import collections
+import functools
 import os
 import re
 import shutil
@@ -84,6 +85,15 @@ def in_order(mutant, edges, known):
     return sorted(edges, key=rank)
 
 
+@functools.cache
+def needs(build, test):
+    """The targets without which the test is not run, though its command may not
+    name them: `profsim explore` links a library that is beside it."""
+    said = mutants.output_of('ninja', '-t', 'query', test).split('  outputs:')
+    return [word for word in said[0].split() if word in build.command and
+            word != test]
+
+
 def touches(mutant, target, known):
     """Is any part of the target made from a file that the patch changes?"""
     if target not in known:
@@ -93,6 +103,8 @@ def touches(mutant, target, known):
             known[target] = True
         else:
             parts = build.inputs(target)
+            if target.endswith('.ok'):
+                parts += needs(build, target)
             for product in mutants.PRODUCTS:
                 path = f'{mutants.OUT}/{product}'
                 if target.endswith('.ok') and path in build.command[target]:
