@@ -239,7 +239,7 @@ count "cpu: ticks go to the function that burns" $?
 # ------------------------------------------------------------- what is not taken
 
 profile --heap 0 -- "$program" status 0
-[ $? -eq 0 ] && [ -z "$(ls f)" ] && grep -q 'nothing to sample' err
+[ $? -eq 0 ] && [ -z "$(ls f)" ] && grep -q 'nothing was sampled' err
 count "nothing is sampled: no file, and that is reported" $?
 profile --heap 1 --mutex 0 -- "$program" heap
 [ "$(ls f | sed 's/^[0-9]*//' | tr '\n' ' ')" = ".allocs.pb.gz .heap.pb.gz " ]

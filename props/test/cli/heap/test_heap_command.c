@@ -279,7 +279,7 @@ TEST(two_heaps_differ_by_what_one_has_more)
                   "profsim: diff: needs OLD.rec NEW.rec; 'profsim diff --help' "
                   "says more\n");
     expect_output(cli_diff, WORDS("diff", "a.rec", "a.rec", "a.rec"), CLI_USAGE,
-                  "profsim: diff: two recordings, and no 'a.rec'\n");
+                  "profsim: diff: takes two recordings; 'a.rec' is one more\n");
     expect_output(cli_diff, WORDS("diff", "a.rec", "c.rec"), CLI_USAGE,
                   "profsim: c.rec: No such file or directory\n");
     expect_output(cli_diff, WORDS("diff", "c.rec", "a.rec"), CLI_USAGE,
