@@ -48,8 +48,9 @@ add_effect(struct subjects_verdict *verdict, const char *property,
 
 /* ---- Periods ---- */
 
-/* returns: whether a size of the period is estimated wrongly. out: *period, the
- * size that is furthest off */
+/* Compare estimate and truth for each size that is allocated in a period.
+ * out: period->figure and period->size_bytes, of the size that is furthest off
+ * returns: whether that one is outside the tolerance */
 static bool
 is_period_off(const struct subjects_rules *rules, uint64_t rate,
               struct subjects_fault *period)

@@ -54,11 +54,11 @@ uint64_t table_count(void);
 
 /*
  * Keep the table consistent over a fork, as another thread may be changing it.
- * The thread that forks may use the table in between, as the program's fork
- * handlers do when they allocate.
+ * The thread that forks may use the table between the two calls, as the
+ * program's fork handlers do when they allocate.
  *
  * context: also a signal handler that interrupted any of these functions; the
- *          child must then let the interrupted function end first
+ *          child must not use the table until the interrupted one has returned
  */
 void table_before_fork(void);
 void table_after_fork(void);

@@ -1,11 +1,12 @@
 /*
  * spin.h -- put in front of every explored source by the rule cc_explored.
  *
- * Production code that waits for another thread tells the processor that it
- * spins. In an explored run that ends an unsuccessful round.
+ * Production code that waits for another thread executes a pause instruction in
+ * each round of its loop. In an explored run, the call in its place tells the
+ * explorer that a round was unsuccessful.
  *
- * Code that reads the processor's cycle counter gets the explorer's
- * (props/kernels/counter.c).
+ * Code that reads the processor's cycle counter reads the explorer's model of
+ * it instead (props/kernels/counter.c).
  */
 #ifndef SIM_SPIN_H
 #define SIM_SPIN_H

@@ -1,12 +1,15 @@
 /*
  * thread.c -- threads that a run creates itself, and how they end.
  *
- * A new thread runs up to its first event right away, like those of a kernel;
- * no thread can see that order. When all slots have been used, a slot is reused
- * if its thread was joined, or ended detached, and the creator has seen its
- * last event: then no access of the old thread can be concurrent with one of
- * the new. Search graph by graph does not reuse slots, because it may wait for
- * a thread by its number.
+ * A new thread runs up to its first event as soon as it is created, as the
+ * threads that a kernel declares do. What precedes a first event is invisible
+ * to other threads, so this order is no choice.
+ *
+ * When all slots are in use, a slot is reused if its thread was joined, or
+ * ended detached, and its last event happens before the creation: then no
+ * access of the old thread can be concurrent with one of the new. The search
+ * graph by graph does not reuse slots, because its choices name a thread by its
+ * slot.
  */
 #include "object.h"
 

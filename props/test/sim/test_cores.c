@@ -31,8 +31,9 @@ assert_near(double got, double want, double share)
 
 static const uint32_t one_row[] = {UINT32_MAX};
 
-/* Each core works for w and hands the line over in h: n / (w + h) additions
- * until the line is always busy, then 1 / h. */
+/* Each of n cores works for w, then needs the one cache line for h. The rate of
+ * additions is n / (w + h) for few cores; with more the line is always busy,
+ * and the rate stays at 1 / h. */
 TEST(one_line_of_fixed_times_goes_round)
 {
     static const struct {
