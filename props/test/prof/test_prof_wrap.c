@@ -9,17 +9,9 @@
  * Under a sanitizer the test begins ten cycles before the wrap.
  */
 #include "prof/prof.h"
+#include "sanitized.h"
 #include "test_prof_make.h"
 #include "unit_test.h"
-
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define IS_SLOW 1
-#endif
-#endif
-#ifndef IS_SLOW
-#define IS_SLOW 0
-#endif
 
 #define WRAP  100663296U /* written out, to check the header's */
 #define AFTER 64U
@@ -112,7 +104,7 @@ compare(struct drive *drive, uint64_t n)
 
 TEST(every_cycle_number_is_driven_through)
 {
-    const uint32_t first = IS_SLOW ? WRAP - 10 : 0;
+    const uint32_t first = SANITIZED ? WRAP - 10 : 0;
     const struct prof_config config = {.buckets_max = 1, .cycle_first = first};
     struct drive drive = {.prof = props_prof_make(&config)};
 
@@ -129,7 +121,7 @@ TEST(every_cycle_number_is_driven_through)
             compare(&drive, n + 1);
     }
     assert_true(drive.compared >= AFTER);
-    if (!IS_SLOW)
+    if (!SANITIZED)
         assert_true(drive.frees > WRAP / 4099 / 2); /* the test made events */
     props_prof_drop(drive.prof);
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sanitized.h"
 #include "scenario_case.h"
 #include "unit_test.h"
 
@@ -353,10 +354,7 @@ TEST(a_stack_may_have_2048_frames_and_no_more)
 }
 
 /* With a sanitizer this takes ten seconds, and shows nothing more. */
-#ifndef __has_feature
-#define __has_feature(feature) 0
-#endif
-#if !__has_feature(address_sanitizer) && !__has_feature(thread_sanitizer)
+#if !SANITIZED
 TEST(a_million_events_are_read_and_one_more_is_refused)
 {
     static const char line[] = "iterate\n";

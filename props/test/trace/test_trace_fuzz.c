@@ -16,15 +16,12 @@
 
 #include <sys/resource.h>
 
+#include "sanitized.h"
 #include "trace_reader.h"
 #include "trace_script.h"
 #include "unit_test.h"
 
-#ifndef __has_feature
-#define __has_feature(feature) 0
-#endif
-#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer) || \
-    __has_feature(memory_sanitizer) || __has_feature(thread_sanitizer)
+#if SANITIZED
 #define CORRUPTIONS 1000
 #define MAY_LIMIT   0
 #else

@@ -10,13 +10,11 @@
 #include <stdio.h>
 
 #include "captured.h"
+#include "sanitized.h"
 
-#ifndef __has_feature
-#define __has_feature(feature) 0
-#endif
 enum {
     MERGE_SHARDS_MAX = 4,
-    MERGE_CASES = __has_feature(address_sanitizer) ? 10 : 30 /* each is slow */
+    MERGE_CASES = SANITIZED ? 10 : 30 /* each is slow */
 };
 
 /* The set-up and teardown of a group: a folder for the files. */
