@@ -62,34 +62,43 @@ maybe_null(const void *pointer)
     return pointer;
 }
 
+/* What take_back() needs. A signal handler may fork during the exec, and the
+ * child has another log, so the image that the offset belongs to is kept. */
+struct note {
+    uint64_t offset; /* of the record; 0: none */
+    uint32_t image;  /* embed_generation */
+};
+
 /*
  * in:      ticks, of the exec; 0: now. Of the logs of this process, those that
  *          begin later belong to the executed program
- * returns: the note's offset, for take_back() if the exec fails; 0: none
+ * returns: the note, for take_back() if the exec fails
  */
-static uint64_t
+static struct note
 note(const char *path, pid_t process, uint64_t ticks)
 {
+    struct note noted = {0, 0};
     const int saved_errno = errno;
-    uint64_t offset;
 
     if (maybe_null(path) == NULL || !embed_enter())
-        return 0;
-    offset = embed_log_exec((uint32_t)process, path,
-                            (uint32_t)strnlen(path, PATH_BYTES),
-                            ticks != 0 ? ticks : embed_ticks());
+        return noted;
+    noted.image = atomic_load(&embed_generation);
+    noted.offset = embed_log_exec((uint32_t)process, path,
+                                  (uint32_t)strnlen(path, PATH_BYTES),
+                                  ticks != 0 ? ticks : embed_ticks());
     embed_leave();
     errno = saved_errno;
-    return offset;
+    return noted;
 }
 
 static int
-take_back(uint64_t offset)
+take_back(struct note noted)
 {
     const int saved_errno = errno;
 
-    if (offset != 0 && embed_enter()) {
-        embed_log_change(offset, EMBED_CANCELLED);
+    if (noted.offset != 0 && embed_enter()) {
+        if (noted.image == atomic_load(&embed_generation))
+            embed_log_change(noted.offset, EMBED_CANCELLED);
         embed_leave();
     }
     errno = saved_errno;
@@ -99,7 +108,7 @@ take_back(uint64_t offset)
 EMBED_HOOK int
 execve(const char *path, char *const argv[], char *const envp[])
 {
-    const uint64_t noted = note(path, getpid(), 0);
+    const struct note noted = note(path, getpid(), 0);
 
     resolve();
     real.execve(path, argv, envp);
@@ -115,7 +124,7 @@ execv(const char *path, char *const argv[])
 EMBED_HOOK int
 execvpe(const char *file, char *const argv[], char *const envp[])
 {
-    const uint64_t noted = note(file, getpid(), 0);
+    const struct note noted = note(file, getpid(), 0);
 
     resolve();
     real.execvpe(file, argv, envp);
@@ -133,7 +142,7 @@ fexecve(int file, char *const argv[], char *const envp[])
 {
     const char *const name =
         maybe_null(argv) != NULL && argv[0] != NULL ? argv[0] : "?";
-    const uint64_t noted = note(name, getpid(), 0);
+    const struct note noted = note(name, getpid(), 0);
 
     resolve();
     real.fexecve(file, argv, envp);

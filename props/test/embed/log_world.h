@@ -54,6 +54,10 @@ enum log_world_moment {
 void log_world_fork(enum log_world_moment when);
 void log_world_settle(void);
 
+/* Execute or spawn a program, by some function of exec.c. An exec may succeed:
+ * then it is a vfork child's. A handler may fork during it. */
+void log_world_execute(void);
+
 /* Check that all counters of the log are the model's. */
 void log_world_check(void);
 

@@ -15,6 +15,7 @@
 enum { CHILD = 77, PATH_MOST = 400 };
 
 _Thread_local bool embed_inside;
+_Atomic uint32_t embed_generation;
 
 static char seen[16];
 static bool is_entered, is_barred;

@@ -5,8 +5,8 @@
  *
  * One real thread plays all threads: its identity changes from call to call.
  * Threads, stacks, the disk and the clock are stubs. A world has limits,
- * resizes and waits that overlap, locks that share a slot, unloads, and forks:
- * between calls, and where a call enters and leaves the recorder.
+ * resizes and waits that overlap, locks that share a slot, unloads, execs, and
+ * forks: between calls, and where a call enters and leaves the recorder.
  */
 #include "log_world.h"
 
@@ -33,8 +33,6 @@ static struct {
 } begun[BEGUN_MAX];
 
 static uint64_t locks[MODEL_LOCKS];
-static uint64_t noted[MODEL_LOG_BYTES / 8]; /* offsets of EXEC records */
-static size_t noted_count;
 
 /* ---- calls ---- */
 
@@ -201,27 +199,6 @@ unlock(void)
 }
 
 static void
-execute(void)
-{
-    static const char path[] =
-        "/0123456789/0123456789/0123456789/0123456789/0123456789/0123456789";
-    const uint32_t bytes = sim_rng_below(rng, sizeof path);
-    uint64_t offset;
-
-    if (noted_count > 0 && sim_rng_below(rng, 2) == 0) {
-        offset = noted[--noted_count];
-        log_model_change(model, offset, EMBED_CANCELLED);
-        embed_log_change(offset, EMBED_CANCELLED);
-        return;
-    }
-    offset = embed_log_exec(7, path, bytes, log_world.now.ticks);
-    assert_int_equal(
-        offset, log_model_exec(model, 7, path, bytes, log_world.now.ticks));
-    if (offset != 0)
-        noted[noted_count++] = offset;
-}
-
-static void
 name_threads(void)
 {
     const uint32_t length = 1 + sim_rng_below(rng, 15);
@@ -243,7 +220,6 @@ fork_soon(bool is_unlock)
     log_world_fork(is_unlock || sim_rng_below(rng, 2) == 0
                        ? LOG_WORLD_AT_LEAVE
                        : LOG_WORLD_AT_ENTER);
-    noted_count = 0;
 }
 
 static void
@@ -293,7 +269,7 @@ call_rarely(void)
         log_world.is_barred = false;
         break;
     case 1:
-        execute();
+        log_world_execute();
         break;
     case 2:
         name_threads();
@@ -305,7 +281,6 @@ call_rarely(void)
     default:
         log_world_end_image();
         log_world_begin_image();
-        noted_count = 0;
     }
 }
 
@@ -319,7 +294,6 @@ run_world(uint64_t number)
     log_world.is_protected = number % 16 == 0;
     log_world.now.ticks = 5000000000;
     log_world_begin_image();
-    noted_count = 0;
     for (int i = 0; i < CALLS; i++) {
         const bool is_rare = sim_rng_below(rng, 8) == 0;
 
