@@ -44,11 +44,12 @@ long __wrap_syscall(long number, ...);
 long
 __wrap_syscall(long number, ...)
 {
+    const int count = number == SYS_futex ? 6 : 3;
     va_list list;
-    long words[6];
+    long words[6] = {0};
 
     va_start(list, number);
-    for (int i = 0; i < 6; i++)
+    for (int i = 0; i < count; i++)
         words[i] = va_arg(list, long);
     va_end(list);
     if (number == SYS_futex && (int)words[1] == FUTEX_WAKE_PRIVATE) {
@@ -72,20 +73,25 @@ __wrap_syscall(long number, ...)
                           words[4], words[5]);
 }
 
+/* Sanitizers ask for other limits, and set them, before main(). */
+int __real_getrlimit(int which, struct rlimit *to);
 int __wrap_getrlimit(int which, struct rlimit *to);
 int
 __wrap_getrlimit(int which, struct rlimit *to)
 {
-    assert_int_equal(which, RLIMIT_NOFILE);
+    if (which != RLIMIT_NOFILE)
+        return __real_getrlimit(which, to);
     *to = AGENT.files_limit;
     return AGENT.has_no_limit ? -1 : 0;
 }
 
+int __real_setrlimit(int which, const struct rlimit *from);
 int __wrap_setrlimit(int which, const struct rlimit *from);
 int
 __wrap_setrlimit(int which, const struct rlimit *from)
 {
-    assert_int_equal(which, RLIMIT_NOFILE);
+    if (which != RLIMIT_NOFILE)
+        return __real_setrlimit(which, from);
     assert_int_equal(from->rlim_max, AGENT.files_limit.rlim_max);
     if (from->rlim_cur > AGENT.files_limit.rlim_cur)
         AGENT.raised_to = from->rlim_cur;

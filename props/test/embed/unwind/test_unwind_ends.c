@@ -318,7 +318,8 @@ TEST(a_stack_is_taken_as_the_program_keeps_it)
 {
     static struct embed_stack stack, other;
     static uintptr_t elsewhere[8];
-    uintptr_t frames[8] = {0};
+    uintptr_t memory[32] = {0}; /* a walk also looks below a frame */
+    uintptr_t *const frames = &memory[16];
     const uintptr_t pc = here();
 
     (void)state;
