@@ -27,13 +27,11 @@ static uint32_t readings[SIM_THREADS_MAX];
 static uint64_t numbers[SIM_THREADS_MAX];
 
 void
-sim_clock_reset(void)
+sim_clock_reset(uint32_t thread)
 {
-    for (uint32_t i = 0; i < SIM_THREADS_MAX; i++) {
-        passed_ns[i] = 0;
-        readings[i] = 0;
-        numbers[i] = i + 1;
-    }
+    passed_ns[thread] = 0;
+    readings[thread] = 0;
+    numbers[thread] = thread + 1;
 }
 
 static uint64_t

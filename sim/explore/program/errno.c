@@ -2,7 +2,6 @@
 #include "program.h"
 
 #include <errno.h>
-#include <string.h>
 
 #include "explored.h"
 
@@ -16,7 +15,7 @@ explored___errno_location(void)
 }
 
 void
-sim_errno_reset(void)
+sim_errno_reset(uint32_t thread)
 {
-    memset(errnos, 0, sizeof errnos);
+    errnos[thread] = 0;
 }

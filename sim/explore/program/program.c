@@ -29,16 +29,14 @@ set_up(void *context)
     sim_image_reset();
     sim_heap_reset();
     sim_pthread_reset();
-    sim_clock_reset();
     sim_end_reset();
-    sim_errno_reset();
 }
 
 static void
 run_entry(void *context, uint32_t thread)
 {
     (void)context;
-    sim_tls_reset(thread);
+    sim_thread_resets(thread);
     sim_program_exit(program.entry(program.context), 0);
 }
 
@@ -122,5 +120,6 @@ begin(int argc, char **argv)
     (void)argc;
     fix_addresses(argv);
     explored___libc_single_threaded = 0;
+    tzset(); /* libc keeps the zone's name, in a block that no run may own */
     sim_heap_open();
 }

@@ -48,8 +48,8 @@ void sim_tls_open(void);
 void sim_tls_reset(uint32_t thread);
 void sim_tls_each(void (*visit)(uintptr_t begin, uintptr_t end));
 
-/* errno.c */
-void sim_errno_reset(void);
+/* errno.c; when a thread begins */
+void sim_errno_reset(uint32_t thread);
 
 /* pthread.c */
 void sim_pthread_reset(void);
@@ -66,10 +66,19 @@ void sim_end_open(bool whole);
 void sim_end_reset(void);
 
 /* clock.c; until: NULL for a wait without a limit */
-void sim_clock_reset(void);
+void sim_clock_reset(uint32_t thread); /* when a thread begins */
 enum sim_limit sim_clock_limit(const struct timespec *until);
 void sim_clock_reach(const struct timespec *until);
 struct timespec sim_clock_after(const struct timespec *time);
+
+/* What each thread has of its own, when it begins. */
+static inline void
+sim_thread_resets(uint32_t thread)
+{
+    sim_tls_reset(thread);
+    sim_clock_reset(thread);
+    sim_errno_reset(thread);
+}
 
 /* To tell the program's calls from those of libraries. */
 extern char __executable_start, etext;

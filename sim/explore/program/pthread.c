@@ -122,7 +122,7 @@ thread_body(void *argument)
 
     running[sim_engine.current] = r;
     r->slot = sim_engine.current;
-    sim_tls_reset(sim_engine.current);
+    sim_thread_resets(sim_engine.current);
     if (r->returns_int) {
         int (*const function)(void *) =
             (int (*)(void *))(void (*)(void))r->function;

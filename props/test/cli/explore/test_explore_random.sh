@@ -3,7 +3,9 @@
 # them graph by graph and by schedules finds the same graphs. If a program
 # fails, both ways must find the failure. Random programs of locks have the
 # results, and the failures, that an enumeration of all orders without the
-# explorer finds. usage: test_explore_random.sh PROFSIM COUNT
+# explorer finds. Random calls of libc have the results that libc itself gives.
+# Of random programs that use a heap, mistakes are reported as a model of the
+# heap says. usage: test_explore_random.sh PROFSIM COUNT
 set -u
 library=$(dirname "$(realpath "$1")")
 programs=$2
@@ -53,5 +55,42 @@ for how in '' --schedules; do
     [ "$(cat "$work/differ")" = "$programs" ]
     count "programs of locks do what POSIX says ($how)" $?
 done
+
+build() { # NAME FILE...: build a program as a user's
+    name=$1
+    shift
+    for file; do
+        gcc -D_GNU_SOURCE -g -O1 -fno-builtin -fsanitize=thread \
+            -c "fixtures/explore/$file.c" -o "$work/$file.o" || return 1
+        set -- "$@" "$work/$file.o"
+        shift
+    done
+    gcc -o "$work/$name" "$@" -L"$library" -lprofsim-explore -l:libdw.so.1
+}
+gcc -D_GNU_SOURCE -DLIBC -g -O1 -fno-builtin -pthread -o "$work/calls" \
+    fixtures/explore/libc_*.c
+count "the calls of libc are built" $?
+build libc libc_program libc_text libc_print libc_heap libc_locks libc_keys
+count "and the same, explored" $?
+timeout 60 "$work/calls" "$work/results" "$programs" >"$work/out"
+count "libc has results" $?
+PROFSIM_EXPLORE=--exhaustive timeout 600 "$work/libc" "$work/results" \
+    "$programs" >"$work/out"
+grep -A 1 ' libc: other' "$work/out"
+[ "$(grep -c ' libc: same' "$work/out")" = "$programs" ]
+count "explored calls have the results of libc's" $?
+
+build heap heap_program
+count "the programs that use a heap are built" $?
+PROFSIM_EXPLORE=--exhaustive timeout 600 "$work/heap" 1 "$programs" |
+    awk '/ model: / { want = $0; sub(/^.* model: /, "", want); said = "nothing" }
+        / runs .* s  holds$/ { said = "holds" }
+        /^  broken: / { said = $0; gsub(/^  broken: ([0-9]+ )?| \([a-z ]*\)$/, "", said) }
+        / model: / || (!/ runs .* holds$/ && !/^  broken: /) { next }
+        said == want { agree++; next }
+        { print "wanted: " want ", explorer: " said }
+        END { print agree + 0 }' | tee "$work/differ" | grep -v '^[0-9]*$'
+[ "$(cat "$work/differ")" = "$programs" ]
+count "mistakes with the heap are reported as a model says" $?
 
 finish explore-random
