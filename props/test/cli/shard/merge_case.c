@@ -142,7 +142,9 @@ merge_expect_missing(const struct captured *said, const bool *is_missing,
                      uint32_t count, const char *after)
 {
     char list[64] = "";
+    char words[64] = ""; /* the same for a shell */
     size_t end = 0;
+    size_t words_end = 0;
     uint32_t missing = 0;
 
     for (uint32_t i = 0; i < count; i++) {
@@ -153,18 +155,20 @@ merge_expect_missing(const struct captured *said, const bool *is_missing,
         while (last + 1 < count && is_missing[last + 1])
             last++;
         missing += last - i + 1;
-        end += (size_t)(last > i
-                            ? snprintf(&list[end], sizeof list - end,
-                                       ",%" PRIu32 "-%" PRIu32, i + 1, last + 1)
-                            : snprintf(&list[end], sizeof list - end,
-                                       ",%" PRIu32, i + 1));
+        end += (size_t)snprintf(
+            &list[end], sizeof list - end,
+            last > i ? ",%" PRIu32 "-%" PRIu32 : ",%" PRIu32, i + 1, last + 1);
+        words_end += (size_t)snprintf(
+            &words[words_end], sizeof words - words_end,
+            last > i ? " $(seq %" PRIu32 " %" PRIu32 ")" : " %" PRIu32, i + 1,
+            last + 1);
         i = last;
     }
     merge_expect(said, missing > 0,
                  "missing, in whole or in part: %" PRIu32 " of %" PRIu32
                  " shards: %s\n",
                  missing, count, missing > 0 ? &list[1] : "");
-    merge_expect(said, missing > 0, "%s", after);
+    merge_expect(said, missing > 0, "\nrun them: for i in%s%s", words, after);
 }
 
 int
@@ -179,6 +183,17 @@ merge_expect_exit(const struct captured *said, int exit_code)
     if (said->exit_code != exit_code)
         fail_msg("exit code %d, not %d, of:\n%s", said->exit_code, exit_code,
                  said->text);
+}
+
+/* The order of verdicts in exit.h: bad input is worst, then the larger failure,
+ * then an incomplete result. */
+int
+merge_badness(int exit_code)
+{
+    static const int of_code[] = {0, 6, 2, 3, 4, 5, 1};
+
+    assert_in_range(exit_code, 0, 6);
+    return of_code[exit_code];
 }
 
 const char *

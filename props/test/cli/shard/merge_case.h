@@ -57,6 +57,16 @@ void merge_expect(const struct captured *said, bool is_there,
 void merge_expect_missing(const struct captured *said, const bool *is_missing,
                           uint32_t count, const char *after);
 
+/* returns: a larger number for a worse exit code: bad input is worst, then the
+ * larger failure, then an incomplete result */
+int merge_badness(int exit_code);
+
+/* Tests of orderings, in merge_orderings.c. */
+void merge_orderings(void);
+void merge_orderings_that_differ(void);
+void merge_learned(void);
+void merge_learners(void);
+
 /* Tests of campaigns, in merge_campaigns.c. */
 void merge_campaigns(void);
 void merge_two_of_a_shard(void);
