@@ -261,6 +261,71 @@ const struct sim_kernel props_kernel_fork_control = {
     .threads_count = 2,
 };
 
+/* ---- a fork inside a flush ---- */
+
+static void
+one_due(const struct prof_rules *rules)
+{
+    one_old((struct prof_config){.rules = rules});
+    kernel_advance_alone();
+}
+
+static void
+due_in_ring(void *context)
+{
+    (void)context;
+    one_due(NULL);
+}
+
+static void
+due_in_stages(void *context)
+{
+    (void)context;
+    one_due(&prof_rules_go1_6_late);
+}
+
+/* The cycle is flushed if not by the parent's thread, then by the child. */
+static void
+child_of_flush(void)
+{
+    uint64_t allocs = 1;
+    uint64_t frees = 0;
+
+    mend(&allocs, &frees);
+    if (prof_heap_phase(kernel_prof).cycle == 2) {
+        sim_explore_check(prof_heap_flush(kernel_prof) == PROF_OK,
+                          "a flush is refused in the child");
+        sim_explore_check(prof_heap_totals(kernel_prof).allocs_published == 1,
+                          "a flush that was cut short is never made up for");
+    }
+    kernel_drain_and_check(1, 0);
+}
+
+static void
+fork_in_flush(void *context, uint32_t thread)
+{
+    (void)context;
+    (void)thread;
+    sim_explore_fork(child_of_flush);
+}
+
+const struct sim_kernel props_kernel_fork_flush = {
+    .name = "fork-flush",
+    .about = "a flush that a fork cuts short is made up for in the child",
+    .setup = due_in_ring,
+    .threads = {{"collector", advance_and_publish, fork_in_flush}},
+    .threads_count = 1,
+};
+
+const struct sim_kernel props_kernel_fork_stages_flush = {
+    .name = "fork-stages-flush",
+    .about = "a flush that rotates stages and that a fork cuts short is made "
+             "up for in the child",
+    .setup = due_in_stages,
+    .threads = {{"collector", advance_and_publish, fork_in_flush}},
+    .threads_count = 1,
+};
+
 /* ---- a fork inside the first snapshot ---- */
 
 static void

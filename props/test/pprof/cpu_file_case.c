@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include <dirent.h>
+#include <isa-l/igzip_lib.h>
 #include <unistd.h>
 
 #include "unit_test.h"
@@ -106,15 +107,40 @@ case_read_whole(const char *name, unsigned char *bytes, size_t room)
     return count;
 }
 
-/* returns: the ticks in the file, which must be a profile */
+/* in, out: the bytes of a gzip member. returns: how many they are, unpacked */
+static size_t
+unpack(unsigned char *bytes, size_t bytes_count, size_t room)
+{
+    struct inflate_state state;
+    unsigned char *packed = malloc(bytes_count);
+
+    assert_non_null(packed);
+    memcpy(packed, bytes, bytes_count);
+    isal_inflate_init(&state);
+    state.crc_flag = ISAL_GZIP;
+    state.next_in = packed;
+    state.avail_in = (uint32_t)bytes_count;
+    state.next_out = bytes;
+    state.avail_out = (uint32_t)room;
+    assert_int_equal(isal_inflate(&state), ISAL_DECOMP_OK);
+    assert_int_equal(state.block_state, ISAL_BLOCK_FINISH);
+    assert_int_equal(state.avail_in, 0);
+    free(packed);
+    return state.total_out;
+}
+
 uint64_t
 case_ticks(void)
 {
+    struct prof_memory *const memory = &cpu_file.run.memory;
     uint64_t ticks = 0;
 
     case_begin(&cpu_file.run);
-    cpu_file.run.memory.bytes_count = case_read_whole(
-        cpu_file.path, cpu_file.run.bytes, sizeof cpu_file.run.bytes);
+    memory->bytes_count = case_read_whole(cpu_file.path, cpu_file.run.bytes,
+                                          sizeof cpu_file.run.bytes);
+    if (memory->bytes_count > 2 && cpu_file.run.bytes[0] == 0x1f)
+        memory->bytes_count = unpack(cpu_file.run.bytes, memory->bytes_count,
+                                     sizeof cpu_file.run.bytes);
     case_read(&cpu_file.run, PROF_OK);
     for (size_t i = 0; i < cpu_file.run.profile.samples_count; i++) {
         const struct model_pprof_sample *sample =

@@ -41,7 +41,8 @@ void case_burn(double seconds);
 size_t case_read_whole(const char *name, unsigned char *bytes, size_t room);
 
 /*
- * Read the file, which must be a profile; end with case_end(&cpu_file.run).
+ * Read the file, which must be a profile, packed or not; end with
+ * case_end(&cpu_file.run).
  *
  * returns: its ticks
  */

@@ -18,6 +18,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "cpu_file_asked.h"
 #include "cpu_file_case.h"
 #include "prof/gzip.h"
 #include "unit_test.h"
@@ -66,6 +67,21 @@ __wrap_setitimer(int which, const struct itimerval *value,
     if (atomic_load(&refuses_timer) != 0)
         return -1;
     return __real_setitimer(which, value, before);
+}
+
+static atomic_int stops_refused; /* still to come */
+
+enum prof_status __real_prof_cpu_stop(struct prof_cpu *of);
+enum prof_status __wrap_prof_cpu_stop(struct prof_cpu *of);
+
+enum prof_status
+__wrap_prof_cpu_stop(struct prof_cpu *of)
+{
+    if (atomic_load(&stops_refused) > 0) {
+        atomic_fetch_sub(&stops_refused, 1);
+        return PROF_ERR_BUSY;
+    }
+    return __real_prof_cpu_stop(of);
 }
 
 TEST_WITH(case_folder_begin, case_folder_end, a_busy_program_is_in_its_file)
@@ -312,6 +328,20 @@ TEST_WITH(case_folder_begin, case_folder_end,
     assert_int_equal(prof_cpu_file_stop(&cpu_file.file), PROF_OK);
 }
 
+/* Whether the profile is stopped or never began. */
+TEST_WITH(case_folder_begin, case_folder_end,
+          handlers_that_are_still_recording_are_waited_for)
+{
+    for (int i = 0; i < 3; i++) {
+        atomic_store(&stops_refused, 5);
+        atomic_store(&refuses_thread, i == 1);
+        assert_int_equal(case_start(), i == 1 ? PROF_ERR_UNSUPPORTED : PROF_OK);
+        assert_int_equal(prof_cpu_file_stop(&cpu_file.file), PROF_OK);
+        assert_int_equal(atomic_load(&stops_refused), 0);
+        atomic_store(&refuses_thread, 0);
+    }
+}
+
 /* Whatever the length of the path: behind the profile is other memory. */
 TEST_WITH(case_folder_begin, case_folder_end,
           a_path_that_is_too_long_is_copied_nowhere)
@@ -342,6 +372,43 @@ TEST_WITH(case_folder_begin, case_folder_end, a_profile_may_last_for_days)
     assert_in_range(cpu_file.run.profile.duration_ns, days_ns,
                     days_ns + INT64_C(3600) * 1000000000);
     case_end(&cpu_file.run);
+}
+
+/* ---- any order ---- */
+
+/* Each profile has the settings, the ticks and the time of its own start,
+ * whichever were taken, refused or failed before; and afterwards the program
+ * has its own timer. */
+TEST_WITH(case_folder_begin, case_folder_end,
+          a_profile_is_as_its_own_start_asked_for)
+{
+    void *const packing = malloc(prof_gzip_bytes());
+    const struct itimerval none = {0};
+
+    assert_non_null(packing);
+    for (int i = 0; i < 60; i++) {
+        struct asked asked;
+        struct itimerval set;
+        bool fails;
+
+        asked_set_timer(&set);
+        if (asked_start(&asked, packing, &refuses_thread) == PROF_OK) {
+            fails = asked.config.packing != NULL &&
+                    asked.config.packing_bytes < prof_gzip_bytes();
+            asked.ticks = asked_draw(5);
+            for (uint64_t tick = 0; tick < asked.ticks; tick++)
+                assert_int_equal(raise(SIGPROF), 0);
+            assert_int_equal(prof_cpu_file_stop(&cpu_file.file),
+                             fails ? PROF_ERR_MEMORY : PROF_OK);
+            if (!fails)
+                asked_check(&asked);
+        }
+        assert_int_equal(prof_cpu_file_stop(&cpu_file.file), PROF_OK);
+        asked_check_timer(&set);
+        assert_true(case_files() <= 1);
+    }
+    assert_int_equal(setitimer(ITIMER_PROF, &none, NULL), 0);
+    free(packing);
 }
 
 /* ---- threads and processes ---- */

@@ -219,6 +219,9 @@ TEST_WITH(a_registry, no_registry, room_for_profiles_runs_out_with_an_answer)
     own("4");
     assert_int_equal(prof_registry_new(registry, "5", &profile),
                      PROF_ERR_MEMORY);
+    /* A name that is there is no question of room. */
+    assert_int_equal(prof_registry_new(registry, "4", &profile),
+                     PROF_ERR_NAME_TAKEN);
     assert_null(profile);
 }
 

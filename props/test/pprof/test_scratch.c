@@ -159,6 +159,18 @@ TEST(many_records_are_written_whole_or_not_at_all)
     assert_true(refused > RECORDS * sizeof(uint32_t) / step);
 }
 
+/* Each further record needs as much as the one before, also beyond 2^32. */
+TEST(scratch_grows_with_any_number_of_records)
+{
+    const size_t base = prof_pprof_scratch_bytes(0, ADDRESSES);
+    const size_t each = prof_pprof_scratch_bytes(1, ADDRESSES) - base;
+
+    assert_true(each > 0);
+    for (size_t count = 1; count >> 40 == 0; count *= 3)
+        assert_int_equal(prof_pprof_scratch_bytes(count, ADDRESSES),
+                         base + count * each);
+}
+
 int
 main(void)
 {

@@ -116,6 +116,12 @@ TEST(go_1_5_has_no_mutex_profile)
         PROF_OK);
     assert_int_equal(count, 0);
     assert_int_equal(prof_drops(fixture.prof).no_mutex, 1);
+    /* Whatever the fraction. */
+    for (int64_t fraction = 0; fraction < 3; fraction++) {
+        (void)prof_mutex_fraction_set(fixture.prof, fraction);
+        assert_int_equal(props_fixture_event(&fixture, PROF_MUTEX, 1, 5), 0);
+        assert_int_equal(prof_drops(fixture.prof).no_mutex, 2 + fraction);
+    }
     props_fixture_end(&fixture);
 }
 
@@ -206,6 +212,46 @@ TEST(a_rate_becomes_ticks_and_never_overflows)
                 assert_int_equal(prof_block_rate_ticks(prof), INT64_MIN);
             free(block);
         }
+    }
+}
+
+__extension__ typedef unsigned __int128 product;
+
+static uint64_t
+next_word(uint64_t *state)
+{
+    *state = *state * 6364136223846793005U + 1442695040888963407U;
+    return *state ^ *state >> 32;
+}
+
+/* The same, for clocks of any speed and rates of any length. */
+TEST(a_rate_of_any_length_becomes_its_ticks)
+{
+    const uint64_t limit = 10000000000;
+    uint64_t seed = 1;
+
+    for (uint64_t i = 0; i < 200; i++) {
+        const struct prof_config config = {
+            .buckets_max = 1,
+            .ticks_per_second =
+                i % 2 == 0 ? limit - i * i * i : 1 + next_word(&seed) % limit};
+        const size_t bytes = prof_bytes_needed(&config);
+        void *block = props_block(bytes, 0);
+        struct prof *prof;
+
+        assert_int_equal(prof_init(&prof, &config, block, bytes), PROF_OK);
+        for (int j = 1; j < 60; j++) {
+            const uint64_t ns = 1 + (next_word(&seed) >> j);
+            const product ticks =
+                (product)ns * config.ticks_per_second / 1000000000;
+
+            prof_block_rate_set(prof, (int64_t)ns);
+            assert_int_equal(prof_block_rate_ticks(prof),
+                             ticks > INT64_MAX       ? INT64_MAX
+                             : ns == 1 || ticks == 0 ? 1
+                                                     : (int64_t)ticks);
+        }
+        free(block);
     }
 }
 

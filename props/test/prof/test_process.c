@@ -12,6 +12,7 @@
 #include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
+#include <pthread.h>
 
 #include "prof/cpu.h"
 #include "prof/process.h"
@@ -150,8 +151,11 @@ TEST_WITH(NULL, syscall_stubs_end, a_timer_that_cannot_be_made_leaves_nothing)
     assert_int_equal(syscall_stubs.timers, 0);
 }
 
+static size_t unwound;
+
 /* Rates from 1 Hz, whose period is a whole second, to 1 MHz. */
-TEST_WITH(NULL, syscall_stubs_end, a_timer_ticks_as_often_as_it_is_told)
+static void *
+tick_in_this_thread(void *context)
 {
     static const struct {
         uint32_t hz;
@@ -187,6 +191,23 @@ TEST_WITH(NULL, syscall_stubs_end, a_timer_ticks_as_often_as_it_is_told)
         assert_int_equal(syscall_stubs.last_times.it_value.tv_nsec,
                          cases[i].ns);
     }
+    return context;
+}
+
+TEST_WITH(NULL, syscall_stubs_end, a_timer_ticks_as_often_as_it_is_told)
+{
+    (void)tick_in_this_thread(NULL);
+}
+
+TEST_WITH(NULL, syscall_stubs_end, a_timer_ticks_in_the_thread_that_opened_it)
+{
+    pthread_t thread;
+    void *done = NULL;
+
+    assert_int_equal(
+        pthread_create(&thread, NULL, tick_in_this_thread, &unwound), 0);
+    assert_int_equal(pthread_join(thread, &done), 0);
+    assert_ptr_equal(done, &unwound);
 }
 
 /* ---- signals ---- */
@@ -204,8 +225,6 @@ a_profile(void)
     assert_int_equal(prof_cpu_start(cpu, 100), PROF_OK);
     return cpu;
 }
-
-static size_t unwound;
 
 static uint32_t
 unwind_two(const void *context, uintptr_t *stack, uint32_t max)

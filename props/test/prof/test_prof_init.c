@@ -150,6 +150,24 @@ TEST(a_new_instance_stands_at_its_first_cycle_and_is_empty)
     props_prof_drop(prof);
 }
 
+/* Neither processors nor instances share a stream of random numbers. */
+TEST(all_processors_of_all_seeds_draw_their_own_numbers)
+{
+    enum { EACH = 8 };
+    uint64_t states[EACH * EACH];
+
+    for (uint32_t i = 0; i < EACH * EACH; i++) {
+        const struct prof_config config = {
+            .buckets_max = 1, .procs_max = EACH, .seed = i / EACH};
+        struct prof *prof = props_prof_make(&config);
+
+        states[i] = prof_proc_rng_state(prof_proc_at(prof, i % EACH));
+        for (uint32_t j = 0; j < i; j++)
+            assert_true(states[i] != states[j]);
+        props_prof_drop(prof);
+    }
+}
+
 TEST(a_block_of_any_other_alignment_is_refused)
 {
     const struct prof_config config = {.buckets_max = 2};

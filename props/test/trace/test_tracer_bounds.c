@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 
 #include "aligned_block.h"
+#include "prof/flight.h"
 #include "trace_buffer.h"
 #include "tracer.h"
 #include "unit_test.h"
@@ -358,6 +359,24 @@ TEST(buffers_of_more_than_4_gb_do_not_overlap)
         assert_true((const unsigned char *)at->next >=
                     at->bytes + at->limit_bytes);
     munmap(block, bytes);
+}
+
+/* A flight recorder is as large as its tracers together, and some more. */
+TEST(a_recorder_of_more_than_4_gb_has_room_for_its_tracers)
+{
+    for (uint32_t log2 = 10; log2 <= 30; log2++) {
+        struct prof_flight_config config = {
+            .trace = {
+                .procs_max = 1, .buffers_max = 5, .buffer_bytes = 1U << log2}};
+        const size_t tracer = prof_trace_bytes_needed(&config.trace);
+
+        for (config.generations_max = PROF_FLIGHT_GENERATIONS_MIN;
+             config.generations_max <= PROF_FLIGHT_GENERATIONS_MAX;
+             config.generations_max++)
+            assert_in_range(prof_flight_bytes_needed(&config) -
+                                config.generations_max * tracer,
+                            1, 1 << 16);
+    }
 }
 
 /* A row of the table whose thread lost the race for its stack has no stack

@@ -1,6 +1,6 @@
 /*
  * test_tracer_buffers.c -- the tracer's buffers: any size, too few of them,
- * room for stacks, and impossible configurations.
+ * room for stacks, impossible configurations, and many sessions of any load.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -165,6 +165,184 @@ a_later_session_has_room_for_as_many_stacks(void **state)
     }
 }
 
+/* ---- many sessions of one tracer ---- */
+
+enum { EVENTS_MAX = 160, FRAMES_EACH = 6, POOL = 80 };
+
+struct emitted {
+    uint64_t arg;    /* of a HeapAlloc */
+    uint32_t number; /* of its stack in the pool plus 1; 0: a HeapAlloc */
+    bool is_known;   /* the stack had room */
+};
+
+/* A tracer, and what was done in its session. */
+static struct load {
+    struct prof_trace_config config;
+    struct emitted events[EVENTS_MAX];
+    uint32_t count;
+    bool known[POOL]; /* stacks that this session has stored */
+    uint32_t stacks;
+    uint64_t frames;
+    uint64_t refused; /* events whose stack found no room */
+} load;
+
+static uint64_t drawn;
+
+static uint32_t
+draw(uint32_t limit)
+{
+    drawn = drawn * 6364136223846793005U + 1442695040888963407U;
+    return (uint32_t)(drawn >> 33) % limit;
+}
+
+static uint32_t
+stack_of(uint32_t number, uintptr_t *stack)
+{
+    const uint32_t depth = 1 + number % FRAMES_EACH;
+
+    for (uint32_t i = 0; i < depth; i++)
+        stack[i] =
+            (UINT64_C(128) << number % 50) + number + ((uint64_t)i << 60);
+    return depth;
+}
+
+/* Note whether a stack is stored, as the table's limits say. */
+static bool
+is_stored(uint32_t number, uint32_t depth)
+{
+    if (load.known[number])
+        return true;
+    if (load.stacks == load.config.stacks_max ||
+        load.frames + depth > load.config.frames_max) {
+        load.refused++;
+        return false;
+    }
+    load.known[number] = true;
+    load.stacks++;
+    load.frames += depth;
+    return true;
+}
+
+static void
+emit_any(void)
+{
+    struct emitted *const event = &load.events[load.count++];
+    uintptr_t stack[FRAMES_EACH];
+
+    *event = (struct emitted){.number = draw(3) == 0 ? 1 + draw(POOL) : 0};
+    if (event->number == 0) {
+        const uint32_t proc = draw(load.config.procs_max + 1);
+
+        event->arg = (uint64_t)draw(1000) << draw(50);
+        tracer_fixture_emit(
+            &fixture, proc < load.config.procs_max ? proc : PROF_TRACE_NO_PROC,
+            PROF_EV_HEAP_ALLOC, event->arg);
+    } else {
+        const uint32_t depth = stack_of(event->number - 1, stack);
+
+        event->is_known = is_stored(event->number - 1, depth);
+        prof_trace_emit(fixture.trace, 0, PROF_EV_GO_SYSCALL, NULL, stack,
+                        depth);
+    }
+}
+
+/* The stack is the one that was given, whole, or none if there was no room. */
+static void
+check_stack(const struct emitted *want, const struct model_trace_event *got)
+{
+    uintptr_t stack[FRAMES_EACH];
+    uint64_t frames[MODEL_TRACE_FRAMES_MAX];
+    const uint32_t depth = stack_of(want->number - 1, stack);
+
+    assert_int_equal(got->stack != 0, want->is_known);
+    if (!want->is_known)
+        return;
+    assert_int_equal(model_trace_stack(&fixture.decoded, got->stack, frames),
+                     depth);
+    for (uint32_t i = 0; i < depth; i++)
+        assert_int_equal(frames[i], stack[i]);
+}
+
+/* The file has the first events that were emitted, and the losses are all the
+ * others. */
+static void
+check_session(void)
+{
+    const struct prof_trace_drops drops = prof_trace_drops(fixture.trace);
+    uint32_t found = 0;
+    uint32_t ends = 0;
+
+    for (uint32_t i = 0; i < model_trace_count(&fixture.decoded); i++) {
+        const struct model_trace_event *got =
+            model_trace_at(&fixture.decoded, i);
+        const struct emitted *want = &load.events[found];
+
+        ends += got->type == MODEL_TRACE_GO_SCHED;
+        if (got->type != MODEL_TRACE_HEAP_ALLOC &&
+            got->type != MODEL_TRACE_GO_SYS_CALL)
+            continue;
+        assert_true(found++ < load.count);
+        assert_int_equal(got->type == MODEL_TRACE_GO_SYS_CALL,
+                         want->number != 0);
+        if (want->number != 0)
+            check_stack(want, got);
+        else
+            assert_int_equal(got->arg, want->arg);
+    }
+    assert_int_equal(drops.no_buffer, load.count - found + 1 - ends);
+    assert_int_equal(drops.no_stack, load.refused);
+    assert_int_equal(fixture.decoded.stack_records, load.stacks);
+}
+
+static void
+trace_any_session(void)
+{
+    const uint32_t events = draw(EVENTS_MAX);
+    const uint32_t late = draw(2 * EVENTS_MAX);
+
+    memset(load.known, 0, sizeof load.known);
+    load.stacks = load.count = 0;
+    load.frames = load.refused = 0;
+    tracer_fixture_begin(&fixture, &caller, 1);
+    assert_int_equal(prof_trace_drops(fixture.trace).no_buffer, 0);
+    assert_int_equal(prof_trace_drops(fixture.trace).no_stack, 0);
+    for (uint32_t i = 0; i < events; i++) {
+        emit_any();
+        if (draw(20) == 0)
+            assert_int_equal(tracer_fixture_read(&fixture), PROF_ERR_AGAIN);
+        if (i == late) /* in clock order half of the numbers are used */
+            fixture.ticks += UINT64_C(1)
+                             << (load.config.procs_max > 2 ? 59 : 60);
+        if (draw(20) == 0)
+            prof_trace_proc_free(fixture.trace, draw(load.config.procs_max));
+    }
+    tracer_fixture_end(&fixture);
+    check_session();
+}
+
+/* Whatever the sessions before it did, a session has its own events, stacks and
+ * losses: all events, or the first ones, and those that are lost are counted.
+ */
+static void
+each_session_is_its_own(void **state)
+{
+    (void)state;
+    drawn = 1;
+    for (int world = 0; world < 40; world++) {
+        load.config = (struct prof_trace_config){
+            .procs_max = 1 + draw(4),
+            .buffers_max = 7 + draw(20),
+            .buffer_bytes = PROF_TRACE_BUFFER_BYTES_MIN + draw(60),
+            .stacks_max = 1 + draw(40),
+            .frames_max = 8 + draw(100),
+        };
+        tracer_fixture_close(&fixture);
+        tracer_fixture_open(&fixture, &load.config);
+        for (int session = 0; session < 10; session++)
+            trace_any_session();
+    }
+}
+
 int
 main(void)
 {
@@ -176,6 +354,7 @@ main(void)
         WITH(a_configuration_out_of_range_is_refused),
         WITH(a_later_session_has_room_for_as_many_stacks),
         WITH(events_without_a_buffer_are_counted_and_what_is_read_has_no_gap),
+        WITH(each_session_is_its_own),
     };
 
     int failed = cmocka_run_group_tests_name("stamps", tests, NULL, NULL);
