@@ -102,6 +102,19 @@ __wrap_setrlimit(int which, const struct rlimit *from)
     return 0;
 }
 
+int __real_pthread_timedjoin_np(pthread_t thread, void **result,
+                                const struct timespec *until);
+int __wrap_pthread_timedjoin_np(pthread_t thread, void **result,
+                                const struct timespec *until);
+int
+__wrap_pthread_timedjoin_np(pthread_t thread, void **result,
+                            const struct timespec *until)
+{
+    return atomic_load(&AGENT.is_slow)
+               ? ETIMEDOUT
+               : __real_pthread_timedjoin_np(thread, result, until);
+}
+
 /* Call the signal's handler directly, on the calling thread. */
 void
 agent_ask(void)
@@ -117,6 +130,7 @@ agent_ask(void)
 void
 profile_dump_files(void)
 {
+    atomic_fetch_add(&AGENT.dumps_begun, 1);
     if (!embed_inside)
         atomic_store(&AGENT.is_outside, true);
     if (profile_is_confined()) /* who exits meanwhile waits for it */

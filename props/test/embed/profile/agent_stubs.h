@@ -13,7 +13,7 @@ enum { AGENT_STEP_S = 100 }; /* from one set of files to the next */
 
 struct agent_stubs {
     _Atomic int64_t clock_ns;
-    _Atomic int dumps;
+    _Atomic int dumps, dumps_begun;
     _Atomic bool dump_hangs;     /* a dump lasts up to ten seconds */
     _Atomic bool asks_meanwhile; /* a signal arrives in a dump */
     _Atomic bool is_outside;     /* a thread not inside made a dump */
@@ -33,6 +33,7 @@ struct agent_stubs {
     _Atomic int interrupted;  /* how many sends are interrupted */
     _Atomic int patience_set; /* how often a time limit of one second was set */
     _Atomic uint32_t written; /* a bit for each kind of profile written */
+    _Atomic bool is_slow;     /* joins of the thread time out */
     _Atomic int masked;       /* 1: all signals, in the agent's thread */
 };
 

@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <signal.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "agent_stubs.h"
@@ -112,6 +113,26 @@ TEST_WITH(agent_begin, NULL, an_agent_that_was_ended_is_gone)
     assert_int_equal(agent_end(state), 0);
     assert_int_equal(atomic_load(&AGENT.lingers_asked), 5);
     AGENT.lingers = 0;
+}
+
+/* An agent that does not end in time has left nothing for another to take: none
+ * is started beside it, and it ends when it can. */
+TEST_WITH(agent_begin, NULL, an_agent_that_is_slow_to_end_still_ends)
+{
+    (void)state;
+    atomic_store(&AGENT.dump_hangs, true);
+    atomic_store(&AGENT.dumps_begun, 0);
+    agent_ask();
+    agent_await(&AGENT.dumps_begun, 1);
+    atomic_store(&AGENT.is_slow, true);
+    profile_agent_stop();
+    atomic_store(&AGENT.is_slow, false);
+    profile_agent_start();
+    atomic_store(&AGENT.dump_hangs, false);
+    for (int i = 0; i < 10000 && profile_agent_is_running(); i++)
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    assert_false(profile_agent_is_running());
+    profile_agent_after_fork_child(true); /* as if nothing had been */
 }
 
 /* Several clients ask at once: the agent listens twenty times a second. */

@@ -3,6 +3,7 @@
  * library: the timer, the handler, and which file is written when.
  */
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/time.h>
@@ -339,12 +340,23 @@ TEST_WITH(set_out, NULL, what_cannot_be_written_goes_on)
     assert_int_equal(profile_cpu_write(&output), PROF_ERR_BUSY);
 }
 
+static void *
+tick_of_another(void *context)
+{
+    uintptr_t stack[40];
+
+    (void)unwind(context, stack, 40);
+    return NULL;
+}
+
 /* Readers take every address of a tick for a return address. */
 TEST_WITH(set_out, NULL, a_tick_is_of_what_it_interrupted)
 {
 #ifdef __x86_64__
     static ucontext_t context;
+    const struct embed_own_stack *own_before;
     uintptr_t stack[40];
+    pthread_t other;
 
     (void)state;
     profile_cpu_begin();
@@ -363,6 +375,11 @@ TEST_WITH(set_out, NULL, a_tick_is_of_what_it_interrupted)
     assert_int_equal(walked.scratch, 500);
     assert_true(walk_interrupted);
     assert_non_null(walk_own);
+    own_before = walk_own;
+    assert_int_equal(pthread_create(&other, NULL, tick_of_another, &context),
+                     0);
+    assert_int_equal(pthread_join(other, NULL), 0);
+    assert_ptr_not_equal(walk_own, own_before); /* each has its own stack */
 #else
     skip();
 #endif

@@ -232,6 +232,10 @@ TEST_WITH(set_out, NULL, a_file_that_fails_is_told_and_the_rest_written)
                      PROF_ERR_ACTIVE);
     expect_files("heap cpu ");
     assert_string_equal(STUBS.seen, "bk[nfnfnfqMsw]ebk[Mp]e");
+    STUBS.count = 0; /* an empty profile after it is left out all the same */
+    assert_int_equal(dump_to(1u << PROFILE_HEAP | 1u << PROFILE_MUTEX),
+                     PROF_ERR_ACTIVE);
+    expect_files("heap ");
     STUBS.stops_at = 'b';
     STUBS.then = PROF_ERR_SINK;
     assert_int_equal(dump_to(1u << PROFILE_HEAP | 1u << PROFILE_CPU),

@@ -313,16 +313,19 @@ TEST_WITH(set_out, NULL, a_profile_is_written_for_the_program)
         dump_status = PROF_OK;
         assert_int_equal(prof_malloc_write(PROF_MALLOC_BLOCK, &sink), PROF_OK);
         assert_int_equal(prof_malloc_dump("somewhere"), PROF_OK);
+        assert_int_equal(prof_malloc_write(PROF_MALLOC_MUTEX, &sink),
+                         PROF_ERR_OFF);
+        assert_int_equal(
+            prof_malloc_write((enum prof_malloc_kind)PROFILE_KINDS, &sink),
+            PROF_ERR_CONFIG);
+        begins = false;
+        assert_int_equal(prof_malloc_write(PROF_MALLOC_HEAP, &sink),
+                         PROF_ERR_OFF);
+        assert_int_equal(prof_malloc_dump("somewhere"), PROF_ERR_OFF);
+        begins = true;
         assert_int_equal(embed_inside, inside);
+        assert_int_equal(errno, 5);
     }
-    assert_int_equal(prof_malloc_write(PROF_MALLOC_MUTEX, &sink), PROF_ERR_OFF);
-    assert_int_equal(
-        prof_malloc_write((enum prof_malloc_kind)PROFILE_KINDS, &sink),
-        PROF_ERR_CONFIG);
-    begins = false;
-    assert_int_equal(prof_malloc_write(PROF_MALLOC_HEAP, &sink), PROF_ERR_OFF);
-    assert_int_equal(prof_malloc_dump("somewhere"), PROF_ERR_OFF);
-    assert_int_equal(errno, 5);
     assert_int_equal(kind_dumped, PROFILE_BLOCK);
 }
 
