@@ -33,12 +33,11 @@ static struct {
     uint64_t words[WORDS_MAX];
 } records[RECORDS_MAX];
 
-static size_t records_count;
-static size_t published;
+static size_t records_count, published;
 static bool is_locked, is_full;
 
-struct embed_state *embed_state;
 static struct embed_state the_state;
+struct embed_state *embed_state = &the_state;
 
 void
 embed_lock(void)
@@ -81,8 +80,7 @@ embed_publish_locked(void)
 
 static unsigned char *images; /* MODULES pages, and one that is not readable */
 static struct link_map maps[MODULES];
-static const char *cwd;
-static const char *own_path;
+static const char *cwd, *own_path;
 
 static unsigned char *
 image_of(size_t i)
@@ -132,25 +130,28 @@ static ElfW(Phdr) * segment(size_t module, size_t i)
     return (ElfW(Phdr) *)(void *)(image_of(module) + 64) + i;
 }
 
-/* Make a module: headers, data, code, notes, and more code. */
+/* Make a module: headers, data, code, notes, and more code. In one module, as
+ * in the vDSO, code comes first. */
 static void
 make_module(size_t module, const char *name)
 {
     ElfW(Ehdr) head = {.e_phoff = 64, .e_phnum = 5};
+    const size_t code = module == 1 ? 0 : 2;
 
     memset(image_of(module), 0, PAGE);
     memcpy(head.e_ident, ELFMAG, SELFMAG);
     head.e_ident[EI_CLASS] = ELFCLASS64;
     memcpy(image_of(module), &head, sizeof head);
-    *segment(module, 0) = (ElfW(Phdr)){.p_type = PT_PHDR, .p_flags = PF_X};
+    *segment(module, 2 - code) =
+        (ElfW(Phdr)){.p_type = PT_PHDR, .p_flags = PF_X};
     *segment(module, 1) = (ElfW(Phdr)){
         .p_type = PT_LOAD, .p_flags = PF_R | PF_W, .p_vaddr = BIAS};
-    *segment(module, 2) = (ElfW(Phdr)){.p_type = PT_LOAD,
-                                       .p_flags = PF_R | PF_X,
-                                       .p_vaddr = BIAS + CODE,
-                                       .p_filesz = 0x10,
-                                       .p_memsz = 0x20,
-                                       .p_offset = UINT64_C(0x123456789)};
+    *segment(module, code) = (ElfW(Phdr)){.p_type = PT_LOAD,
+                                          .p_flags = PF_R | PF_X,
+                                          .p_vaddr = BIAS + CODE,
+                                          .p_filesz = 0x10,
+                                          .p_memsz = 0x20,
+                                          .p_offset = UINT64_C(0x123456789)};
     *segment(module, 3) = (ElfW(Phdr)){.p_type = PT_NOTE};
     *segment(module, 4) = (ElfW(Phdr)){.p_type = PT_LOAD,
                                        .p_flags = PF_X,
@@ -488,7 +489,6 @@ begin(void **state)
     (void)state;
     images = mmap(NULL, (MODULES + 1) * PAGE, PROT_READ | PROT_WRITE,
                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    embed_state = &the_state;
     return images == MAP_FAILED ||
            mprotect(image_of(MODULES), PAGE, PROT_NONE) != 0;
 }

@@ -19,7 +19,7 @@
 #define AGENT agent_stubs
 
 struct agent_stubs agent_stubs = {.clock_ns = 1000, .client_user = AGENT_USER};
-_Thread_local int agent_wakes;
+_Thread_local int agent_wakes, agent_sleeps;
 
 struct profile profile = {
     .config = {.has_agent = true, .every_s = AGENT_STEP_S}};
@@ -57,6 +57,7 @@ __wrap_syscall(long number, ...)
         agent_wakes++;
     } else if (number == SYS_futex) {
         assert_int_equal((int)words[1], FUTEX_WAIT_PRIVATE);
+        agent_sleeps++;
     }
     if (number == SYS_close_range && atomic_load(&AGENT.is_old_kernel))
         return -1;

@@ -40,8 +40,8 @@ struct agent_stubs {
 /* The user ids of the program, neither of them root. */
 enum { AGENT_USER = 1001, AGENT_EFFECTIVE = 1002 };
 
-/* How often this thread has woken others. */
-extern _Thread_local int agent_wakes;
+/* How often this thread has woken others, and slept on a word. */
+extern _Thread_local int agent_wakes, agent_sleeps;
 
 extern struct agent_stubs agent_stubs;
 

@@ -265,6 +265,8 @@ __wrap_mmap(void *at, size_t bytes, int rights, int flags, int file, off_t from)
     place = __real_mmap(at, bytes, rights, flags, file, from);
     if (file >= 0)
         return place; /* not of a dump */
+    assert_int_equal(rights, PROT_READ | PROT_WRITE);
+    assert_int_equal(flags, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE);
     STUBS.mapped = place;
     STUBS.mapped_bytes += bytes;
     return place;

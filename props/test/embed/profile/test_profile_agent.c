@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -12,6 +13,23 @@
 #include "in_child.h"
 
 #define AGENT agent_stubs
+
+static unsigned long
+count_threads(void)
+{
+    struct stat status;
+
+    assert_int_equal(stat("/proc/self/task", &status), 0);
+    return status.st_nlink - 2;
+}
+
+TEST_WITH(agent_begin, agent_end, an_agent_is_started_once)
+{
+    (void)state;
+    assert_int_equal(count_threads(), 2);
+    profile_agent_start();
+    assert_int_equal(count_threads(), 2);
+}
 
 /* ---- files ---- */
 
@@ -101,8 +119,10 @@ TEST_WITH(agent_begin, NULL, an_agent_that_was_ended_is_gone)
     (void)state;
     atomic_store(&AGENT.lingers_asked, 0);
     AGENT.lingers = 3;
+    agent_sleeps = 0;
     assert_int_equal(agent_end(state), 0);
     assert_int_equal(atomic_load(&AGENT.lingers_asked), 4);
+    assert_int_equal(agent_sleeps, 3); /* it leaves the processor alone */
     assert_int_equal(atomic_load(&AGENT.asked_process), getpid());
     assert_int_equal(atomic_load(&AGENT.asked_number),
                      atomic_load(&AGENT.agent_number));

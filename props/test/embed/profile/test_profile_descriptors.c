@@ -95,6 +95,8 @@ TEST_WITH(NULL, end_on_old_kernel, the_agents_descriptors_are_high)
         assert_int_equal(fcntl(listener, F_GETFD), FD_CLOEXEC);
         assert_int_equal(count_files(), before + 1);
         assert_int_equal(AGENT.raised_to, rows[i].raised);
+        /* Raised for the listener alone, and set back. */
+        assert_int_equal(atomic_load(&AGENT.raises), rows[i].raised ? 2 : 0);
         assert_int_equal(AGENT.files_limit.rlim_cur, rows[i].soft);
         assert_int_equal(agent_end(state), 0);
         assert_int_equal(count_files(), before);
@@ -167,6 +169,8 @@ TEST_WITH(agent_begin, agent_end, a_thread_with_a_table_of_its_own_has_no_more)
         skip(); /* this kernel is old */
     assert_int_equal(find_listener(), -1);
     assert_int_equal(agent_end(state), 0);
+    AGENT.files_limit = (struct rlimit){300, 4096};
+    atomic_store(&AGENT.raises, 0);
     assert_int_equal(pipe(ends), 0);
     assert_int_equal(agent_begin(state), 0);
     assert_int_equal(find_listener(), -1);
@@ -174,6 +178,8 @@ TEST_WITH(agent_begin, agent_end, a_thread_with_a_table_of_its_own_has_no_more)
     alarm(20);
     assert_int_equal(read(ends[0], &byte, 1), 0); /* no other holder */
     alarm(0);
+    agent_expect(agent_client("status\n"), "OK\nis fine");
+    assert_int_equal(atomic_load(&AGENT.raises), 0); /* any number will do */
     close(ends[0]);
 }
 

@@ -96,6 +96,15 @@ TEST_WITH(set_out, NULL, each_part_has_memory_of_its_own)
     assert_true(STUBS.unmapped_bytes > 0);
 }
 
+TEST_WITH(set_out, NULL, memory_is_reserved)
+{
+    (void)state;
+    assert_non_null(profile_map(12345));
+    assert_ptr_equal(STUBS.mapped, memset(STUBS.mapped, 1, 12345));
+    STUBS.has_no_map = true;
+    assert_null(profile_map(12345));
+}
+
 /* ---- what fails ---- */
 
 TEST_WITH(set_out, NULL, a_call_that_fails_ends_the_profile)

@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -244,8 +245,19 @@ TEST(the_thread_that_forks_may_use_it)
     alarm(0);
 }
 
-static _Atomic int yields;
+static _Atomic int yields, naps, yields_before_nap;
 static _Atomic bool is_done;
+
+long __wrap_syscall(long number, const struct timespec *time, void *left);
+long
+__wrap_syscall(long number, const struct timespec *time, void *left)
+{
+    assert_int_equal(number, SYS_nanosleep);
+    assert_null(left);
+    if (atomic_fetch_add(&naps, 1) == 0)
+        atomic_store(&yields_before_nap, atomic_load(&yields));
+    return nanosleep(time, NULL);
+}
 
 int __wrap_sched_yield(void);
 int
@@ -265,7 +277,8 @@ put_and_end(void *good)
 }
 
 /* Another thread waits until the fork is over, even if the one that forks uses
- * the table meanwhile. */
+ * the table meanwhile. It first yields, and from then on sleeps: if its
+ * priority is higher, the other runs only then. */
 TEST(another_thread_waits)
 {
     const struct timespec tick = {.tv_nsec = 1000000};
@@ -275,17 +288,19 @@ TEST(another_thread_waits)
     alarm(60); /* ends a wait for a lock */
     for (int round = 0; round < 2; round++) {
         atomic_store(&yields, 0);
+        atomic_store(&naps, 0);
         atomic_store(&is_done, false);
         table_before_fork();
         assert_true(put(8192, 8) && take(8192, 8));
         assert_int_equal(pthread_create(&thread, NULL, put_and_end, &result),
                          0);
         for (int i = 0;
-             i < 20000 && atomic_load(&yields) == 0 && !atomic_load(&is_done);
-             i++)
+             i < 20000 && atomic_load(&naps) < 5 && !atomic_load(&is_done); i++)
             nanosleep(&tick, NULL);
         assert_false(atomic_load(&is_done));
-        assert_true(atomic_load(&yields) > 0);
+        assert_true(atomic_load(&naps) >= 5);
+        assert_true(atomic_load(&yields_before_nap) > 0);
+        assert_int_equal(atomic_load(&yields), atomic_load(&yields_before_nap));
         table_after_fork();
         assert_int_equal(pthread_join(thread, &result), 0);
         assert_non_null(result);

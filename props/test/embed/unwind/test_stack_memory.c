@@ -187,6 +187,20 @@ TEST_WITH(set_out, NULL, above_the_end_is_another_stack)
     expect_bounds(&own.bounds, page, end);
 }
 
+extern void *__libc_stack_end;
+
+/* An sp at the very end has no frame of the stack above it. */
+TEST_WITH(set_out, NULL, the_end_is_not_on_the_stack)
+{
+    const uintptr_t sp = (uintptr_t)__libc_stack_end;
+
+    (void)state;
+    (void)begin(sp);
+    assert_int_equal(own.bounds.high, 0);
+    assert_int_equal(own.tries, 0);
+    assert_int_equal(memory.bounds.high, page_of(sp) + PAGE);
+}
+
 /* On another stack pages are asked about one by one, at most 256 in a walk. */
 TEST_WITH(set_out, NULL, another_stack_grows_as_it_is_walked)
 {
