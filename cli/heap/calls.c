@@ -210,6 +210,12 @@ cli_calls_of(const struct cli_calls *calls, uint32_t stack,
 }
 
 const struct cli_call *
+cli_calls_at(const struct cli_calls *calls, uint32_t frame)
+{
+    return &calls->calls[frame];
+}
+
+const struct cli_call *
 cli_calls_find(const struct cli_calls *calls, uintptr_t address)
 {
     const uint64_t number = cli_map_get(&calls->by_address, address);

@@ -42,6 +42,10 @@ void cli_calls_close(struct cli_calls *calls);
 uint32_t cli_calls_of(const struct cli_calls *calls, uint32_t stack,
                       const struct cli_call **stack_calls);
 
+/* in: frame, of the recording. returns: its call */
+const struct cli_call *cli_calls_at(const struct cli_calls *calls,
+                                    uint32_t frame);
+
 /* returns: the call of this address, or NULL */
 const struct cli_call *cli_calls_find(const struct cli_calls *calls,
                                       uintptr_t address);

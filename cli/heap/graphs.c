@@ -273,11 +273,11 @@ put_boxes(FILE *file, const struct cli_call_tree *tree,
     uint32_t count;
     const struct cli_tree_node *nodes = cli_call_tree_nodes(tree, &count);
     const uint64_t all = nodes[0].total[measure].bytes;
-    uint64_t *at = calloc((size_t)CLI_CALLS_MAX + 2, sizeof *at); /* by depth */
+    uint64_t at[CLI_CALLS_MAX + 2] = {0}; /* by depth */
     uint32_t deepest = 0;
     uint32_t i = 0;
 
-    while (at != NULL && all > 0) {
+    while (all > 0) {
         const uint64_t bytes = nodes[i].total[measure].bytes;
         const uint32_t depth = nodes[i].depth;
         const uint64_t left = tenths_of(at[depth], all);
@@ -294,7 +294,6 @@ put_boxes(FILE *file, const struct cli_call_tree *tree,
         if (i == 0)
             break;
     }
-    free(at);
     return deepest;
 }
 

@@ -48,27 +48,27 @@ find_recorded(void *context, uintptr_t pc, struct prof_symbol *symbol)
     symbol->kind = call->is_telling ? PROF_FRAME_PROGRAM : PROF_FRAME_RUNTIME;
 }
 
-/* Stretch the mapping of this frame's module over it. */
+/* Stretch the mapping of this call's module over it. */
 static bool
-cover_frame(struct gathered *gathered, struct cli_map *by_file,
-            const struct sim_recorded_frame *frame)
+cover_call(struct gathered *gathered, struct cli_map *by_file,
+           const struct cli_call *call)
 {
-    const uint64_t key = (uint64_t)(uintptr_t)frame->module;
+    const uint64_t key = (uint64_t)(uintptr_t)call->module;
     const uint64_t known = cli_map_get(by_file, key);
     struct prof_mapping *mapping;
 
     if (known == CLI_MAP_NONE) {
         gathered->mappings[gathered->mappings_count] =
-            (struct prof_mapping){.start = frame->pc - 1,
-                                  .limit = frame->pc + 1,
-                                  .file = frame->module};
+            (struct prof_mapping){.start = call->address - 1,
+                                  .limit = call->address + 1,
+                                  .file = call->module};
         return cli_map_put(by_file, key, gathered->mappings_count++);
     }
     mapping = &gathered->mappings[known];
-    if (frame->pc - 1 < mapping->start)
-        mapping->start = frame->pc - 1;
-    if (frame->pc + 1 > mapping->limit)
-        mapping->limit = frame->pc + 1;
+    if (call->address - 1 < mapping->start)
+        mapping->start = call->address - 1;
+    if (call->address + 1 > mapping->limit)
+        mapping->limit = call->address + 1;
     return true;
 }
 
@@ -132,11 +132,10 @@ gather_mappings(struct gathered *gathered)
     gathered->mappings = calloc((size_t)frames + 1, sizeof *gathered->mappings);
     good = gathered->mappings != NULL;
     for (uint32_t i = 0; i < frames && good; i++) {
-        const struct sim_recorded_frame frame =
-            sim_recording_frame(recording, i);
+        const struct cli_call *call = cli_calls_at(gathered->calls, i);
 
-        if (frame.module[0] != '\0')
-            good = cover_frame(gathered, &by_file, &frame);
+        if (call->module[0] != '\0')
+            good = cover_call(gathered, &by_file, call);
     }
     cli_map_release(&by_file);
     if (good)

@@ -3,6 +3,7 @@
  * few events: each number that they print and write follows from heap_case.h.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -10,6 +11,7 @@
 #include "command.h"
 #include "folder.h"
 #include "heap_case.h"
+#include "heap_random.h"
 #include "unit_test.h"
 
 enum { WORDS_MAX = 10, TEXT_BYTES = 1 << 14 };
@@ -341,6 +343,23 @@ TEST(what_grew_most_comes_first_and_what_shrank_most_last)
     expect_rows("4", GROWN "...5 f6-80/+0 ");
     expect_rows("3", GROWN "...6 ");
     expect_rows("1", "f5+40/+0 ...8 ");
+}
+
+/* ---- Random heaps ---- */
+
+TEST(random_heaps_are_shown_and_written_as_they_are_added_up)
+{
+    heap_random_run();
+}
+
+TEST(random_heaps_differ_by_the_sums_of_their_sites)
+{
+    heap_random_diff();
+}
+
+TEST(files_are_whole_or_not_there_when_memory_or_the_disk_is_full)
+{
+    heap_random_refused();
 }
 
 /* ---- What is refused ---- */
