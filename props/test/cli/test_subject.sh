@@ -13,6 +13,8 @@ dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 1
 shown=out
+mkdir temporary
+export TMPDIR="$dir/temporary"
 
 run() { # STATUS WORD...
     wanted=$1
@@ -298,4 +300,6 @@ while IFS='|' read -r property base title script; do
     count "$property: $title" $?
 done <faults
 
+[ -z "$(ls -A temporary)" ]
+count "no temporary file is left" $?
 finish subject

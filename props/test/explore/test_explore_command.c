@@ -10,6 +10,7 @@
 
 #include "exit.h"
 #include "explore_merge.h"
+#include "explore_options.h"
 #include "explore_result.h"
 #include "kernels.h"
 #include "textbook.h"
@@ -141,32 +142,59 @@ TEST(the_mutants_of_the_table_are_all_found)
     contains("4 of 4 weaker orders found");
 }
 
+/* Explore with the options, then run the command that is printed. in: kept, of
+ * the options those that the command repeats */
+static void
+expect_replay(const char *options, const char *kept)
+{
+    char words[200];
+    char again[150];
+    const char *replay;
+
+    snprintf(words, sizeof words, "seqlock-1w1r%s", options);
+    assert_int_equal(command(words, text, sizeof text), CLI_BROKEN);
+    contains("a reader accepted halves of two updates");
+    snprintf(words, sizeof words, "replay: profsim explore seqlock-1w1r%s --r",
+             kept);
+    contains(words);
+    replay = strstr(text, "seqlock-1w1r --");
+    assert_non_null(replay);
+    snprintf(again, sizeof again, "%.*s", (int)strcspn(replay, "\n"), replay);
+    assert_int_equal(command(again, text, sizeof text), CLI_BROKEN);
+    contains("a reader accepted halves of two updates");
+    contains(again);
+    snprintf(words, sizeof words, "%s,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0",
+             again);
+    assert_int_equal(command(words, text, sizeof text), CLI_BROKEN);
+    sim_explore_mutate(NULL);
+    assert_int_equal(command(words, text, sizeof text), CLI_USAGE);
+}
+
 /* A failure prints options that show the same failure. */
 TEST(a_failure_is_replayed_by_the_words_it_prints)
 {
+    static const char *const rows[][2] = {
+        {"", ""},
+        {" --exhaustive", ""},
+        {" --bound 2", " --bound 2"},
+        {" --unroll 3 --spurious 2", " --unroll 3 --spurious 2"},
+        {" --spurious 1 --bound 3 --unroll 2",
+         " --bound 3 --unroll 2 --spurious 1"},
+        {" --strategy random --seed 5", " --strategy random"},
+        {" --strategy pct --unroll 2", " --strategy pct --unroll 2"}};
     const struct sim_kernel *kernel = fixtures_seqlock(1, 1);
     struct sim_site sites[16];
     const uint32_t count = sim_explore_sites(kernel, 200, sites, 16);
-    char again[200];
-    const char *words;
+    uint32_t weak = 0;
 
-    for (uint32_t i = 0; i < count; i++) {
-        if (sites[i].op == SIM_OP_FENCE && sim_explore_weaken(&sites[i], 0)) {
-            sim_explore_mutate(&sites[i]);
-            break;
-        }
+    while (weak < count && (sites[weak].op != SIM_OP_FENCE ||
+                            !sim_explore_weaken(&sites[weak], 0)))
+        weak++;
+    assert_in_range(weak, 0, count - 1);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        sim_explore_mutate(&sites[weak]);
+        expect_replay(rows[i][0], rows[i][1]);
     }
-    assert_int_equal(command("seqlock-1w1r", text, sizeof text), CLI_BROKEN);
-    contains("a reader accepted halves of two updates");
-    words = strstr(text, "replay: profsim explore ");
-    assert_non_null(words);
-    words += strlen("replay: profsim explore ");
-    snprintf(again, sizeof again, "%.*s", (int)strcspn(words, "\n"), words);
-    assert_int_equal(command(again, text, sizeof text), CLI_BROKEN);
-    contains("a reader accepted halves of two updates");
-    sim_explore_mutate(NULL);
-    assert_int_equal(command(again, text, sizeof text), 0);
-    contains("the run passes");
 }
 
 /* ---- Adding up the results of shards ---- */
@@ -327,6 +355,12 @@ TEST(the_failure_of_a_shard_is_run_again)
     contains(choices);
     sim_explore_mutate(NULL);
     assert_int_equal(merged("seqlock-1w1r", said, order), CLI_USAGE);
+}
+
+TEST(any_options_are_taken_or_refused)
+{
+    for (uint64_t seed = 1; seed <= 1000; seed++)
+        explore_options_try(seed);
 }
 
 int

@@ -10,7 +10,8 @@ all=${2:-}
 shown=
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-export profsim work
+mkdir "$work/temporary"
+export profsim work TMPDIR="$work/temporary"
 
 check() { # WHAT CONDITION...
     what=$1
@@ -209,6 +210,24 @@ END
 TMPDIR=$work/tmp "$profsim" explore "$work/foreign.c" >"$work/out" 2>&1
 check "a foreign function is bad input" [ $? = 1 ]
 check "a foreign function is named" says "$work/out" "the program calls regcomp"
+# Of many foreign functions twenty are named, in order, each once.
+for many in 19 20 21 43; do
+    for file in one two; do
+        {
+            seq -f 'void other_%02g(void);' "$many" -1 1
+            echo "void $file(void); void $file(void) {"
+            seq -f 'other_%02g();' "$many" -1 1
+            echo "}"
+        } >"$work/$file.c"
+    done
+    "$profsim" explore "$work/one.c" "$work/two.c" >"$work/out" 2>&1
+    shown_most=$((many < 20 ? many : 20))
+    {
+        seq -f 'profsim: the program calls other_%02g, which is not instrumented: what it touches would not be seen' $shown_most
+        [ "$many" -le 20 ] || echo "profsim: ... and $((many - 20)) more"
+    } >"$work/wanted"
+    check "$many foreign functions" cmp "$work/out" "$work/wanted"
+done
 cat >"$work/assembly.c" <<'END'
 /* asm("in a comment") */
 static const char *text = "asm(\"in a string\")";
@@ -334,4 +353,5 @@ PATH=$work/none "$profsim" explore fixtures/explore/user/mcs_broken.c --gdb 0 \
     --replay 0 >"$work/out" 2>&1
 check "no debugger" says "$work/out" "gdb is not installed"
 
+check "no temporary file is left" [ -z "$(ls -A "$work/temporary")" ]
 finish explore

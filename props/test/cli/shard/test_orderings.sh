@@ -95,4 +95,24 @@ explore flags --shard 1/4 --result r/z.result >>log 2>&1
 merge r >merged 2>err
 [ $? -eq 1 ] && grep -q 'r/z.result: it has another search' err
 count "... and so is one of another kernel" $?
+
+# A result says what was asked: every combination of the options that change the
+# search. It is replaced by one of the same search only.
+for words in "" " --bound 2" " --unroll 2" " --spurious 1" \
+    " --bound 2 --unroll 2" " --bound 0 --spurious 2" \
+    " --unroll 3 --spurious 1" " --bound 3 --unroll 2 --spurious 1"; do
+    rm -rf o && mkdir o
+    # shellcheck disable=SC2086 # words
+    explore seqlock-1w1r --shard 1/1 --result o/ $words >>log 2>&1
+    [ $? -eq 0 ] && grep -qx "asked explore seqlock-1w1r$words" o/*.result &&
+        merge o >merged 2>>log &&
+        grep -q "^explore seqlock-1w1r$words: .*, holds" merged
+    count "a result of its search:$words" $?
+    for others in "--bound 1" "--unroll 4" "--bound 2 --unroll 4"; do
+        # shellcheck disable=SC2086 # words
+        explore seqlock-1w1r --shard 1/1 --result o/ $others >>log 2>err
+        [ $? -eq 1 ] && grep -q 'it is the result of another search' err
+        count "... not replaced by that of $others" $?
+    done
+done
 finish orderings

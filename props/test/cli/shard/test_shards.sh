@@ -243,6 +243,43 @@ for part in heaps traces; do
     count "a shard that goes on tells the failure of $part" $?
 done
 
+# The sums of a shard that fails are those of the seeds before the failure.
+sums() { grep '^runs\|^events\|^hash\|^goal\|^seeds' "$@"; }
+check H2 --rules go1.6-late --seeds 1..66 --save none.d --result before.result \
+    >>log 2>&1
+count "the seeds before the failure hold" $?
+for jobs in 1 3; do
+    rm -f failed.result
+    check H2 --rules go1.6-late --seeds 1..300 --save failed.d --jobs $jobs \
+        --result failed.result >>log 2>&1
+    [ $? -eq 2 ] && sums failed.result >failed.sums &&
+        sums before.result | cmp - failed.sums >>log
+    count "a failing shard has their sums, with $jobs processes" $?
+done
+
+# A shard that goes on adds to what is there, and to the time it took. 2^32 s and
+# more are not too long.
+check --seeds 1..60 --result once.result >>log 2>&1
+for step in 1 2 3; do
+    last=$((step * 20))
+    [ $step -gt 1 ] || check --seeds 1..20 --result more.result >>log 2>&1
+    forge more.result -e "s/^asked .*/$(grep ^asked once.result |
+        sed "s/\.\.60/..$last/")/" -e 's/^spent .*/spent 4294967296000 ms/'
+    check --seeds "1..$last" --every 0 --result more.result >>log 2>&1
+    spent=$(sed -n 's/^spent \([0-9]*\) ms/\1/p' more.result)
+    [ "$spent" -ge 4294967296000 ] && [ "$spent" -lt 4294967396000 ]
+    count "its time is the sum of both, to seed $last" $?
+done
+grep -v '^spent\|^end' once.result >once.lines
+grep -v '^spent\|^end' more.result | cmp - once.lines >>log
+count "a shard that goes on has the same result as one that did not stop" $?
+check --seeds 1..60 --time 7 --result timed.result >>log 2>&1
+sed -i '/^part/,$d' timed.result
+echo end >>timed.result && forge timed.result -e 's/^spent .*/spent 7000 ms/'
+check --seeds 1..60 --time 7 --result timed.result >out 2>>log
+[ $? -eq 0 ] && grep -q 'rules exact: 0 runs' out
+count "a shard whose time is over runs nothing" $?
+
 if [ $# -gt 1 ]; then # they take their time
     check --time 1 >one 2>>log
     check --time 1 >two 2>>log
@@ -255,6 +292,18 @@ check --time 1 --shard 2/5 --result t/ >out 2>>log && merge t >merged 2>>log
 [ $? -eq 6 ] && grep -q ': 1,3-5$' merged
 count "of a campaign by time the other shards are missing" $?
 fi
+
+# Of two saved failures the first is reported, whatever the second does.
+mkdir two.d
+cp whole.d/*.sim two.d/a.sim
+for other in b 0; do
+    sed '/^gc-/d; s/^expect .*/expect ok/' whole.d/*.sim >two.d/$other.sim
+    check --rules go1.6-late --seeds 1..2 --save two.d >out 2>err
+    [ $? -eq 2 ] && grep -q 'two.d/a.sim: .* is still broken' out &&
+        ! grep -q 'log hash' out
+    count "a saved failure beside one that passes: $other.sim" $?
+    rm two.d/$other.sim
+done
 
 for words in "--result r x.sim" "--seeds 1.." \
     "--shard 1/2 --json x" "--result" "--shard 1/2 --expect" \

@@ -1,0 +1,13 @@
+/*
+ * explore_options.h -- random command lines of `profsim explore`, and what the
+ * manual says about each: which are refused, and what the others ask for.
+ */
+#ifndef PROPS_EXPLORE_OPTIONS_H
+#define PROPS_EXPLORE_OPTIONS_H
+
+#include <stdint.h>
+
+/* Parse one command line; the test fails if it is not taken as it should be. */
+void explore_options_try(uint64_t seed);
+
+#endif
