@@ -307,10 +307,8 @@ void sim_engine_begin(const struct sim_kernel *kernel,
                       const struct sim_run_options *options);
 enum sim_end sim_engine_run(struct sim_choices *choices, struct sim_run *run);
 
-/* wait.c, for round.c */
-void sim_wait_fruitless(uint32_t first, uintptr_t site);
-
 /* round.c */
+void sim_wait_fruitless(uint32_t first, uintptr_t site); /* wait.c */
 void sim_round_arrive(uintptr_t site);
 /* The previous rounds are over. */
 static inline void
@@ -382,6 +380,8 @@ void sim_seq_cst_access(const struct location *location,
                         const struct store *from, bool writes, bool seq_cst,
                         uintptr_t site);
 void sim_seq_cst_fence(uintptr_t site);
+void sim_seq_cst_sync(void); /* after an operation on a lock, and the like */
+void sim_seq_cst_begin_thread(uint32_t thread);
 void sim_seq_cst_mark(uint64_t number, uintptr_t site);
 bool sim_seq_cst_allows(const struct location *l, uint32_t from,
                         uint32_t position, bool seq_cst,

@@ -86,6 +86,7 @@ take(struct lock *l, uintptr_t site)
     l->holder = e->current;
     l->site = site;
     sim_clock_join(&sim_self()->now, &l->sync);
+    sim_seq_cst_sync();
     for (uint32_t i = 0; i < e->threads_count; i++) {
         if (e->threads[i].wants == l && i != e->current)
             e->ready &= ~(1U << i);
@@ -156,6 +157,7 @@ sim_lock_release(const void *lock, uintptr_t site)
     sim_engine_event(EVENT_UNLOCK, l->version++);
     l->holder = SIM_THREADS_MAX;
     l->sync = sim_self()->now;
+    sim_seq_cst_sync();
     sim_self()->asked.shuts = true; /* it was held until now */
     for (uint32_t i = 0; i < e->threads_count; i++) {
         if (e->threads[i].wants == l)

@@ -354,6 +354,7 @@ sim_object_take(struct object *o, uintptr_t site)
     o->site = site;
     sim_clock_join(&sim_self()->now, &o->sync);
     sim_clock_join(&sim_self()->now, &o->read);
+    sim_seq_cst_sync();
     sim_object_settle(o);
 }
 
@@ -364,5 +365,6 @@ sim_object_give(struct object *o, uintptr_t site)
     sim_self()->asked.shuts = true; /* it was held until now */
     o->holder = SIM_THREADS_MAX;
     o->sync = sim_self()->now;
+    sim_seq_cst_sync();
     sim_object_settle(o);
 }

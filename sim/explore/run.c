@@ -33,6 +33,7 @@ sim_thread_end_event(void)
     struct thread *t = sim_self();
 
     sim_engine_event(EVENT_END, 0);
+    sim_seq_cst_sync();
     t->ended_at = t->now.at[sim_engine.current];
     sim_clock_join(&t->causal, &t->now);
 }

@@ -19,6 +19,9 @@
  * A read of the newest store, or a store at the end of the modification order,
  * comes after everything else: no edge leads from it, so it closes no cycle. So
  * only other accesses are checked. The order of execution does not matter.
+ *
+ * Steps of program order may also lead to an operation that is no access: on a
+ * lock, say, or the creation of a thread. So these are on the list, too.
  */
 #include "engine.h"
 
@@ -102,10 +105,11 @@ sim_seq_cst_begin(void)
 }
 
 static inline struct access *
-access_new(const struct location *location, bool seq_cst, uintptr_t site)
+access_new(uint32_t thread, const struct location *location, bool seq_cst,
+           uintptr_t site)
 {
     struct engine *e = &sim_engine;
-    const struct thread *t = sim_self();
+    const struct thread *t = &e->threads[thread];
     struct access *a;
 
     if (seq_cst)
@@ -119,8 +123,8 @@ access_new(const struct location *location, bool seq_cst, uintptr_t site)
     a = &list[e->accesses_count++];
     a->location = location;
     a->now = t->now;
-    a->thread = e->current;
-    a->stamp = t->now.at[e->current];
+    a->thread = thread;
+    a->stamp = t->now.at[thread];
     a->seq_cst = seq_cst;
     a->is_mark = false;
     return a;
@@ -131,7 +135,7 @@ void
 sim_seq_cst_access(const struct location *location, const struct store *from,
                    bool writes, bool seq_cst, uintptr_t site)
 {
-    struct access *a = access_new(location, seq_cst, site);
+    struct access *a = access_new(sim_engine.current, location, seq_cst, site);
 
     a->reads = from != NULL;
     a->writes = writes;
@@ -142,10 +146,41 @@ sim_seq_cst_access(const struct location *location, const struct store *from,
 void
 sim_seq_cst_fence(uintptr_t site)
 {
-    struct access *a = access_new(NULL, true, site);
+    struct access *a = access_new(sim_engine.current, NULL, true, site);
 
     a->reads = false;
     a->writes = false;
+}
+
+/* An operation that is no access has told others what the thread knows, or has
+ * learned from others. Before the first seq_cst operation it cannot matter. */
+static struct access *
+sync_new(uint32_t thread)
+{
+    struct engine *e = &sim_engine;
+    struct access *a;
+
+    if (e->seq_cst_accesses + e->seq_cst_fences == 0)
+        return NULL;
+    a = access_new(thread, NULL, false, e->threads[thread].last_site);
+    a->reads = false;
+    a->writes = false;
+    return a;
+}
+
+void
+sim_seq_cst_sync(void)
+{
+    sync_new(sim_engine.current);
+}
+
+void
+sim_seq_cst_begin_thread(uint32_t thread)
+{
+    struct access *a = sync_new(thread);
+
+    if (a != NULL) /* no event yet: it comes with the first */
+        a->stamp++;
 }
 
 /* Marks stand in the order in which they were made: writes to one place. */
@@ -153,7 +188,7 @@ void
 sim_seq_cst_mark(uint64_t number, uintptr_t site)
 {
     static const struct location marks;
-    struct access *a = access_new(&marks, true, site);
+    struct access *a = access_new(sim_engine.current, &marks, true, site);
 
     sim_engine.seq_cst_accesses--; /* marks alone need no check */
     sim_engine.seq_cst_marks++;

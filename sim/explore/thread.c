@@ -133,6 +133,8 @@ sim_thread_create(void (*body)(void *argument), void *argument,
     t->starter = &sim_self()->fiber;
     e->ready |= 1U << i;
     e->unfinished++;
+    sim_seq_cst_sync();
+    sim_seq_cst_begin_thread(i);
     sim_engine_start(i);
     sim_order_offer(&e->creations, true);
     return i;
@@ -153,5 +155,6 @@ sim_thread_join(uint32_t i, uintptr_t site)
     sim_engine_event(EVENT_JOIN, i);
     sim_clock_join(&sim_self()->now, &t->now);
     sim_clock_join(&sim_self()->causal, &t->causal);
+    sim_seq_cst_sync();
     t->joinable = false;
 }

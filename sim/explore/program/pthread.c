@@ -103,6 +103,7 @@ sim_pthread_leave(void *result)
     r->result = result;
     sim_thread_exits_run();
     run_destructors(r);
+    sim_engine_settle(); /* threads that waited for this one may end now */
     if (sim_engine.unfinished == 1) {
         /* The last thread: the process ends, after all others. */
         for (uint32_t i = 0; i < sim_engine.threads_count; i++)
@@ -257,10 +258,12 @@ once_begin(const void *flag, bool done_before, uintptr_t site)
                           "a once function calls itself");
     sim_object_wait(o, SIM_NEED_LOCK, SIM_UNLIMITED, site);
     sim_object_event(o, "once", true, o->state == ONCE_NEW, site);
-    if (o->state == ONCE_DONE)
+    if (o->state == ONCE_DONE) {
         sim_clock_join(&sim_self()->now, &o->sync);
-    else
+        sim_seq_cst_sync();
+    } else {
         sim_object_take(o, site);
+    }
     sim_object_done(o, o->state == ONCE_NEW);
     return o->state == ONCE_NEW;
 }

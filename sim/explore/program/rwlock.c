@@ -16,6 +16,7 @@ read_taken(struct object *o, const char *what, uintptr_t site)
     o->held[e->current]++;
     o->site = site;
     sim_clock_join(&sim_self()->now, &o->sync);
+    sim_seq_cst_sync();
     sim_object_settle(o);
     sim_object_done(o, false);
 }
@@ -90,6 +91,7 @@ unlock(pthread_rwlock_t *lock, uintptr_t site)
     if (--o->held[e->current] == 0)
         o->readers &= ~(1U << e->current);
     sim_clock_join(&o->read, &sim_self()->now);
+    sim_seq_cst_sync();
     sim_object_changed();
     sim_object_settle(o);
     sim_object_done(o, false);

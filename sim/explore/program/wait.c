@@ -181,16 +181,19 @@ explored_pthread_barrier_wait(pthread_barrier_t *b)
         o->read = sim_self()->now; /* the first arrival of a new round */
     sim_object_event(o, "barrier", true, true, HERE);
     sim_clock_join(&o->read, &sim_self()->now);
+    sim_seq_cst_sync();
     sim_order_record(&o->order, sim_self()->asked, true);
     if (++o->count < o->size) {
         sim_object_sleep(o, true, NULL, SIM_UNLIMITED, HERE);
         sim_object_gone_on(o, "past barrier", true, HERE);
         sim_clock_join(&sim_self()->now, &o->sync);
+        sim_seq_cst_sync();
         return 0;
     }
     o->count = 0;
     o->sync = o->read;
     sim_clock_join(&sim_self()->now, &o->sync);
+    sim_seq_cst_sync();
     sim_object_wake(o, UINT32_MAX);
     sim_order_offer(&o->order, true);
     return PTHREAD_BARRIER_SERIAL_THREAD;
@@ -242,6 +245,7 @@ count_down(struct object *o)
     o->count--;
     sim_round_progress();
     sim_clock_join(&sim_self()->now, &o->sync);
+    sim_seq_cst_sync();
     sim_object_settle(o);
     sim_object_done(o, true);
 }
@@ -314,6 +318,7 @@ explored_sem_post(sem_t *s)
     o->count++;
     sim_round_progress();
     sim_clock_join(&o->sync, &sim_self()->now);
+    sim_seq_cst_sync();
     sim_object_settle(o);
     sim_object_done(o, true);
     return 0;

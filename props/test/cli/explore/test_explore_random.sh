@@ -1,11 +1,11 @@
 #!/bin/sh
 # Random programs with threads, locks, condition variables and so on: exploring
 # them graph by graph and by schedules finds the same graphs. If a program
-# fails, both ways must find the failure. Random programs of locks have the
-# results, and the failures, that an enumeration of all orders without the
-# explorer finds. Random calls of libc have the results that libc itself gives.
-# Of random programs that use a heap, mistakes are reported as a model of the
-# heap says. usage: test_explore_random.sh PROFSIM COUNT
+# fails, both ways must find the failure. Random programs of locks, and of
+# threads and futexes, have the results, and the failures, that an enumeration of
+# all orders without the explorer finds. Random calls of libc have the results
+# that libc itself gives. Of random programs that use a heap, mistakes are
+# reported as a model of the heap says. usage: test_explore_random.sh PROFSIM COUNT
 set -u
 library=$(dirname "$(realpath "$1")")
 programs=$2
@@ -30,15 +30,24 @@ count "all random programs are explored" $?
 diff "$work/by_graphs" "$work/by_schedules"
 count "random programs have the same graphs either way" $?
 
-gcc -g -O1 -c fixtures/explore/lock_model.c -o "$work/model.o" &&
-    gcc -g -O1 -c fixtures/explore/lock_set.c -o "$work/set.o" &&
-    gcc -g -O1 -fsanitize=thread -c fixtures/explore/lock_program.c \
-        -o "$work/locks.o" &&
-    gcc -o "$work/locks" "$work/locks.o" "$work/model.o" "$work/set.o" \
-        -L"$library" -lprofsim-explore -l:libdw.so.1
-count "the programs of locks are built" $?
-compared() { # WORD...: how many programs agree, and a line for each that does not
-    PROFSIM_EXPLORE="--exhaustive $*" timeout 600 "$work/locks" 1 "$programs" |
+build() { # NAME FILE...: build a program as a user's, with $models
+    name=$1
+    shift
+    for file; do
+        gcc -D_GNU_SOURCE -g -O1 -fno-builtin -fsanitize=thread \
+            -c "fixtures/explore/$file.c" -o "$work/$file.o" || return 1
+        set -- "$@" "$work/$file.o"
+        shift
+    done
+    for model in $models; do
+        set -- "$@" "$work/$model.o"
+    done
+    gcc -o "$work/$name" "$@" -L"$library" -lprofsim-explore -l:libdw.so.1
+}
+compared() { # PROGRAM WORD...: how many agree, and a line for each that does not
+    program=$work/$1
+    shift
+    PROFSIM_EXPLORE="--exhaustive $*" timeout 600 "$program" 1 "$programs" |
         awk '/ model:/ { model = $0 " " }
             $3 == "runs" { said = $0; sub(/^.* s  /, "", said) }
             / results:/ {
@@ -50,23 +59,22 @@ compared() { # WORD...: how many programs agree, and a line for each that does n
             }
             END { print agree + 0 }'
 }
-for how in '' --schedules; do
-    compared $how | tee "$work/differ" | grep -v '^[0-9]*$'
-    [ "$(cat "$work/differ")" = "$programs" ]
-    count "programs of locks do what POSIX says ($how)" $?
-done
-
-build() { # NAME FILE...: build a program as a user's
-    name=$1
-    shift
-    for file; do
-        gcc -D_GNU_SOURCE -g -O1 -fno-builtin -fsanitize=thread \
-            -c "fixtures/explore/$file.c" -o "$work/$file.o" || return 1
-        set -- "$@" "$work/$file.o"
-        shift
+for kind in lock thread; do
+    models="lock_set order_model ${kind}_model"
+    for model in $models; do
+        gcc -g -O1 -c "fixtures/explore/$model.c" -o "$work/$model.o" ||
+            count "$model.c is built" 1
     done
-    gcc -o "$work/$name" "$@" -L"$library" -lprofsim-explore -l:libdw.so.1
-}
+    build $kind ${kind}_program
+    count "the programs of ${kind}s are built" $?
+    for how in '' --schedules; do
+        compared $kind $how | tee "$work/differ" | grep -v '^[0-9]*$'
+        [ "$(cat "$work/differ")" = "$programs" ]
+        count "programs of ${kind}s do what POSIX says ($how)" $?
+    done
+done
+models=
+
 gcc -D_GNU_SOURCE -DLIBC -g -O1 -fno-builtin -pthread -o "$work/calls" \
     fixtures/explore/libc_*.c
 count "the calls of libc are built" $?
