@@ -42,10 +42,12 @@ props_rc11_put(uint64_t outcome, uint32_t thread, uint32_t step, uint32_t value)
 struct event {
     enum props_rc11_op op;
     uint32_t location; /* PROPS_RC11_LOCATIONS for a fence */
-    int order;
+    int order;         /* of a compare-exchange: as it comes out */
     uint32_t value;
     uint32_t thread;
     uint32_t step;
+    const struct props_rc11_step *asked; /* NULL: the value before */
+    bool fails;
 };
 
 /* A relation: row a has bit b if (a, b) is in it. */
@@ -66,13 +68,21 @@ static struct props_rc11_outcomes *found;
 static bool
 reads(const struct event *e)
 {
-    return e->op == PROPS_RC11_LOAD || e->op == PROPS_RC11_EXCHANGE;
+    return e->op == PROPS_RC11_LOAD || e->op == PROPS_RC11_EXCHANGE ||
+           e->op == PROPS_RC11_CAS;
 }
 
 static bool
 writes(const struct event *e)
 {
-    return e->op == PROPS_RC11_STORE || e->op == PROPS_RC11_EXCHANGE;
+    return e->op == PROPS_RC11_STORE || e->op == PROPS_RC11_EXCHANGE ||
+           (e->op == PROPS_RC11_CAS && !e->fails);
+}
+
+static bool
+exchanges(const struct event *e)
+{
+    return reads(e) && writes(e);
 }
 
 static bool
@@ -164,8 +174,7 @@ sequence(const struct graph *g, uint32_t w)
 
     for (uint32_t round = 0; round < g->count; round++) {
         for (uint32_t e = PROPS_RC11_LOCATIONS; e < g->count; e++) {
-            if (g->events[e].op == PROPS_RC11_EXCHANGE &&
-                (set >> g->from[e] & 1) != 0)
+            if (exchanges(&g->events[e]) && (set >> g->from[e] & 1) != 0)
                 set |= 1U << e;
         }
     }
@@ -313,7 +322,7 @@ static bool
 is_atomic(const struct graph *g)
 {
     for (uint32_t e = PROPS_RC11_LOCATIONS; e < g->count; e++) {
-        if (g->events[e].op == PROPS_RC11_EXCHANGE &&
+        if (exchanges(&g->events[e]) &&
             g->written[e] != g->written[g->from[e]] + 1)
             return false;
     }
@@ -377,17 +386,38 @@ enumerate_mo(struct graph *g, uint32_t e)
     }
 }
 
+/* What is read decides which compare-exchanges fail. returns: does each read
+ * then read from a write? */
+static bool
+settle_exchanges(struct graph *g)
+{
+    bool sound = true;
+
+    for (uint32_t e = PROPS_RC11_LOCATIONS; e < g->count; e++) {
+        struct event *v = &g->events[e];
+
+        if (v->op != PROPS_RC11_CAS)
+            continue;
+        v->fails = g->events[g->from[e]].value != v->asked->expected;
+        v->order = v->fails ? v->asked->order_failure : v->asked->order;
+    }
+    for (uint32_t e = PROPS_RC11_LOCATIONS; e < g->count; e++)
+        sound &= !reads(&g->events[e]) || writes(&g->events[g->from[e]]);
+    return sound;
+}
+
 static void
 enumerate_rf(struct graph *g, uint32_t e)
 {
     while (e < g->count && !reads(&g->events[e]))
         e++;
     if (e == g->count) {
-        enumerate_mo(g, PROPS_RC11_LOCATIONS);
+        if (settle_exchanges(g))
+            enumerate_mo(g, PROPS_RC11_LOCATIONS);
         return;
     }
     for (uint32_t w = 0; w < g->count; w++) {
-        if (w == e || !writes(&g->events[w]) ||
+        if (w == e || g->events[w].op == PROPS_RC11_LOAD ||
             g->events[w].location != g->events[e].location)
             continue;
         g->from[e] = w;
@@ -425,6 +455,7 @@ props_rc11_allowed(const struct props_rc11_program *program,
                 .value = s->value,
                 .thread = t,
                 .step = i,
+                .asked = s,
             };
         }
     }

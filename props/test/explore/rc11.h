@@ -22,7 +22,8 @@ enum props_rc11_op {
     PROPS_RC11_LOAD,
     PROPS_RC11_STORE,
     PROPS_RC11_EXCHANGE,
-    PROPS_RC11_FENCE
+    PROPS_RC11_FENCE,
+    PROPS_RC11_CAS
 };
 
 struct props_rc11_step {
@@ -30,6 +31,8 @@ struct props_rc11_step {
     uint32_t location;
     int order;
     uint32_t value; /* that is stored; each store has another */
+    uint32_t expected;
+    int order_failure; /* of a compare-exchange */
 };
 
 struct props_rc11_program {

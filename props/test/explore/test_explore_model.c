@@ -24,7 +24,8 @@ static uint32_t programs = 600;
 /* ---- Explored ---- */
 
 static struct props_rc11_program program;
-static uint32_t memory[PROPS_RC11_LOCATIONS];
+static uint64_t memory[PROPS_RC11_LOCATIONS];
+static uint32_t width; /* bytes of a location; they lie side by side */
 static uint32_t read_by[PROPS_RC11_THREADS_MAX][PROPS_RC11_STEPS_MAX];
 static struct props_rc11_outcomes explored;
 static struct props_rc11_outcomes allowed;
@@ -37,29 +38,59 @@ setup(void *context)
     memset(read_by, 0, sizeof read_by);
 }
 
+/* clang-format off */
+#define STEP_OF(bits)                                                          \
+    static uint32_t step_of_##bits(const struct props_rc11_step *s, void *at)  \
+    {                                                                          \
+        const uint##bits##_t value = (uint##bits##_t)s->value;                 \
+        uint##bits##_t expected = (uint##bits##_t)s->expected;                 \
+        uint##bits##_t *place = at;                                            \
+                                                                               \
+        switch (s->op) {                                                       \
+        case PROPS_RC11_LOAD:                                                  \
+            return (uint32_t)__tsan_atomic##bits##_load(place, s->order);      \
+        case PROPS_RC11_STORE:                                                 \
+            __tsan_atomic##bits##_store(place, value, s->order);               \
+            break;                                                             \
+        case PROPS_RC11_EXCHANGE:                                              \
+            return (uint32_t)__tsan_atomic##bits##_exchange(place, value,      \
+                                                            s->order);         \
+        case PROPS_RC11_FENCE:                                                 \
+            __tsan_atomic_thread_fence(s->order);                              \
+            break;                                                             \
+        case PROPS_RC11_CAS:                                                   \
+            if (s->value % 3 == 0)                                             \
+                return (uint32_t)__tsan_atomic##bits##_compare_exchange_val(   \
+                    place, expected, value, s->order, s->order_failure);       \
+            if (s->value % 3 == 1)                                             \
+                __tsan_atomic##bits##_compare_exchange_strong(                 \
+                    place, &expected, value, s->order, s->order_failure);      \
+            else                                                               \
+                __tsan_atomic##bits##_compare_exchange_weak(                   \
+                    place, &expected, value, s->order, s->order_failure);      \
+            return (uint32_t)expected;                                         \
+        }                                                                      \
+        return 0;                                                              \
+    }
+/* clang-format on */
+
+STEP_OF(8)
+STEP_OF(16)
+STEP_OF(32)
+STEP_OF(64)
+
 static void
 run_thread(void *context, uint32_t thread)
 {
     (void)context;
     for (uint32_t i = 0; i < program.length; i++) {
         const struct props_rc11_step *s = &program.steps[thread][i];
+        void *at = (char *)memory + s->location * width;
 
-        switch (s->op) {
-        case PROPS_RC11_LOAD:
-            read_by[thread][i] =
-                __tsan_atomic32_load(&memory[s->location], s->order);
-            break;
-        case PROPS_RC11_STORE:
-            __tsan_atomic32_store(&memory[s->location], s->value, s->order);
-            break;
-        case PROPS_RC11_EXCHANGE:
-            read_by[thread][i] = __tsan_atomic32_exchange(&memory[s->location],
-                                                          s->value, s->order);
-            break;
-        case PROPS_RC11_FENCE:
-            __tsan_atomic_thread_fence(s->order);
-            break;
-        }
+        read_by[thread][i] = width == 1   ? step_of_8(s, at)
+                             : width == 2 ? step_of_16(s, at)
+                             : width == 4 ? step_of_32(s, at)
+                                          : step_of_64(s, at);
     }
 }
 
@@ -120,6 +151,7 @@ draw_order(struct sim_rng *rng, enum props_rc11_op op, enum class class)
     case PROPS_RC11_STORE:
         return stores[sim_rng_below(rng, 2)];
     case PROPS_RC11_EXCHANGE:
+    case PROPS_RC11_CAS:
         return exchanges[sim_rng_below(rng, 4)];
     case PROPS_RC11_FENCE:
         return fences[sim_rng_below(rng, 5)];
@@ -130,22 +162,28 @@ draw_order(struct sim_rng *rng, enum props_rc11_op op, enum class class)
 static void
 draw_program(struct sim_rng *rng, enum class class)
 {
+    static const enum props_rc11_op ops[] = {PROPS_RC11_LOAD, PROPS_RC11_STORE,
+                                             PROPS_RC11_EXCHANGE,
+                                             PROPS_RC11_CAS, PROPS_RC11_FENCE};
     uint32_t value = 1;
 
+    width = 1U << sim_rng_below(rng, 4);
     program.threads = 2 + sim_rng_below(rng, 2);
     program.length = program.threads == 3 ? 2 + sim_rng_below(rng, 2) : 3;
     for (uint32_t t = 0; t < program.threads; t++) {
         for (uint32_t i = 0; i < program.length; i++) {
             struct props_rc11_step *s = &program.steps[t][i];
 
-            s->op = (enum props_rc11_op)sim_rng_below(
-                rng, class == ACCESSES ? 3 : 4);
+            s->op = ops[sim_rng_below(rng, class == ACCESSES ? 4 : 5)];
             s->location = sim_rng_below(rng, PROPS_RC11_LOCATIONS);
             if (value > WRITES_MAX && s->op != PROPS_RC11_FENCE)
                 s->op = PROPS_RC11_LOAD; /* their orders are a factorial */
             s->order = draw_order(rng, s->op, class);
+            s->order_failure = draw_order(rng, PROPS_RC11_LOAD, class);
+            s->expected = sim_rng_below(rng, value + 1);
             s->value = 0;
-            if (s->op == PROPS_RC11_STORE || s->op == PROPS_RC11_EXCHANGE)
+            if (s->op == PROPS_RC11_STORE || s->op == PROPS_RC11_EXCHANGE ||
+                s->op == PROPS_RC11_CAS)
                 s->value = value++;
         }
     }
@@ -154,14 +192,16 @@ draw_program(struct sim_rng *rng, enum class class)
 static void
 print_program(void)
 {
-    static const char *const names[] = {"load", "store", "exchange", "fence"};
+    static const char *const names[] = {"load", "store", "exchange", "fence",
+                                        "compare-exchange"};
 
     for (uint32_t t = 0; t < program.threads; t++) {
         for (uint32_t i = 0; i < program.length; i++) {
             const struct props_rc11_step *s = &program.steps[t][i];
 
-            print_message("T%u: %s %u order %d value %u\n", t, names[s->op],
-                          s->location, s->order, s->value);
+            print_message("T%u: %s %u order %d value %u, expects %u order %d\n",
+                          t, names[s->op], s->location, s->order, s->value,
+                          s->expected, s->order_failure);
         }
     }
 }
