@@ -82,12 +82,13 @@ store_u32(uint8_t *to, uint32_t value)
 static void
 close_block(struct cli_recfile *file)
 {
-    uint8_t *head = file->bytes + file->block_offset;
+    uint8_t *head;
     size_t payload_bytes;
 
     if (file->block_kind == 0 || file->failed)
         return;
     payload_bytes = file->bytes_count - file->block_offset - HEAD_BYTES;
+    head = file->bytes + file->block_offset;
     store_u32(head + 1, (uint32_t)payload_bytes);
     file->crc = sim_recording_crc(file->crc, head, 5);
     file->crc = sim_recording_crc(file->crc, head + HEAD_BYTES, payload_bytes);

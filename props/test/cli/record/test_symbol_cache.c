@@ -1,13 +1,18 @@
 /*
  * test_symbol_cache.c -- the cache of function names across images never
- * returns the name of another file or address.
+ * returns the name of another file or address; random spools, converted one
+ * after the other with one cache, become the recordings that they should.
  */
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "convert.h"
+#include "folder.h"
 #include "map.h"
 #include "refused_memory.h"
+#include "sanitized.h"
+#include "spool_model.h"
 #include "symbol_cache.h"
 #include "unit_test.h"
 
@@ -151,8 +156,111 @@ TEST(a_map_of_keys_that_come_and_go_stays_small)
     cli_map_release(&map);
 }
 
+/* ---- whole spools ---- */
+
+static struct spool_model model;
+static uint32_t requests_left; /* until one would have been refused */
+
+/* Convert the model's spool. returns: NULL with *error if it fails */
+static struct sim_recording *
+convert(struct cli_symbol_cache *cache, char *error, size_t error_bytes)
+{
+    const struct embed_spool_header *header = (const void *)model.bytes;
+    struct sim_recording_error damage;
+    struct sim_recording *recording;
+    struct cli_converted what;
+    char from[64];
+    char to[64];
+    bool good;
+    FILE *file;
+
+    folder_path(from, sizeof from, "spool");
+    folder_path(to, sizeof to, "x.rec");
+    file = fopen(from, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(model.bytes, 1, sizeof model.bytes, file),
+                     sizeof model.bytes);
+    assert_int_equal(fclose(file), 0);
+    refused_memory_at = requests_left;
+    good = cli_convert(from, to, cache, &what, error, error_bytes);
+    requests_left = refused_memory_at;
+    refused_memory_at = 0;
+    if (!good) {
+        assert_int_equal(access(to, F_OK), -1);
+        return NULL;
+    }
+    if (!sim_recording_open(&recording, to, &damage))
+        fail_msg("offset %llu: %s", (unsigned long long)damage.offset_bytes,
+                 damage.reason);
+    assert_int_equal(remove(to), 0);
+    assert_int_equal(what.events, sim_recording_events(recording));
+    assert_int_equal(what.stacks, sim_recording_totals(recording)->stacks);
+    assert_int_equal(what.process, header->process);
+    assert_string_equal(what.command, "run it x");
+    return recording;
+}
+
+static void
+expect_recording(struct cli_symbol_cache *cache, bool whole)
+{
+    char error[128] = "";
+    struct sim_recording *recording = convert(cache, error, sizeof error);
+
+    if (recording == NULL)
+        fail_msg("%s", error);
+    spool_model_check(&model, recording, whole);
+    sim_recording_close(recording);
+}
+
+/* The first spools are short. A spool that ends early has the events of all
+ * records before. */
+TEST(random_spools_become_their_recordings)
+{
+    struct cli_symbol_cache *const cache = cli_symbol_cache_open();
+
+    for (uint32_t seed = 1; seed < (SANITIZED ? 40 : 150); seed++) {
+        struct embed_spool_header *header = (void *)model.bytes;
+
+        spool_model_make(&model, seed, 2 + seed * 8);
+        expect_recording(seed % 2 == 0 ? cache : NULL, true);
+        if (model.events_count == 0)
+            continue;
+        atomic_store(&header->used_bytes,
+                     model.event_ends[seed % model.events_count]);
+        expect_recording(NULL, false);
+    }
+    cli_symbol_cache_close(cache);
+}
+
+TEST(a_spool_is_converted_whole_or_not_at_all_when_memory_is_refused)
+{
+    struct cli_symbol_cache *cache;
+
+    spool_model_make(&model, 1000, 150);
+    for (uint32_t request = 1;; request += SANITIZED ? 11 : 1) {
+        char error[128] = "";
+        struct sim_recording *recording;
+
+        assert_true(request < 2000);
+        cache = cli_symbol_cache_open();
+        requests_left = request;
+        recording = convert(cache, error, sizeof error);
+        cli_symbol_cache_close(cache);
+        if (recording == NULL) {
+            assert_string_equal(error,
+                                "not enough memory to convert the recording");
+            continue;
+        }
+        spool_model_check(&model, recording, false); /* names may be missing */
+        sim_recording_close(recording);
+        if (requests_left > 0)
+            break;
+    }
+    requests_left = 0;
+}
+
 int
 main(void)
 {
-    return tests_run(NULL, NULL);
+    return tests_run(folder_make, folder_clear);
 }
