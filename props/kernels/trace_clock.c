@@ -269,6 +269,25 @@ const struct sim_kernel props_kernel_clock_cut = {
     .threads_count = 2,
 };
 
+/* Use all of the four buffers. */
+static void
+setup_full(void *context)
+{
+    setup_almost_full(context);
+    session_emit_full(0);
+}
+
+const struct sim_kernel props_kernel_clock_two_cuts = {
+    .name = "clock-two-cuts",
+    .about = "two processors that run out of buffers at once end the trace at "
+             "one moment",
+    .setup = setup_full,
+    .finish = some_are_lost,
+    .threads = {{"first", write_another, NULL},
+                {"second", write_another, NULL}},
+    .threads_count = 2,
+};
+
 /* The last buffer is given up, and may be read before the end. */
 static void
 write_full_and_read(void *context, uint32_t thread)

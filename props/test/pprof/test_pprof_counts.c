@@ -155,6 +155,17 @@ TEST(labels_follow_the_stack_and_come_after_none)
                               "#\t0x203f\tmain.work+0x3f\twork.go:12\n\n");
 }
 
+TEST(an_empty_stack_with_labels_is_shown_with_an_address)
+{
+    static const struct prof_label labels[] = {{"k", "a"}};
+    const struct prof_count_record record = {.labels = labels,
+                                             .labels_count = 1};
+    const char *const text = counts_text("g", &record, 1);
+
+    assert_non_null(strstr(text, "\n1 @ 0x"));
+    assert_non_null(strstr(text, "# labels: {\"k\":\"a\"}\n#\t0x"));
+}
+
 /* For an empty stack Go prints `5 @`, which its own reader refuses. */
 TEST(an_empty_stack_is_shown_with_an_address)
 {

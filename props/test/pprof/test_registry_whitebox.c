@@ -219,6 +219,36 @@ TEST(many_records_are_written_all)
     }
 }
 
+/* Each frame of a stack is kept, whatever its depth, and none of the stack that
+ * had its place before. */
+TEST(stacks_of_any_depth_are_kept)
+{
+    static const uint32_t depths[] = {PROF_DEPTH_LIMIT, 0, 1, 255, 256, 257, 3};
+    static alignas(PROF_BLOCK_ALIGN) unsigned char block[1 << 18];
+    static uintptr_t stack[PROF_DEPTH_LIMIT];
+    const struct prof_registry_config config = {
+        .profiles_max = 1, .entries_max = 2, .depth_max = PROF_DEPTH_LIMIT};
+
+    assert_int_equal(
+        prof_registry_init(&registry, &config, block, sizeof block), PROF_OK);
+    assert_int_equal(prof_registry_new(registry, "own", &own), PROF_OK);
+    for (uint32_t i = 0; i < PROF_DEPTH_LIMIT; i++)
+        stack[i] = CASE_UNKNOWN + i;
+    for (size_t i = 0; i < sizeof depths / sizeof *depths; i++) {
+        const uint32_t shown = depths[i] != 0 ? depths[i] : 1;
+
+        assert_int_equal(prof_profile_add(own, &i, sizeof i, stack, depths[i]),
+                         PROF_OK);
+        case_begin(&run);
+        case_read(&run, prof_profile_write(own, &run.output, 0));
+        assert_int_equal(run.profile.samples_count, 1);
+        assert_int_equal(run.profile.samples[0].locations_count, shown);
+        assert_int_equal(run.profile.locations_count, shown);
+        case_end(&run);
+        assert_int_equal(prof_profile_remove(own, &i, sizeof i), PROF_OK);
+    }
+}
+
 int
 main(void)
 {

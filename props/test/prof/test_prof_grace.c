@@ -111,12 +111,30 @@ TEST(what_is_refused_changes_nothing_and_may_be_asked_again)
     props_prof_drop(prof);
 }
 
+/* Ask for the next cycle or a flush. One that is refused publishes nothing. */
+static void
+ask(struct prof *prof, bool for_cycle, enum prof_status wanted)
+{
+    const uint64_t before = prof_heap_totals(prof).allocs_published;
+
+    assert_int_equal(
+        for_cycle ? prof_heap_next_cycle(prof) : prof_heap_flush(prof), wanted);
+    if (wanted != PROF_OK)
+        assert_int_equal(prof_heap_totals(prof).allocs_published, before);
+}
+
 /* Cycles one after the other, over which calls begin, go on and end: the
  * library waits for those that were in flight at the last cycle, and for no
  * other. */
-TEST(each_cycle_waits_for_the_calls_in_flight_at_it)
+static void
+check_cycles(const struct prof_rules *rules)
 {
-    struct prof *prof = in_world(PROF_WORLD_RUNNING);
+    struct prof *prof =
+        props_prof_make(&(struct prof_config){.buckets_max = 8,
+                                              .procs_max = PROCS,
+                                              .world = PROF_WORLD_RUNNING,
+                                              .rules = rules});
+    const uintptr_t frame = 1;
     bool is_inside[PROCS] = {false};
     bool is_awaited[PROCS] = {false};
     uint64_t calls[PROCS] = {0};
@@ -132,13 +150,14 @@ TEST(each_cycle_waits_for_the_calls_in_flight_at_it)
         for (uint32_t i = 0; i < PROCS; i++)
             wanted = is_awaited[i] ? PROF_ERR_BUSY : wanted;
         if (at == PROCS) {
-            assert_int_equal(prof_heap_next_cycle(prof), wanted);
+            ask(prof, true, wanted);
             cycles += wanted == PROF_OK;
             if (wanted == PROF_OK)
                 memcpy(is_awaited, is_inside, sizeof is_awaited);
         } else if (at > PROCS) {
-            assert_int_equal(prof_heap_flush(prof), wanted);
+            ask(prof, false, wanted);
         } else if (is_inside[at]) {
+            (void)prof_heap_alloc(prof_proc_at(prof, at), &frame, 1, 8);
             section_end(&prof->procs[at].section, calls[at]);
             is_inside[at] = is_awaited[at] = false;
         } else {
@@ -148,6 +167,12 @@ TEST(each_cycle_waits_for_the_calls_in_flight_at_it)
     }
     assert_in_range(cycles, 100, 1000);
     props_prof_drop(prof);
+}
+
+TEST(each_cycle_waits_for_the_calls_in_flight_at_it)
+{
+    for (size_t i = 0; prof_rules_all[i] != NULL; i++)
+        check_cycles(prof_rules_all[i]);
 }
 
 /* A processor whose record call is over does not look as if in a call. */

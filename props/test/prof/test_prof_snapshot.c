@@ -372,6 +372,27 @@ TEST(after_a_busy_next_cycle_frees_wait_for_their_allocations)
     }
 }
 
+/* An object that is allocated and swept in one cycle, and a post-sweep before
+ * its time: the free is published alone, so the next snapshot is not the
+ * first. */
+TEST(after_a_free_without_its_allocation_no_snapshot_is_the_first)
+{
+    const struct prof_config config = {.buckets_max = 4};
+    struct prof *prof = props_prof_make(&config);
+    struct prof_proc *proc = prof_proc_at(prof, 0);
+    const uintptr_t frame = 1;
+    struct prof_heap_record record;
+    size_t count;
+
+    prof_heap_free(proc, prof_heap_alloc(proc, &frame, 1, 8));
+    assert_int_equal(prof_heap_post_sweep(prof), PROF_OK);
+    assert_int_equal(
+        prof_heap_snapshot(prof, PROF_SELECT_ALL, &record, 1, &count), PROF_OK);
+    assert_int_equal(record.frees, 1);
+    assert_int_equal(record.allocs, 0);
+    props_prof_drop(prof);
+}
+
 /* Check the sum of what three processors have counted in one row, both
  * allocations and frees. */
 static void

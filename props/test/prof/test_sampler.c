@@ -403,7 +403,8 @@ TEST(no_number_is_taken_before_the_first_nor_after_a_change)
 /* An embedder that counts down itself notices a new rate only when its gap is
  * used up. The allocation there is a sample at the old rate, which applied to
  * all bytes before it. */
-TEST(the_mark_of_an_old_rate_is_still_a_sample_of_it)
+static void
+check_old_mark(bool counts_down)
 {
     const uintptr_t stack[] = {1};
     struct props_fixture fixture;
@@ -415,8 +416,10 @@ TEST(the_mark_of_an_old_rate_is_still_a_sample_of_it)
     until = prof_heap_until_take(fixture.proc);
     assert_in_range(until, 2, UINT64_MAX);
     prof_heap_rate_set(fixture.prof, INT64_C(1) << 40);
-    prof_heap_until_give(fixture.proc, 1);
-    assert_true(prof_heap_sample(fixture.proc, 1));
+    if (counts_down)
+        until = 1;
+    prof_heap_until_give(fixture.proc, until);
+    assert_true(prof_heap_sample(fixture.proc, until));
     (void)prof_heap_alloc(fixture.proc, stack, 1, 1);
     assert_int_equal(shown_rate(&fixture), 4096);
     /* The next gap is drawn at the new rate. */
@@ -427,6 +430,13 @@ TEST(the_mark_of_an_old_rate_is_still_a_sample_of_it)
     prof_heap_until_give(fixture.proc, 2);
     assert_false(prof_heap_sample(fixture.proc, 1));
     props_fixture_end(&fixture);
+}
+
+/* Also if it gives back the number as it took it. */
+TEST(the_mark_of_an_old_rate_is_still_a_sample_of_it)
+{
+    check_old_mark(true);
+    check_old_mark(false);
 }
 
 /* While nothing or everything was sampled the embedder went on counting down;

@@ -417,6 +417,41 @@ the_frequency_is_that_of_the_clock(void **state)
     }
 }
 
+__extension__ typedef unsigned __int128 product;
+
+/* The same, for sessions of any length and clocks of any speed. */
+static void
+the_frequency_is_the_quotient_of_any_two_times(void **state)
+{
+    uint64_t seed = 1;
+
+    (void)state;
+    fixture.tick_step = 0;
+    for (int i = 0; i < 2000; i++) {
+        uint64_t times[2];
+        product hertz;
+
+        for (int j = 0; j < 2; j++) {
+            seed = seed * 6364136223846793005U + 1442695040888963407U;
+            times[j] = 1 + (seed >> (2 + (seed >> 7) % 60));
+        }
+        if (i % 10 == 0) {
+            times[0] = INT64_MAX - (seed >> 40);
+            times[1] = 1 + seed % 5;
+        }
+        hertz = (product)times[0] * 1000000000 / times[1];
+        hertz = (hertz > INT64_MAX ? INT64_MAX : hertz) / 64;
+        tracer_fixture_begin(&fixture, tasks, TASKS);
+        fixture.ticks += times[0];
+        fixture.ns += times[1] - times[0]; /* ns() adds the ticks */
+        assert_int_equal(tracer_fixture_stop(&fixture), PROF_OK);
+        assert_int_equal(tracer_fixture_read(&fixture), PROF_ERR_END);
+        model_trace_read(&fixture.decoded, fixture.bytes, fixture.bytes_count);
+        assert_int_equal(fixture.decoded.ticks_per_second,
+                         hertz != 0 ? hertz : 1);
+    }
+}
+
 int
 main(void)
 {
@@ -443,6 +478,7 @@ main(void)
         WITH(the_buffer_of_a_processor_that_dies_is_read_before_the_end),
         WITH(a_collection_under_way_at_the_start_may_end),
         WITH(the_frequency_is_that_of_the_clock),
+        WITH(the_frequency_is_the_quotient_of_any_two_times),
     };
 
     int failed = cmocka_run_group_tests_name("stamps", tests, NULL, NULL);

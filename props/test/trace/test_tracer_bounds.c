@@ -361,6 +361,43 @@ TEST(buffers_of_more_than_4_gb_do_not_overlap)
     munmap(block, bytes);
 }
 
+TEST(a_configuration_out_of_range_is_refused)
+{
+    static const struct {
+        const char *why;
+        struct prof_trace_config config;
+    } rows[] = {
+        {"no processor", {.buffers_max = 2}},
+        {"a buffer too few", {.procs_max = 4, .buffers_max = 5}},
+        {"an order that there is not",
+         {.procs_max = 1, .buffers_max = 3, .order = 2}},
+        {"too many processors", {.procs_max = 65537, .buffers_max = 1 << 20}},
+        {"too many buffers", {.procs_max = 1, .buffers_max = (1 << 24) + 1}},
+        {"a buffer too small",
+         {.procs_max = 1,
+          .buffers_max = 3,
+          .buffer_bytes = PROF_TRACE_BUFFER_BYTES_MIN - 1}},
+        {"a buffer too large",
+         {.procs_max = 1, .buffers_max = 3, .buffer_bytes = (1U << 30) + 1}},
+    };
+    struct prof_trace *trace = NULL;
+    const size_t bytes = prof_trace_bytes_needed(&small);
+    unsigned char *const block = props_block(bytes + 8, 0);
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (prof_trace_bytes_needed(&rows[i].config) != 0 ||
+            prof_trace_init(&trace, &rows[i].config, block, bytes) !=
+                PROF_ERR_CONFIG)
+            fail_msg("%s is not refused", rows[i].why);
+    }
+    assert_int_equal(prof_trace_init(&trace, &small, block, bytes - 1),
+                     PROF_ERR_MEMORY);
+    assert_int_equal(prof_trace_init(&trace, &small, block + 8, bytes),
+                     PROF_ERR_MEMORY);
+    assert_null(trace);
+    free(block);
+}
+
 /* A flight recorder is as large as its tracers together, and some more. */
 TEST(a_recorder_of_more_than_4_gb_has_room_for_its_tracers)
 {

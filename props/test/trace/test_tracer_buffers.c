@@ -1,11 +1,13 @@
 /*
  * test_tracer_buffers.c -- the tracer's buffers: any size, too few of them,
- * room for stacks, impossible configurations, and many sessions of any load.
+ * room for stacks, and sessions of any load.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "prof/prof.h"
+#include "aligned_block.h"
+#include "prof/flight.h"
+#include "prof/fork.h"
 #include "tracer_fixture.h"
 #include "unit_test.h"
 
@@ -78,45 +80,6 @@ a_buffer_of_any_size_shows_the_same_events(void **state)
 }
 
 static void
-a_configuration_out_of_range_is_refused(void **state)
-{
-    static const struct {
-        const char *why;
-        struct prof_trace_config config;
-    } rows[] = {
-        {"no processor", {.buffers_max = 2}},
-        {"a buffer too few", {.procs_max = 4, .buffers_max = 5}},
-        {"an order that there is not",
-         {.procs_max = 1, .buffers_max = 3, .order = 2}},
-        {"too many processors", {.procs_max = 65537, .buffers_max = 1 << 20}},
-        {"too many buffers", {.procs_max = 1, .buffers_max = (1 << 24) + 1}},
-        {"a buffer too small",
-         {.procs_max = 1,
-          .buffers_max = 3,
-          .buffer_bytes = PROF_TRACE_BUFFER_BYTES_MIN - 1}},
-        {"a buffer too large",
-         {.procs_max = 1, .buffers_max = 3, .buffer_bytes = (1U << 30) + 1}},
-    };
-    struct prof_trace *trace = NULL;
-    const size_t bytes = prof_trace_bytes_needed(&tracer_fixture_small);
-
-    (void)state;
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        if (prof_trace_bytes_needed(&rows[i].config) != 0 ||
-            prof_trace_init(&trace, &rows[i].config, fixture.block, bytes) !=
-                PROF_ERR_CONFIG)
-            fail_msg("%s is not refused", rows[i].why);
-    }
-    assert_int_equal(prof_trace_init(&trace, &tracer_fixture_small,
-                                     fixture.block, bytes - 1),
-                     PROF_ERR_MEMORY);
-    assert_int_equal(prof_trace_init(&trace, &tracer_fixture_small,
-                                     (char *)fixture.block + 8, bytes),
-                     PROF_ERR_MEMORY);
-    assert_null(trace);
-}
-
-static void
 events_without_a_buffer_are_counted_and_what_is_read_has_no_gap(void **state)
 {
     const uint32_t emitted = 100000;
@@ -175,16 +138,18 @@ struct emitted {
     bool is_known;   /* the stack had room */
 };
 
-/* A tracer, and what was done in its session. */
-static struct load {
-    struct prof_trace_config config;
+/* What was done in a session. */
+struct load {
     struct emitted events[EVENTS_MAX];
     uint32_t count;
     bool known[POOL]; /* stacks that this session has stored */
     uint32_t stacks;
     uint64_t frames;
     uint64_t refused; /* events whose stack found no room */
-} load;
+};
+
+static struct prof_trace_config config; /* of the tracer */
+static struct load *load;
 
 static uint64_t drawn;
 
@@ -210,33 +175,33 @@ stack_of(uint32_t number, uintptr_t *stack)
 static bool
 is_stored(uint32_t number, uint32_t depth)
 {
-    if (load.known[number])
+    if (load->known[number])
         return true;
-    if (load.stacks == load.config.stacks_max ||
-        load.frames + depth > load.config.frames_max) {
-        load.refused++;
+    if (load->stacks == config.stacks_max ||
+        load->frames + depth > config.frames_max) {
+        load->refused++;
         return false;
     }
-    load.known[number] = true;
-    load.stacks++;
-    load.frames += depth;
+    load->known[number] = true;
+    load->stacks++;
+    load->frames += depth;
     return true;
 }
 
 static void
 emit_any(void)
 {
-    struct emitted *const event = &load.events[load.count++];
+    struct emitted *const event = &load->events[load->count++];
     uintptr_t stack[FRAMES_EACH];
 
     *event = (struct emitted){.number = draw(3) == 0 ? 1 + draw(POOL) : 0};
     if (event->number == 0) {
-        const uint32_t proc = draw(load.config.procs_max + 1);
+        const uint32_t proc = draw(config.procs_max + 1);
 
         event->arg = (uint64_t)draw(1000) << draw(50);
-        tracer_fixture_emit(
-            &fixture, proc < load.config.procs_max ? proc : PROF_TRACE_NO_PROC,
-            PROF_EV_HEAP_ALLOC, event->arg);
+        tracer_fixture_emit(&fixture,
+                            proc < config.procs_max ? proc : PROF_TRACE_NO_PROC,
+                            PROF_EV_HEAP_ALLOC, event->arg);
     } else {
         const uint32_t depth = stack_of(event->number - 1, stack);
 
@@ -266,22 +231,21 @@ check_stack(const struct emitted *want, const struct model_trace_event *got)
 /* The file has the first events that were emitted, and the losses are all the
  * others. */
 static void
-check_session(void)
+check_session(struct prof_trace_drops drops)
 {
-    const struct prof_trace_drops drops = prof_trace_drops(fixture.trace);
     uint32_t found = 0;
     uint32_t ends = 0;
 
     for (uint32_t i = 0; i < model_trace_count(&fixture.decoded); i++) {
         const struct model_trace_event *got =
             model_trace_at(&fixture.decoded, i);
-        const struct emitted *want = &load.events[found];
+        const struct emitted *want = &load->events[found];
 
         ends += got->type == MODEL_TRACE_GO_SCHED;
         if (got->type != MODEL_TRACE_HEAP_ALLOC &&
             got->type != MODEL_TRACE_GO_SYS_CALL)
             continue;
-        assert_true(found++ < load.count);
+        assert_true(found++ < load->count);
         assert_int_equal(got->type == MODEL_TRACE_GO_SYS_CALL,
                          want->number != 0);
         if (want->number != 0)
@@ -289,20 +253,32 @@ check_session(void)
         else
             assert_int_equal(got->arg, want->arg);
     }
-    assert_int_equal(drops.no_buffer, load.count - found + 1 - ends);
-    assert_int_equal(drops.no_stack, load.refused);
-    assert_int_equal(fixture.decoded.stack_records, load.stacks);
+    assert_int_equal(drops.no_buffer, load->count - found + 1 - ends);
+    assert_int_equal(drops.no_stack, load->refused);
+    assert_int_equal(fixture.decoded.stack_records, load->stacks);
+}
+
+static void
+draw_config(void)
+{
+    config = (struct prof_trace_config){
+        .procs_max = 1 + draw(4),
+        .buffers_max = 7 + draw(20),
+        .buffer_bytes = PROF_TRACE_BUFFER_BYTES_MIN + draw(60),
+        .stacks_max = 1 + draw(40),
+        .frames_max = 8 + draw(100),
+    };
 }
 
 static void
 trace_any_session(void)
 {
+    static struct load one;
     const uint32_t events = draw(EVENTS_MAX);
     const uint32_t late = draw(2 * EVENTS_MAX);
 
-    memset(load.known, 0, sizeof load.known);
-    load.stacks = load.count = 0;
-    load.frames = load.refused = 0;
+    load = &one;
+    *load = (struct load){.count = 0};
     tracer_fixture_begin(&fixture, &caller, 1);
     assert_int_equal(prof_trace_drops(fixture.trace).no_buffer, 0);
     assert_int_equal(prof_trace_drops(fixture.trace).no_stack, 0);
@@ -311,13 +287,12 @@ trace_any_session(void)
         if (draw(20) == 0)
             assert_int_equal(tracer_fixture_read(&fixture), PROF_ERR_AGAIN);
         if (i == late) /* in clock order half of the numbers are used */
-            fixture.ticks += UINT64_C(1)
-                             << (load.config.procs_max > 2 ? 59 : 60);
+            fixture.ticks += UINT64_C(1) << (config.procs_max > 2 ? 59 : 60);
         if (draw(20) == 0)
-            prof_trace_proc_free(fixture.trace, draw(load.config.procs_max));
+            prof_trace_proc_free(fixture.trace, draw(config.procs_max));
     }
     tracer_fixture_end(&fixture);
-    check_session();
+    check_session(prof_trace_drops(fixture.trace));
 }
 
 /* Whatever the sessions before it did, a session has its own events, stacks and
@@ -329,17 +304,156 @@ each_session_is_its_own(void **state)
     (void)state;
     drawn = 1;
     for (int world = 0; world < 40; world++) {
-        load.config = (struct prof_trace_config){
-            .procs_max = 1 + draw(4),
-            .buffers_max = 7 + draw(20),
-            .buffer_bytes = PROF_TRACE_BUFFER_BYTES_MIN + draw(60),
-            .stacks_max = 1 + draw(40),
-            .frames_max = 8 + draw(100),
-        };
+        draw_config();
         tracer_fixture_close(&fixture);
-        tracer_fixture_open(&fixture, &load.config);
+        tracer_fixture_open(&fixture, &config);
         for (int session = 0; session < 10; session++)
             trace_any_session();
+    }
+}
+
+/* ---- many generations of one recorder ---- */
+
+enum { LOADS = 16 }; /* more than there are generations */
+
+/* A recorder, and what is known of its generations. */
+static struct {
+    struct prof_flight *flight;
+    struct load loads[LOADS]; /* by the generation's number */
+    uint64_t begun;
+    uint64_t reading; /* the number of the generation being read */
+    bool is_on;
+} recorder;
+
+static bool
+no_other_task(void *context, struct prof_trace_task *task)
+{
+    bool *const given = context;
+
+    *task = caller;
+    *given = !*given;
+    return *given;
+}
+
+/* Begin a generation, if the recorder is in a state to do so. */
+static void
+begin_generation(bool next)
+{
+    bool given = false;
+    const struct prof_trace_world world = {
+        .task = caller.id, .next = no_other_task, .context = &given};
+    const enum prof_status status =
+        next ? prof_flight_next(recorder.flight, &world, NULL, 0)
+             : prof_flight_start(recorder.flight, &world);
+
+    assert_int_equal(status, next == recorder.is_on ? PROF_OK
+                             : next                 ? PROF_ERR_OFF
+                                                    : PROF_ERR_BUSY);
+    if (status != PROF_OK)
+        return;
+    recorder.is_on = true;
+    load = &recorder.loads[++recorder.begun % LOADS];
+    *load = (struct load){.count = 0};
+    fixture.trace = prof_flight_tracer(recorder.flight);
+}
+
+/* Read a part of a generation that has ended; check the whole after the last.
+ */
+static void
+read_part(void)
+{
+    struct load *const now = load;
+    struct prof_flight_part part;
+    const enum prof_status status = prof_flight_read(recorder.flight, &part);
+
+    if (status == PROF_ERR_OFF)
+        return;
+    if (fixture.bytes_count == 0) {
+        assert_true(part.generation > recorder.reading);
+        recorder.reading = part.generation;
+    }
+    assert_int_equal(part.generation, recorder.reading);
+    if (status == PROF_OK) {
+        memcpy(&fixture.bytes[fixture.bytes_count], part.bytes,
+               part.bytes_count);
+        fixture.bytes_count += part.bytes_count;
+        return;
+    }
+    assert_int_equal(status, PROF_ERR_END);
+    assert_int_equal(
+        model_trace_read(&fixture.decoded, fixture.bytes, fixture.bytes_count),
+        MODEL_TRACE_OK);
+    load = &recorder.loads[recorder.reading % LOADS];
+    check_session(part.losses);
+    load = now;
+    tracer_fixture_forget(&fixture);
+}
+
+static void
+stop_or_fork(bool forks)
+{
+    if (forks) {
+        prof_flight_after_fork_child(recorder.flight);
+        tracer_fixture_forget(&fixture);
+        recorder.reading = recorder.begun;
+    } else {
+        assert_int_equal(prof_flight_stop(recorder.flight, 0, NULL, 0),
+                         recorder.is_on ? PROF_OK : PROF_ERR_OFF);
+    }
+    recorder.is_on = false;
+}
+
+static void
+record_any_generations(void)
+{
+    memset(&recorder.loads, 0, sizeof recorder.loads);
+    recorder.begun = recorder.reading = 0;
+    recorder.is_on = false;
+    for (int step = 0; step < 400; step++) {
+        const uint32_t call = draw(20);
+
+        if (call < 4)
+            begin_generation(call > 0);
+        else if (call < 5)
+            stop_or_fork(draw(10) == 0);
+        else if (call < 10)
+            read_part();
+        else if (recorder.is_on)
+            for (uint32_t i = draw(30); i > 0 && load->count < EVENTS_MAX; i--)
+                emit_any();
+        if (call == 19 && draw(10) == 0) /* half of the numbers are used */
+            fixture.ticks += UINT64_C(1) << (config.procs_max > 2 ? 59 : 60);
+    }
+}
+
+/* The same for generations that are read late, in part, or never. */
+static void
+each_generation_is_its_own(void **state)
+{
+    (void)state;
+    drawn = 2;
+    for (int world = 0; world < 30; world++) {
+        struct prof_flight_config whole;
+        void *block;
+        size_t bytes;
+        struct prof_trace *own;
+
+        draw_config();
+        tracer_fixture_close(&fixture);
+        tracer_fixture_open(&fixture, &config);
+        own = fixture.trace;
+        whole = (struct prof_flight_config){
+            .trace = config,
+            .generations_max = PROF_FLIGHT_GENERATIONS_MIN + draw(3)};
+        whole.trace.order = tracer_fixture_order;
+        whole.trace.clock = fixture.clock;
+        bytes = prof_flight_bytes_needed(&whole);
+        block = props_block(bytes, 0);
+        assert_int_equal(
+            prof_flight_init(&recorder.flight, &whole, block, bytes), PROF_OK);
+        record_any_generations();
+        fixture.trace = own;
+        free(block);
     }
 }
 
@@ -351,10 +465,10 @@ main(void)
         name, tracer_fixture_setup, tracer_fixture_teardown, &fixture)
     const struct CMUnitTest tests[] = {
         WITH(a_buffer_of_any_size_shows_the_same_events),
-        WITH(a_configuration_out_of_range_is_refused),
         WITH(a_later_session_has_room_for_as_many_stacks),
         WITH(events_without_a_buffer_are_counted_and_what_is_read_has_no_gap),
         WITH(each_session_is_its_own),
+        WITH(each_generation_is_its_own),
     };
 
     int failed = cmocka_run_group_tests_name("stamps", tests, NULL, NULL);

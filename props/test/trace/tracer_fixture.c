@@ -39,9 +39,10 @@ tracer_fixture_open(struct tracer_fixture *fixture,
     fixture->ticks = 1000000;
     fixture->tick_step = 64;
     mine.order = tracer_fixture_order;
-    mine.clock = tracer_fixture_has_counter
-                     ? (struct prof_trace_clock){0}
-                     : (struct prof_trace_clock){read_ticks, read_ns, fixture};
+    if (!tracer_fixture_has_counter)
+        fixture->clock =
+            (struct prof_trace_clock){read_ticks, read_ns, fixture};
+    mine.clock = fixture->clock;
     bytes = prof_trace_bytes_needed(&mine);
     assert_int_not_equal(bytes, 0);
     fixture->block = props_block(bytes, 0);

@@ -20,7 +20,8 @@ struct tracer_fixture {
     size_t buffer_bytes; /* no part may be longer */
     uint64_t ticks;      /* the next reading of the clock */
     uint64_t ns;
-    uint64_t tick_step; /* added after each reading */
+    uint64_t tick_step;            /* added after each reading */
+    struct prof_trace_clock clock; /* reads these */
     const struct prof_trace_task *tasks;
     uint32_t tasks_count;
     uint32_t tasks_given;
