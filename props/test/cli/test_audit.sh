@@ -69,6 +69,12 @@ count "the JSON is read back" $?
 "$profsim" audit --rules exact --workload all --rate 4k --json |
     python3 -c 'import json, sys; assert len(json.load(sys.stdin)) == 12'
 count "JSON of all workloads" $?
+for which in "--workload w1" "--workload W12" "--sizes 3,5"; do
+    # shellcheck disable=SC2086 # words
+    "$profsim" audit --rules exact,go1.5 $which --rate 4k --json |
+        python3 -c 'import json, sys; assert len(json.load(sys.stdin)) == 2'
+    count "JSON of two rule sets: $which" $?
+done
 python3 -c '
 import sys, xml.etree.ElementTree as tree
 circles = [e for e in tree.parse(sys.argv[1]).iter() if e.tag.endswith("circle")]

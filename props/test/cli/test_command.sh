@@ -50,6 +50,27 @@ for row in "check --seed --seeds" "check --seed=1..2 --seeds" \
     # shellcheck disable=SC2086
     refuses "a nearest option: ${row% *}" "did you mean '${row##* }'?" ${row% *}
 done
+# limits COMMAND OPTION BELOW LEAST MOST ABOVE: no other numbers are taken
+limits() {
+    for value in "$4" "$5"; do
+        refuses "$1 takes $2 $value" "'--sneeze'" "$1" "$2" "$value" --sneeze
+    done
+    for value in "$3" "$6" x; do
+        refuses "$1 does not take $2 $value" \
+            "$2 takes a whole number from $4 to $5, not '$value'" \
+            "$1" "$2=$value" --sneeze
+    done
+}
+limits check --time 0 1 1000000 1000001
+limits check --jobs 0 1 64 65
+limits check --every -1 0 3600 3601
+limits run --top 0 1 4294967295 4294967296
+limits replay --break 0 1 1000000 1000001
+limits conform --time 0 1 3600 3601
+limits bias --rate 0 1 9223372036854775807 9223372036854775808
+limits explore --jobs 0 1 256 257
+limits explore --time 0 1 1000000000 1000000001
+
 refuses "an unknown letter" "unknown option '-x'" check -x
 refuses "an option that takes no value" "takes no value" explore --list=3
 exits "pairs of goals that few runs miss" 6 \

@@ -141,6 +141,22 @@ check "locks by the time waited for them" says "$work/waits.json" \
 
 check "each number of random recordings" python3 \
     props/test/cli/random_recordings.py "$profsim" "$work" 30
+check "each number of random scenarios" python3 \
+    props/test/cli/random_scenarios.py "$profsim" "$work" 100
+
+# One of two results cannot be written: an error, and the other is there.
+touch "$work/file"
+"$profsim" run fixtures/recordings/waits.rec --out "$work/file/none" \
+    --html "$work/other.html" >"$work/said" 2>&1
+check "a folder that cannot be made beside a page" test $? -eq 1
+check "... which is there" test -s "$work/other.html"
+for pair in "html data" "data html"; do
+    "$profsim" replay fixtures/scenarios/lock-queue.sim \
+        --${pair% *} "$work/none/x" --${pair#* } "$work/pair" >"$work/said" 2>&1
+    check "a ${pair% *} that cannot be written beside the other" test $? -eq 1
+    check "... which is there" test -s "$work/pair"
+    rm "$work/pair"
+done
 
 # ---- a campaign ----
 "$profsim" check H2 --rules go1.6-late --save "$work/again" --jobs 1 \
