@@ -219,6 +219,9 @@ add_wait(struct heap_model *model, uint64_t ticks)
     event = add_event(model, MODEL_WAIT, ticks + 1 + draw(3));
     event->lock = lock;
     event->waited = draw(4) == 0 ? 0 : 4 + draw(100);
+    if (event->waited > 90 && ticks > UINT64_C(1) << 34 &&
+        model->ticks_per_second > 1)
+        event->waited += UINT64_C(1) << 33;
 }
 
 static void
@@ -229,7 +232,7 @@ make_events(struct heap_model *model)
     const uint64_t first = draw(3) == 0 ? 14 : 0; /* most events are waits */
     uint64_t live_count = 0;
     uint64_t objects = 0;
-    uint64_t ticks = 200;
+    uint64_t ticks = draw(3) == 0 ? UINT64_C(1) << 35 : 200;
 
     for (uint32_t i = 0; i < model->stacks_count + 200; i++) {
         const uint64_t what = i == 0 ? 0 : first + draw(16 - first);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "captured.h"
@@ -359,4 +360,16 @@ heap_random_refused(void)
         captured_free(&said);
     }
     file_bytes_max = 0;
+    for (int i = 0; i < FILES; i++) {
+        char path[64];
+
+        snprintf(path, sizeof path, "m.out/%s", file_names[i]);
+        assert_int_equal(mkdir("m.out", 0700), 0);
+        assert_int_equal(mkdir(path, 0700), 0); /* in place of the file */
+        said = run_words(cli_run, "run m.rec --out m.out");
+        expect_complaint("run", &said);
+        captured_free(&said);
+        assert_int_equal(rmdir(path), 0);
+        assert_in_range(take_files(), 0, FILES - 1);
+    }
 }

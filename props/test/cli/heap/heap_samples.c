@@ -151,6 +151,16 @@ heap_shown_samples(const struct heap_model *model, enum heap_shown what)
     return join_lines(mappings_of(model));
 }
 
+/* returns: the same time in nanoseconds, cut off; without an overflow between
+ */
+static uint64_t
+nanoseconds(const struct heap_model *model, uint64_t ticks)
+{
+    const uint64_t rate = model->ticks_per_second;
+
+    return ticks / rate * 1000000000 + ticks % rate * 1000000000 / rate;
+}
+
 /* How long others waited for a released lock is what releases.h says. */
 char *
 heap_shown_waits(const struct heap_model *model, const char *path, int kind)
@@ -188,7 +198,7 @@ heap_shown_waits(const struct heap_model *model, const char *path, int kind)
             continue;
         to = begin_line();
         fprintf(to, "%" PRIu64 " %" PRIu64 " of 0", count_of[i],
-                ticks_of[i] * 1000000000 / model->ticks_per_second);
+                nanoseconds(model, ticks_of[i]));
         put_calls(to, model, i, false);
         end_line(to);
     }
