@@ -208,6 +208,7 @@ TEST(more_records_than_labels_are_refused_unread)
     static const struct prof_label_set *const labels[] = {NULL, &set};
     static const uint64_t words[] = {3,         0, 100, 4, 0,        1,
                                      CASE_WORK, 4, 0,   1, CASE_MAIN};
+    static const uint64_t lost[] = {3, 0, 100, 4, 0, 1, CASE_WORK, 4, 0, 0, 5};
     const struct prof_label_set *const *const last =
         at_the_end(labels, sizeof labels);
 
@@ -215,6 +216,9 @@ TEST(more_records_than_labels_are_refused_unread)
     assert_int_equal(prof_cpu_load(cpu, words, 7, last, 2), PROF_OK);
     assert_int_equal(prof_cpu_load(cpu, words, 11, last, 2), PROF_ERR_FORMAT);
     assert_int_equal(prof_cpu_totals(cpu).recorded, 1);
+    /* Also if it is a record of lost ticks. */
+    assert_int_equal(prof_cpu_load(cpu, lost, 11, last, 2), PROF_ERR_FORMAT);
+    assert_int_equal(prof_cpu_totals(cpu).lost, 0);
 }
 
 /* Ticks that were lost earlier take no cell from the stacks. */

@@ -219,6 +219,35 @@ TEST(many_records_are_written_all)
     }
 }
 
+/* Go before 1.20 scales mutex events by the fraction when they are written, and
+ * block events never. */
+TEST(only_the_mutex_profile_is_scaled_by_the_fraction)
+{
+    static alignas(PROF_BLOCK_ALIGN) unsigned char block[1 << 18];
+    const struct prof_config config = {.buckets_max = 8,
+                                       .rules = &prof_rules_go1_17};
+    const uintptr_t pc = CASE_UNKNOWN;
+
+    assert_int_equal(prof_init(&sources.prof, &config, block, sizeof block),
+                     PROF_OK);
+    for (int kind = PROF_BLOCK; kind <= PROF_MUTEX; kind++)
+        prof_contention_event(prof_proc_at(sources.prof, 0),
+                              (enum prof_contention)kind, &pc, 1, 10);
+    (void)prof_mutex_fraction_set(sources.prof, 5);
+    a_registry(state);
+    memset(&sources, 0, sizeof sources);
+    for (int kind = PROF_BLOCK; kind <= PROF_MUTEX; kind++) {
+        const char *const name = kind == PROF_BLOCK ? "block" : "mutex";
+
+        case_begin(&run);
+        case_read(&run, prof_profile_write(prof_registry_find(registry, name),
+                                           &run.output, 0));
+        assert_int_equal(run.profile.samples[0].values[0],
+                         kind == PROF_BLOCK ? 1 : 5);
+        case_end(&run);
+    }
+}
+
 /* Each frame of a stack is kept, whatever its depth, and none of the stack that
  * had its place before. */
 TEST(stacks_of_any_depth_are_kept)

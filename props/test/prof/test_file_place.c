@@ -104,6 +104,7 @@ TEST_WITH(begin, end, links_that_lead_nowhere_are_refused)
 
     assert_int_equal(symlink("loop", in_folder("loop")), 0);
     assert_refused(in_folder("loop"), ELOOP, "Too many levels");
+    assert_refused(in_folder("loop/x"), ELOOP, "Too many levels");
     assert_int_equal(unlink(in_folder("loop")), 0);
     assert_int_equal(mkdir(in_folder("d"), 0777), 0);
     for (int kind = BARE; kind < KINDS; kind++) {
@@ -170,6 +171,10 @@ TEST_WITH(begin, end, a_pipe_is_written_to_and_stays)
     assert_string_equal(got, "onetwo");
     assert_true(S_ISFIFO(like(path).st_mode));
     assert_int_equal(like(path).st_mode & 0777, 0600);
+    assert_int_equal(prof_file_begin_private(&file, path), PROF_OK);
+    assert_int_equal(prof_file_end(&file, PROF_OK), PROF_OK);
+    assert_int_equal(prof_file_folder(&file, path), PROF_ERR_SINK);
+    assert_int_equal(file.error, ENOTDIR);
     /* What the pipe has received cannot be taken back, and the pipe is not
      * removed. */
     assert_int_equal(prof_file_begin(&file, path), PROF_OK);

@@ -439,6 +439,25 @@ TEST(the_mark_of_an_old_rate_is_still_a_sample_of_it)
     check_old_mark(false);
 }
 
+/* Each bucket has the rate at which it was sampled, though another one was set
+ * before its allocation was recorded. */
+TEST(a_rate_set_between_the_sample_and_its_record_changes_neither)
+{
+    const uintptr_t stack[] = {1};
+
+    for (int64_t between = -1; between <= 1; between++) {
+        struct props_fixture fixture;
+
+        assert_true(props_fixture_begin(&fixture, &prof_rules_exact));
+        prof_heap_rate_set(fixture.prof, 4096);
+        assert_true(prof_heap_sample(fixture.proc, UINT64_C(1) << 40));
+        prof_heap_rate_set(fixture.prof, between);
+        (void)prof_heap_alloc(fixture.proc, stack, 1, UINT64_C(1) << 40);
+        assert_int_equal(shown_rate(&fixture), 4096);
+        props_fixture_end(&fixture);
+    }
+}
+
 /* While nothing or everything was sampled the embedder went on counting down;
  * the bytes left must not count as a gap afterwards. */
 TEST(what_is_left_after_a_time_without_marks_is_no_way_to_one)

@@ -416,6 +416,32 @@ TEST(a_recorder_of_more_than_4_gb_has_room_for_its_tracers)
     }
 }
 
+/* That there is no task of timers is handed on, too, to tracers that had one.
+ */
+TEST(a_task_of_timers_that_has_gone_comes_back_in_no_generation)
+{
+    const struct prof_trace_world world = {.next = no_task};
+    const struct prof_flight_config config = {
+        .trace = small, .generations_max = PROF_FLIGHT_GENERATIONS_MIN};
+    const size_t bytes = prof_flight_bytes_needed(&config);
+    void *block = props_block(bytes, 0);
+    struct prof_flight *flight;
+
+    assert_int_equal(prof_flight_init(&flight, &config, block, bytes), PROF_OK);
+    assert_int_equal(prof_flight_start(flight, &world), PROF_OK);
+    for (int gone = 0; gone < 2; gone++) {
+        const uint64_t task = gone ? 0 : 7;
+
+        prof_trace_timer_task(prof_flight_tracer(flight), task);
+        for (uint32_t i = 0; i < 2 * PROF_FLIGHT_GENERATIONS_MIN; i++) {
+            assert_int_equal(prof_flight_next(flight, &world, NULL, 0),
+                             PROF_OK);
+            assert_int_equal(prof_flight_tracer(flight)->timer_task, task);
+        }
+    }
+    free(block);
+}
+
 /* A row of the table whose thread lost the race for its stack has no stack
  * (table.c, I3). */
 TEST(a_stack_that_is_not_linked_is_not_written)
