@@ -67,6 +67,7 @@ TEST(a_kernel_that_is_no_function_of_its_choices_is_refused)
         sim_explore_sample(&fixtures_forgetful[0], &some, &r);
         assert_int_equal(r.verdict, SIM_VERDICT_NONDETERMINISTIC);
         assert_non_null(strstr(r.difference, "unruly.c:"));
+        assert_non_null(strstr(r.difference, "another value or place"));
     }
 }
 

@@ -7,6 +7,11 @@
 #include "explore.h"
 #include "tsan.h"
 
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "unit_test.h"
 
 static uint64_t memory[1 << 16];
@@ -162,6 +167,24 @@ TEST(a_run_may_have_32768_accesses_and_127_seq_cst)
                 "the run has too many seq_cst operations");
     check_limit(load_in_order, NULL, 127,
                 "the run has too many seq_cst operations");
+}
+
+/* The explorer has a handler for abort(): outside of a run it must not stay. */
+TEST(an_abort_outside_of_a_run_ends_the_process)
+{
+    int status = 0;
+    pid_t child;
+
+    assert_int_equal(run_with(load_relaxed, NULL, 1).kind, SIM_FAIL_NONE);
+    child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        alarm(60);
+        abort();
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status));
+    assert_int_equal(WTERMSIG(status), SIGABRT);
 }
 
 int

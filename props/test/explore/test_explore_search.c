@@ -113,6 +113,7 @@ TEST(several_processes_find_the_graphs_of_one)
         expect_same(&r, &plain);
         assert_int_equal(r.runs, plain.runs);
         assert_true(here < r.graphs); /* other processes have made runs, too */
+        assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* none is left */
     }
 }
 
