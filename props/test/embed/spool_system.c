@@ -97,7 +97,10 @@ __wrap_madvise(void *at, size_t bytes, int advice)
 static long
 read_command(char *to, size_t room)
 {
+    static const uint8_t none[8];
+
     assert_int_equal(room, 4095);
+    assert_memory_equal(SYS.mapped, none, 8); /* no magic: it is incomplete */
     if (SYS.command_bytes > 0)
         memcpy(to, SYS.command, (size_t)SYS.command_bytes);
     return SYS.command_bytes;

@@ -96,7 +96,7 @@ embed_spool_open(void)
 {
     CHECK(embed_inside);
     CHECK(atomic_load(&embed_state->phase) == EMBED_STARTING);
-    note('o');
+    note(atomic_load(&embed_generation) != 0 ? 'o' : 'O');
     return !has_no_spool;
 }
 

@@ -390,6 +390,28 @@ TEST(usual_rows_are_packed)
     assert_true(EMBED_PACKED_LAST(embed_row_pack(run(0, BYTES(0x07, PC)))));
 }
 
+static bool
+is_packed(const uint8_t *bytes, size_t bytes_count)
+{
+    return embed_row_pack(run(0, bytes, bytes_count)) != 0;
+}
+
+/* A CFA is stored at rbp + a number: rbp with that number, then a read, and
+ * nothing behind. */
+TEST(one_expression_is_packed)
+{
+    (void)state;
+    for (int i = 0; i < 256; i++) {
+        const uint8_t byte = (uint8_t)i;
+
+        assert_int_equal(is_packed(BYTES(0x0f, 3, byte, 8, 0x06)), i == 0x76);
+        assert_int_equal(is_packed(BYTES(0x0f, 3, 0x76, 8, byte)), i == 0x06);
+        assert_false(is_packed(BYTES(0x0f, 4, 0x76, 8, 0x06, byte)));
+        assert_int_equal(is_packed(BYTES(0x0f, 4, 0x76, byte, 0, 0x06)),
+                         i >= 0x80); /* a number of two bytes */
+    }
+}
+
 TEST(unusual_rows_are_not)
 {
     assert_int_equal(embed_row_pack(run(0, BYTES(0x0c, 10, 0))), 0);

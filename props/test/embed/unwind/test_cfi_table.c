@@ -77,6 +77,43 @@ TEST(a_pc_finds_its_entry)
     assert_false(find(0));
 }
 
+/* The tables of a large library have more rows than 16 bits can count. */
+TEST(a_large_table_is_searched)
+{
+    enum { ROWS = 70000, STEP = 2, FIRST = 1000000, ROWS_AT = 12 };
+    enum { ENTRY_AT = ROWS_AT + 8 * ROWS, BEHIND = 22 };
+    static uint8_t large[ENTRY_AT + TABLE - ENTRY];
+    const struct embed_bytes module = {large, large + sizeof large};
+    static const uint32_t wanted[] = {0, 1, 4463, 4464, 65535, 65536, 69999};
+    const uint32_t count = ROWS;
+
+    make_table(state);
+    memcpy(large, table, 8);
+    memcpy(&large[8], &count, 4);
+    memcpy(&large[ENTRY_AT], &table[ENTRY], TABLE - ENTRY);
+    for (uint32_t i = 0; i < ROWS; i++) {
+        const uint32_t words[] = {FIRST + STEP * i, ENTRY_AT + BEHIND};
+
+        memcpy(&large[ROWS_AT + 8 * i], words, sizeof words);
+    }
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+        const uint32_t at = FIRST + STEP * wanted[i];
+        const uint32_t function[] = {at - (ENTRY_AT + BEHIND + 8), STEP};
+
+        /* The entry that all rows share is of this function. */
+        memcpy(&large[ENTRY_AT + BEHIND + 8], function, sizeof function);
+        assert_true(embed_cfi_find(&row, large, module, (uintptr_t)large + at));
+        expect_cfa(8);
+        assert_false(
+            embed_cfi_find(&row, large, module, (uintptr_t)large + at + STEP));
+        assert_false(
+            embed_cfi_find(&row, large, module, (uintptr_t)large + at - 1));
+    }
+    /* Each row leads to an entry of its own. */
+    memset(&large[ROWS_AT + 4], 0, 4);
+    assert_false(embed_cfi_find(&row, large, module, (uintptr_t)large + FIRST));
+}
+
 /* Each row changes one byte: another version or return address register, an
  * unknown letter, a pointer of another kind; an entry that is empty, in the
  * 64-bit format, or longer than the module. */
@@ -151,7 +188,8 @@ static size_t common_at, entry_at; /* of the first entry */
 static void
 add(const void *bytes, size_t count)
 {
-    memcpy(&made[made_count], bytes, count);
+    if (count > 0)
+        memcpy(&made[made_count], bytes, count);
     made_count += count;
 }
 
