@@ -17,6 +17,8 @@
 #include "profile_top.h"
 
 enum { LINES = 1, VALUE, OUTPUT, STATUS, OTLP };
+/* With the longest ending, a path. */
+enum { PREFIX_MAX = PATH_MAX - (int)sizeof ".allocs.pb.gz" };
 
 static const struct cli_option top_table[] = {
     {LINES, 'n', "lines", "N", "stacks to show (20)"},
@@ -239,6 +241,10 @@ cli_dump(int argc, char **argv)
         return words.exit_code;
     if (process == 0)
         return cli_options_missing(&words, "a PID");
+    if (prefix != NULL && strlen(prefix) > PREFIX_MAX) {
+        cli_complain("-o: the path of a profile would be too long");
+        return CLI_USAGE;
+    }
     snprintf(by_process, sizeof by_process, "profsim-%" PRIu64, process);
     reason = dump_all(process, prefix != NULL ? prefix : by_process, otlp);
     return reason == NULL || complain_of(process, reason) ? CLI_OK : CLI_USAGE;

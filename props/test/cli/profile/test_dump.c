@@ -3,6 +3,7 @@
  * plays: which files are written, that they say what the agent sent, and what
  * happens when memory or the disk is full.
  */
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -334,6 +335,30 @@ TEST(what_is_written_is_whole_or_a_failure_is_told)
         captured_free(&said);
     }
     most_bytes = 0;
+}
+
+/* A cut path would name another file: `most` slashes are as good as one. */
+TEST(a_prefix_leaves_room_for_the_longest_ending)
+{
+    static const size_t most = PATH_MAX - sizeof ".allocs.pb.gz";
+    static uint8_t bytes[FILE_MAX];
+
+    for (int i = 0; i < KINDS; i++)
+        answers[i] = i == 0 ? THERE : REFUSED;
+    dump_make(&sent[0], 0, DUMP_ALL);
+    for (size_t over = 0; over < 2; over++) {
+        char prefix[PATH_MAX];
+        struct captured said;
+
+        memset(prefix, '/', sizeof prefix);
+        memcpy(prefix, folder, strlen(folder));
+        snprintf(prefix + most + over - 1, 2, "p");
+        said = run(cli_dump,
+                   (const char *const[]){"dump", "-o", prefix, "77", NULL});
+        assert_int_equal(said.exit_code, over);
+        assert_int_equal(take_file(0, false, bytes) == 0, over);
+        captured_free(&said);
+    }
 }
 
 /* ---- top ---- */
