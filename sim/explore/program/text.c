@@ -4,6 +4,7 @@
  */
 #include "program.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -254,20 +255,37 @@ explored_strndup(const char *s, size_t most)
     return duplicate(s, length, HERE);
 }
 
-/* ---- Numbers ---- */
+/* ---- Numbers: libc sets its own errno, and the program has another ---- */
+
+static void
+tell_errno(void)
+{
+    if (errno != 0)
+        *explored___errno_location() = errno;
+}
 
 int
 explored_atoi(const char *s)
 {
+    int number;
+
     reads_string(s, HERE);
-    return atoi(s);
+    errno = 0;
+    number = atoi(s);
+    tell_errno();
+    return number;
 }
 
 long
 explored_atol(const char *s)
 {
+    long number;
+
     reads_string(s, HERE);
-    return atol(s);
+    errno = 0;
+    number = atol(s);
+    tell_errno();
+    return number;
 }
 
 /* clang-format off */
@@ -275,10 +293,15 @@ explored_atol(const char *s)
     type explored_##name(const char *restrict s, char **restrict end,          \
                          int base)                                             \
     {                                                                          \
+        type number;                                                           \
+                                                                               \
         reads_string(s, HERE);                                                 \
         if (end != NULL)                                                       \
             writes(end, sizeof *end, HERE);                                    \
-        return name(s, end, base);                                             \
+        errno = 0;                                                             \
+        number = name(s, end, base);                                           \
+        tell_errno();                                                          \
+        return number;                                                         \
     }
 /* clang-format on */
 

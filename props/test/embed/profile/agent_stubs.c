@@ -316,10 +316,15 @@ agent_client(const char *request)
     assert_true(client >= 0);
     length = snprintf(&address.sun_path[1], sizeof address.sun_path - 1,
                       PROFILE_SOCKET_NAME "%ld", (long)getpid());
-    assert_int_equal(
-        connect(client, (const struct sockaddr *)(const void *)&address,
-                (socklen_t)(sizeof address.sun_family + 1 + (size_t)length)),
-        0);
+    for (int tries = 0;
+         connect(client, (const struct sockaddr *)(const void *)&address,
+                 (socklen_t)(sizeof address.sun_family + 1 + (size_t)length)) !=
+         0;
+         tries++) {
+        assert_int_equal(errno, ECONNREFUSED); /* no listener yet */
+        assert_in_range(tries, 0, 5000);
+        usleep(1000);
+    }
     assert_int_equal(send(client, request, bytes, 0), bytes);
     return client;
 }
