@@ -80,6 +80,7 @@ is_ended(int number)
 {
     static struct prof_file file;
 
+    signal(number, SIG_DFL); /* under nohup it would be ignored */
     if (props_output_begin(&file, &output) != PROF_OK || !put(&file, "half") ||
         names() != 2)
         _exit(1);
