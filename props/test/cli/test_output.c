@@ -68,6 +68,7 @@ in_child(void (*run)(int number), int number)
     assert_true(child >= 0);
     if (child == 0) {
         alarm(CHILD_SECONDS);
+        signal(number, SIG_DFL); /* under nohup it would be ignored */
         run(number);
         _exit(0);
     }
@@ -80,7 +81,6 @@ is_ended(int number)
 {
     static struct prof_file file;
 
-    signal(number, SIG_DFL); /* under nohup it would be ignored */
     if (props_output_begin(&file, &output) != PROF_OK || !put(&file, "half") ||
         names() != 2)
         _exit(1);
