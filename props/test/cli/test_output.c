@@ -68,7 +68,6 @@ in_child(void (*run)(int number), int number)
     assert_true(child >= 0);
     if (child == 0) {
         alarm(CHILD_SECONDS);
-        signal(number, SIG_DFL); /* under nohup it would be ignored */
         run(number);
         _exit(0);
     }
@@ -261,5 +260,9 @@ main(void)
         cmocka_unit_test_teardown(what_cannot_be_begun_is_over, end),
     };
 
+    /* Under nohup, or in the background of a shell, they are ignored. */
+    signal(SIGHUP, SIG_DFL);
+    signal(SIGINT, SIG_DFL);
+    signal(SIGQUIT, SIG_DFL);
     return cmocka_run_group_tests(tests, make_folder, folder_remove);
 }
