@@ -625,6 +625,28 @@ TEST_WITH(a_registry, no_registry, keys_are_compared_to_the_last_byte)
     assert_int_equal(count_of(own), 64);
 }
 
+/* Profiles share the chains of entries: 40 empty keys do not have one each. */
+TEST_WITH(a_registry, no_registry, each_profile_has_an_empty_key_of_its_own)
+{
+    struct prof_registry_config config = {.profiles_max = 40,
+                                          .entries_max = 40};
+    const size_t bytes = prof_registry_bytes_needed(&config);
+    void *memory = zeroed(bytes);
+    struct prof_registry *made;
+
+    assert_int_equal(prof_registry_init(&made, &config, memory, bytes),
+                     PROF_OK);
+    for (int i = 0; i < 40; i++) {
+        const char name[] = {(char)('A' + i), '\0'};
+        struct prof_profile *profile;
+
+        assert_int_equal(prof_registry_new(made, name, &profile), PROF_OK);
+        assert_int_equal(prof_profile_add(profile, "", 0, work, 2), PROF_OK);
+        assert_int_equal(count_of(profile), 1);
+    }
+    free(memory);
+}
+
 /* The scratch of one's own profile has the records first, then their stacks,
  * then what the writer needs. */
 TEST_WITH(a_registry, no_registry,
