@@ -4,23 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "drawn.h"
 #include "unit_test.h"
 
 enum { FILE_BYTES = 0x4000 };
 
 #define NOTHING UINT64_MAX
-
-static uint64_t drawn;
-
-static uint64_t
-draw(uint64_t limit)
-{
-    uint64_t z = drawn += UINT64_C(0x9e3779b97f4a7c15);
-
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return (z ^ z >> 31) % limit;
-}
 
 static struct embed_spool_header *
 header_of(struct spool_model *model)
