@@ -258,33 +258,37 @@ explored_strndup(const char *s, size_t most)
 /* ---- Numbers: libc sets its own errno, and the program has another ---- */
 
 static void
-tell_errno(void)
+tell_errno(int before)
 {
-    if (errno != 0)
+    if (errno == 0)
+        errno = before;
+    else
         *explored___errno_location() = errno;
 }
 
 int
 explored_atoi(const char *s)
 {
+    const int before = errno;
     int number;
 
     reads_string(s, HERE);
     errno = 0;
     number = atoi(s);
-    tell_errno();
+    tell_errno(before);
     return number;
 }
 
 long
 explored_atol(const char *s)
 {
+    const int before = errno;
     long number;
 
     reads_string(s, HERE);
     errno = 0;
     number = atol(s);
-    tell_errno();
+    tell_errno(before);
     return number;
 }
 
@@ -293,6 +297,7 @@ explored_atol(const char *s)
     type explored_##name(const char *restrict s, char **restrict end,          \
                          int base)                                             \
     {                                                                          \
+        const int before = errno;                                              \
         type number;                                                           \
                                                                                \
         reads_string(s, HERE);                                                 \
@@ -300,7 +305,7 @@ explored_atol(const char *s)
             writes(end, sizeof *end, HERE);                                    \
         errno = 0;                                                             \
         number = name(s, end, base);                                           \
-        tell_errno();                                                          \
+        tell_errno(before);                                                          \
         return number;                                                         \
     }
 /* clang-format on */
