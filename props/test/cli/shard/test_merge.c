@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "list_command.h"
 #include "merge_case.h"
 #include "rows.h"
 #include "unit_test.h"
@@ -277,6 +278,66 @@ TEST(a_shard_goes_on_behind_its_rows)
     assert_null(rows.rows[3].text);
     cli_rows_free(&rows);
     merge_remove_files();
+}
+
+enum { LINE = 40, PRINTED = 8 };
+
+/* Write the list: files of numbered lines, of some 2, 4, 6 ... 16 KiB. out:
+ * given, what is in them. returns: standard input */
+static int
+write_printed(char (*given)[9 * CLI_ROW_BYTES])
+{
+    FILE *list = tmpfile();
+
+    assert_non_null(list);
+    for (uint32_t i = 0; i < PRINTED; i++) {
+        const size_t bytes = (i + 1) * CLI_ROW_BYTES - 2 + i;
+        FILE *file = fopen(merge_path((int)i), "w");
+
+        for (size_t at = 0; at < bytes; at += LINE)
+            snprintf(&given[i][at], LINE + 1, "%0*zu\n", LINE - 1, at);
+        given[i][bytes - 1] = '\n';
+        given[i][bytes] = '\0';
+        assert_non_null(file);
+        fputs(given[i], file);
+        assert_int_equal(fclose(file), 0);
+        fprintf(list, "%s\n", merge_path((int)i));
+    }
+    assert_int_equal(fflush(list), 0);
+    rewind(list);
+    return dup(fileno(list));
+}
+
+/* A row has the end of what a command prints, in whole lines. */
+TEST(of_a_long_output_the_end_is_kept)
+{
+    static char given[PRINTED][9 * CLI_ROW_BYTES];
+    char result[64];
+    char *words[] = {"shard", "--asked", "make mutants", "--result", result,
+                     "cat",   NULL};
+    const int list = write_printed(given);
+    struct captured said;
+    struct cli_rows rows;
+
+    snprintf(result, sizeof result, "%s", merge_path(PRINTED));
+    assert_true(captured_run(&said, cli_list_shard, words, list, 60));
+    merge_expect_exit(&said, 0);
+    assert_true(cli_rows_read(&rows, result));
+    for (uint32_t i = 0; i < PRINTED; i++) {
+        const char *const kept = rows.rows[i].text;
+        const size_t bytes = strlen(given[i]);
+        const size_t length = strlen(kept);
+
+        assert_in_range(length, CLI_ROW_BYTES - 2 - LINE, CLI_ROW_BYTES - 1);
+        assert_string_equal(kept, &given[i][bytes - length]);
+        assert_true(length == bytes || given[i][bytes - length - 1] == '\n');
+        merge_expect(&said, true, "%s", kept);
+        assert_int_equal(unlink(merge_path((int)i)), 0);
+    }
+    cli_rows_free(&rows);
+    captured_free(&said);
+    assert_int_equal(unlink(result), 0);
+    close(list);
 }
 
 /* ---- Orderings ---- */
