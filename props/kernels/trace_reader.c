@@ -3,7 +3,7 @@
 #include "kernels.h"
 #include "traced.h"
 
-enum { READS_MAX = 12 };
+enum { READS_MAX = 12, HEADER_BYTES = 16 };
 
 static bool ended;
 
@@ -60,7 +60,48 @@ const struct sim_kernel props_kernel_reader = {
     .threads_count = 2,
 };
 
-/* ---- the same, for the buffer of the outside lane ---- */
+/* ---- the same, while the session goes on ---- */
+
+static void
+emit_only(void *context, uint32_t thread)
+{
+    (void)context;
+    session_emit_full(thread);
+}
+
+/* Nothing comes after the buffer that could wake the reader instead. */
+static void
+read_one_buffer(void *context, uint32_t thread)
+{
+    (void)context;
+    (void)thread;
+    for (int i = 0; i < READS_MAX && traced_file.count <= HEADER_BYTES; i++)
+        if (session_read(&traced_file) == PROF_ERR_AGAIN)
+            sim_explore_check(prof_trace_wait(session_trace) == PROF_OK,
+                              "the only reader is refused");
+    sim_explore_check(traced_file.count > HEADER_BYTES,
+                      "the reader is woken, and there is no buffer");
+}
+
+static void
+one_event(void *context)
+{
+    (void)context;
+    traced_expect(1);
+}
+
+const struct sim_kernel props_kernel_reader_full = {
+    .name = "trace-reader-full",
+    .about = "a reader that sleeps is woken for a full buffer, though nothing "
+             "comes after it",
+    .setup = setup,
+    .finish = one_event,
+    .threads = {{"writer", emit_only, NULL}, {"reader", read_one_buffer, NULL}},
+    .threads_count = 2,
+};
+
+/* ---- a reader sleeps until the end, for the buffer of the outside lane ----
+ */
 
 static void
 one_outside(void *context)
@@ -108,7 +149,8 @@ stop_wait_start(void *context, uint32_t thread)
                       "who waits for the reader is refused");
     /* The reader wrote the file; this thread sees it only because of [pair:
      * end]. */
-    sim_explore_check(traced_file.count > 16, "the reader is not seen");
+    sim_explore_check(traced_file.count > HEADER_BYTES,
+                      "the reader is not seen");
     sim_explore_check(session_start() == PROF_OK,
                       "the next session is refused after the wait");
 }
