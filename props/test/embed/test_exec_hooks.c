@@ -5,7 +5,10 @@
  */
 #include <errno.h>
 #include <spawn.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "hooks.h"
@@ -24,6 +27,7 @@ static uint32_t noted_process;
 static char noted_path[PATH_MOST + 1];
 static uint64_t note_at;
 static int resolved;
+static bool is_hidden; /* the constructor of exec.c finds nothing */
 static const char *path_called;
 static char *const *argv_called;
 static char words_called[5][8]; /* a list's array is gone after the call */
@@ -139,6 +143,8 @@ embed_resolve(void *function, const char *name, const char *version)
     (void)version;
     assert_true(embed_inside); /* dlsym() may allocate */
     resolved++;
+    if (is_hidden)
+        return;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (strcmp(rows[i].name, name) == 0)
             memcpy(function, &rows[i].real, sizeof rows[i].real);
@@ -170,6 +176,62 @@ TEST(the_functions_are_found_once)
     assert_false(embed_inside);
     (void)execve("x", arguments, variables);
     assert_int_equal(resolved, 5);
+}
+
+/* Before all constructors. */
+__attribute__((constructor(101))) static void
+hide(void)
+{
+    is_hidden = getenv("FIRST_CALL") != NULL;
+}
+
+/* Make the call of that number, the first one. returns: did it find the real
+ * function? */
+static bool
+call_first(int number)
+{
+    pid_t process;
+
+    is_hidden = false;
+    switch (number) {
+    case 0:
+        execve("x", arguments, variables);
+        break;
+    case 1:
+        execvpe("x", arguments, variables);
+        break;
+    case 2:
+        fexecve(3, arguments, variables);
+        break;
+    case 3:
+        posix_spawn(&process, "x", NULL, NULL, arguments, variables);
+        break;
+    default:
+        posix_spawnp(&process, "x", NULL, NULL, arguments, variables);
+    }
+    return strchr(seen, 'X') != NULL && !embed_inside;
+}
+
+/* Any call may come before the constructor: another library's makes it. */
+TEST(the_first_call_finds_the_functions)
+{
+    char *const own[] = {words[0], NULL};
+    char numbers[5][16];
+
+    (void)state;
+    for (int i = 0; i < 5; i++) {
+        char *const first[] = {numbers[i], NULL};
+        const pid_t child = fork();
+        int ended;
+
+        if (child == 0) {
+            snprintf(numbers[i], sizeof numbers[i], "FIRST_CALL=%d", i);
+            syscall(SYS_execve, "/proc/self/exe", own, first);
+            _exit(2);
+        }
+        assert_int_equal(waitpid(child, &ended, 0), child);
+        assert_int_equal(ended, 0);
+    }
 }
 
 static void
@@ -292,5 +354,7 @@ TEST_WITH(set_out, NULL, what_was_not_noted_is_not_taken_back)
 int
 main(void)
 {
+    if (getenv("FIRST_CALL") != NULL)
+        _exit(!call_first(atoi(getenv("FIRST_CALL"))));
     return tests_run(NULL, NULL);
 }

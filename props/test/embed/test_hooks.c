@@ -335,6 +335,21 @@ expect_early(unsigned char *block, size_t bytes, unsigned char *before)
     memset(block, 0xff, bytes);
 }
 
+/* Take the rest in the smallest blocks, which only have their sizes: the last
+ * one ends where the memory does. in: first, the first block of all */
+static void
+expect_full(const unsigned char *first)
+{
+    const unsigned char *last = first;
+    const unsigned char *next;
+
+    while ((next = malloc(0)) != NULL) {
+        assert_true(next > last);
+        last = next;
+    }
+    assert_int_equal(last - first, ARENA_BYTES - ALIGN);
+}
+
 /* Blocks do not overlap, even if each is written to its end. */
 TEST(before_malloc_is_known_memory_is_given_once)
 {
@@ -370,6 +385,7 @@ TEST(before_malloc_is_known_memory_is_given_once)
     assert_int_equal(errno, ENOMEM);
     place = malloc(ARENA_BYTES / 2);
     expect_early(place, ARENA_BYTES / 2, NULL);
+    expect_full(blocks[0]);
     errno = 0;
     place = malloc(ARENA_BYTES / 2);
     assert_null(place);

@@ -74,7 +74,8 @@ pass_time(void)
     log_world.now.ticks +=
         steps[sim_rng_below(rng, sizeof steps / sizeof *steps)];
     log_world.now.coarse_ticks =
-        log_world.now.ticks - sim_rng_below(rng, 4000000);
+        log_world.now.ticks -
+        sim_rng_below(rng, sim_rng_below(rng, 2) == 0 ? 2 : 4000000);
     log_world.now.stack = sim_rng_below(rng, MODEL_STACKS);
     log_world.now.thread = sim_rng_below(rng, MODEL_THREADS);
 }

@@ -28,16 +28,32 @@ const char *const profile_kind_names[PROFILE_KINDS] = {"heap", "allocs",
                                                        "mutex", "block", "cpu"};
 
 _Thread_local const int64_t *agent_next_ns;
+_Thread_local void (*agent_at_clock)(void);
 
 int64_t prof_process_monotonic_ns(void);
 int64_t
 prof_process_monotonic_ns(void)
 {
+    if (agent_at_clock != NULL)
+        agent_at_clock();
     return agent_next_ns != NULL ? *agent_next_ns++
                                  : atomic_load(&AGENT.clock_ns);
 }
 
 /* ---- the system ---- */
+
+/* The agent looks for clients twenty times a second. Who waits for the end of
+ * its thread looks much more often, at a word that nobody changes. */
+static void
+expect_sleep(_Atomic uint32_t *word, uint32_t seen,
+             const struct timespec *limit)
+{
+    assert_int_equal(limit->tv_sec, 0);
+    if (limit->tv_nsec == 50000000)
+        return;
+    assert_in_range(limit->tv_nsec, 1, 1000000);
+    assert_int_equal(atomic_load(word), seen);
+}
 
 long __real_syscall(long number, ...);
 long __wrap_syscall(long number, ...);
@@ -45,6 +61,7 @@ long
 __wrap_syscall(long number, ...)
 {
     const int count = number == SYS_futex ? 6 : 3;
+    const struct timespec *limit;
     va_list list;
     long words[6] = {0};
 
@@ -57,6 +74,8 @@ __wrap_syscall(long number, ...)
         agent_wakes++;
     } else if (number == SYS_futex) {
         assert_int_equal((int)words[1], FUTEX_WAIT_PRIVATE);
+        limit = (const struct timespec *)words[3];
+        expect_sleep((_Atomic uint32_t *)words[0], (uint32_t)words[2], limit);
         agent_sleeps++;
     }
     if (number == SYS_close_range && atomic_load(&AGENT.is_old_kernel))
@@ -111,6 +130,10 @@ int
 __wrap_pthread_timedjoin_np(pthread_t thread, void **result,
                             const struct timespec *until)
 {
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    assert_in_range(until->tv_sec, now.tv_sec + 4, now.tv_sec + 5);
     return atomic_load(&AGENT.is_slow)
                ? ETIMEDOUT
                : __real_pthread_timedjoin_np(thread, result, until);
@@ -140,6 +163,7 @@ profile_dump_files(void)
         agent_ask();
     for (int i = 0; i < 10000 && atomic_load(&AGENT.dump_hangs); i++)
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    atomic_fetch_add(&AGENT.clock_ns, atomic_load(&AGENT.dump_takes_ns));
     atomic_fetch_add(&AGENT.dumps, 1);
 }
 
@@ -163,6 +187,7 @@ profile_dump(enum profile_kind kind, const struct prof_sink *sink)
     enum prof_status status;
 
     text[8] = (char)('0' + kind);
+    AGENT.dumps_before = atomic_load(&AGENT.dumps);
     if (kind == PROFILE_MUTEX)
         return PROF_ERR_MEMORY;
     if (kind == PROFILE_HEAP) /* the time that a client has */
@@ -181,6 +206,10 @@ profile_dump(enum profile_kind kind, const struct prof_sink *sink)
 void
 profile_status_print(char *to, size_t bytes)
 {
+    for (int i = 0; i < 10000 && atomic_load(&AGENT.reply_hangs); i++)
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    if (atomic_exchange(&AGENT.asks_in_reply, false))
+        agent_ask();
     snprintf(to, bytes, "is fine");
 }
 
@@ -287,7 +316,7 @@ __wrap_setsockopt(int socket, int level, int option, const void *from,
     return __real_setsockopt(socket, level, option, &longer, sizeof longer);
 }
 
-/* A few bytes at a time. */
+/* A few bytes at a time, and the last one alone. */
 ssize_t __wrap_send(int socket, const void *from, size_t bytes, int flags);
 ssize_t
 __wrap_send(int socket, const void *from, size_t bytes, int flags)
@@ -297,10 +326,12 @@ __wrap_send(int socket, const void *from, size_t bytes, int flags)
     assert_true(bytes > 0);
     if (atomic_load(&AGENT.interrupted) > 0) {
         atomic_fetch_sub(&AGENT.interrupted, 1);
+        if (atomic_load(&AGENT.interrupted_for_long))
+            atomic_fetch_add(&AGENT.clock_ns, 10000000001);
         errno = EINTR;
         return -1;
     }
-    return __real_send(socket, from, bytes < 5 ? bytes : 5, flags);
+    return __real_send(socket, from, bytes < 6 ? (bytes + 1) / 2 : 5, flags);
 }
 
 /* ---- clients ---- */

@@ -16,7 +16,11 @@ struct agent_stubs {
     _Atomic int dumps, dumps_begun;
     _Atomic bool dump_hangs;     /* a dump lasts up to ten seconds */
     _Atomic bool asks_meanwhile; /* a signal arrives in a dump */
-    _Atomic bool is_outside;     /* a thread not inside made a dump */
+    _Atomic int64_t dump_takes_ns;
+    _Atomic bool is_outside;    /* a thread not inside made a dump */
+    _Atomic bool reply_hangs;   /* as dump_hangs, of a reply to "status" */
+    _Atomic bool asks_in_reply; /* a signal arrives in it */
+    int dumps_before;           /* the last profile was sent */
     _Atomic bool is_confined;
     _Atomic int drained;        /* how often the agent has looked for work */
     _Atomic pid_t agent_number; /* the agent's thread */
@@ -29,8 +33,9 @@ struct agent_stubs {
     bool has_no_limit, cannot_raise;
     rlim_t raised_to;
     _Atomic int raises;
-    _Atomic int client_user;  /* the user at the other end; -1: unknown */
-    _Atomic int interrupted;  /* how many sends are interrupted */
+    _Atomic int client_user; /* the user at the other end; -1: unknown */
+    _Atomic int interrupted; /* how many sends are interrupted */
+    _Atomic bool interrupted_for_long; /* longer than a client may take */
     _Atomic int patience_set; /* how often a time limit of one second was set */
     _Atomic uint32_t written; /* a bit for each kind of profile written */
     _Atomic bool is_slow;     /* joins of the thread time out */
@@ -47,6 +52,9 @@ extern struct agent_stubs agent_stubs;
 
 /* If not NULL: what this thread's clock returns next. */
 extern _Thread_local const int64_t *agent_next_ns;
+
+/* If not NULL: called when this thread reads the clock. */
+extern _Thread_local void (*agent_at_clock)(void);
 
 /* The set-up and teardown of a test; between them the agent runs, and has read
  * the clock. */

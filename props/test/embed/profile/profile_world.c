@@ -63,6 +63,7 @@ expect_proc(const struct prof_proc *proc)
 {
     const bool is_own = profile_thread.proc != NULL;
 
+    assert_true(embed_inside);
     assert_int_equal(is_borrowed, !is_own);
     assert_ptr_equal(proc, &processors[is_own ? 0 : 1]);
 }
@@ -124,6 +125,7 @@ prof_heap_unsample(const struct prof_rules *rules, struct prof_heap_sum one,
                    int64_t rate_bytes)
 {
     assert_ptr_equal(rules, &prof_rules_exact);
+    assert_true(embed_inside);
     assert_int_equal(one.objects, 1);
     one.bytes = (int64_t)((uint64_t)one.bytes * 2 + (uint64_t)rate_bytes);
     return one;
@@ -149,6 +151,7 @@ prof_mutex_cycles(const struct prof *prof, int64_t first, int64_t last,
                   uint32_t others)
 {
     (void)prof;
+    assert_true(embed_inside);
     return (int64_t)profile_world_charge((uint64_t)first, (uint64_t)last,
                                          others);
 }
@@ -156,6 +159,7 @@ prof_mutex_cycles(const struct prof *prof, int64_t first, int64_t last,
 uint64_t
 prof_port_now_ns(void)
 {
+    assert_true(embed_inside);
     return profile_world.clock_ns;
 }
 
@@ -212,6 +216,7 @@ profile_begin(void)
 void
 profile_thread_begin(void)
 {
+    assert_true(embed_inside);
     note('t', 0);
     if (sim_rng_below(&profile_world.rng, 2) == 0)
         profile_thread.proc = (struct prof_proc *)(void *)&processors[0];
@@ -249,6 +254,7 @@ profile_proc_return(uint32_t index)
 void
 profile_agent_start(void)
 {
+    assert_true(embed_inside);
     note('g', 0);
 }
 
@@ -308,6 +314,8 @@ embed_alone_begin(void)
 void
 profile_world_draw(void)
 {
+    static const int64_t rates[] = {0, 1, 512};
+
     memset(profile_world.noted, 0, sizeof profile_world.noted);
     profile_world.wanted = 0;
     profile_world.samples = sim_rng_below(&profile_world.rng, 2) == 0;
@@ -316,7 +324,7 @@ profile_world_draw(void)
             ? PROF_BUCKET_NONE
             : 1 + sim_rng_below(&profile_world.rng, 1000);
     profile_world.next_until = sim_rng_below(&profile_world.rng, 3) * 300;
-    profile_world.rate = sim_rng_below(&profile_world.rng, 3) == 0 ? 0 : 512;
+    profile_world.rate = rates[sim_rng_below(&profile_world.rng, 3)];
     profile_world.clock_ns +=
         sim_rng_below(&profile_world.rng, 3) * UINT64_C(3000000000);
     otel_memory_alloc_semaphore = sim_rng_below(&profile_world.rng, 2) == 0;

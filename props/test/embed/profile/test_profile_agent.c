@@ -56,6 +56,40 @@ TEST_WITH(agent_begin, agent_end, files_are_written_by_the_clock)
     assert_int_equal(atomic_load(&AGENT.dumps), 1);
 }
 
+/* Clients are served between two dumps, however long those take. */
+TEST_WITH(agent_begin, agent_end, a_long_dump_is_not_followed_by_another)
+{
+    const int64_t step_ns = AGENT_STEP_S * INT64_C(1000000000);
+    int seen;
+
+    (void)state;
+    atomic_store(&AGENT.dump_takes_ns, 3 * step_ns);
+    atomic_fetch_add(&AGENT.clock_ns, step_ns);
+    agent_await(&AGENT.dumps, 1);
+    seen = atomic_load(&AGENT.drained);
+    agent_await(&AGENT.drained, seen + 3);
+    assert_int_equal(atomic_load(&AGENT.dumps), 1);
+    atomic_store(&AGENT.dump_takes_ns, 0);
+}
+
+/* Files that are asked for while a client is served come before the next
+ * client. */
+TEST_WITH(agent_begin, agent_end, files_come_before_clients_that_wait)
+{
+    int first;
+    int second;
+
+    (void)state;
+    atomic_store(&AGENT.reply_hangs, true);
+    atomic_store(&AGENT.asks_in_reply, true);
+    first = agent_client("status\n");
+    second = agent_client("heap\n");
+    atomic_store(&AGENT.reply_hangs, false);
+    agent_expect(first, "OK\nis fine");
+    agent_expect(second, "OK\nprofile 0");
+    assert_int_equal(AGENT.dumps_before, 1);
+}
+
 TEST_WITH(agent_begin, agent_end, the_last_files_are_written_by_the_agent)
 {
     embed_inside = false; /* so the agent writes the files, not this thread */
@@ -155,6 +189,37 @@ TEST_WITH(agent_begin, NULL, an_agent_that_is_slow_to_end_still_ends)
     profile_agent_after_fork_child(true); /* as if nothing had been */
 }
 
+static int clock_reads;
+
+/* In the first wait for the agent, the dump that it is busy with ends. */
+static void
+end_dump(void)
+{
+    if (++clock_reads == 2)
+        atomic_store(&AGENT.dump_hangs, false);
+}
+
+/* An agent that leaves has not seen the last request, so the one who asked
+ * writes the files. */
+TEST_WITH(agent_begin, NULL, who_ends_writes_what_the_agent_has_not_written)
+{
+    (void)state;
+    atomic_store(&AGENT.dump_hangs, true);
+    atomic_store(&AGENT.dumps_begun, 0);
+    agent_ask();
+    agent_await(&AGENT.dumps_begun, 1);
+    atomic_store(&AGENT.is_slow, true);
+    profile_agent_stop();
+    atomic_store(&AGENT.is_slow, false);
+    clock_reads = 0;
+    agent_at_clock = end_dump;
+    profile_agent_end();
+    agent_at_clock = NULL;
+    assert_false(profile_agent_is_running());
+    assert_int_equal(atomic_load(&AGENT.dumps), 2);
+    profile_agent_after_fork_child(true); /* as if nothing had been */
+}
+
 /* Several clients ask at once: the agent listens twenty times a second. */
 TEST_WITH(agent_begin, agent_end, clients_are_answered)
 {
@@ -195,6 +260,10 @@ TEST_WITH(agent_begin, agent_end, a_client_is_served_with_patience)
     agent_expect(agent_client("status\n"), "OK\nis fine");
     assert_int_equal(atomic_load(&AGENT.interrupted), 0);
     assert_int_equal(atomic_load(&AGENT.patience_set), 101);
+    atomic_store(&AGENT.interrupted, 1);
+    atomic_store(&AGENT.interrupted_for_long, true);
+    agent_expect(agent_client("status\n"), "");
+    atomic_store(&AGENT.interrupted_for_long, false);
     atomic_store(&AGENT.written, 0);
     agent_expect(agent_client("heap\n"), "OK\nprofile 0");
     agent_expect(agent_client("cpu\n"), "OK\nprofile 4");
@@ -253,6 +322,8 @@ TEST_WITH(agent_begin, agent_end, who_asks_wakes_the_agent)
     agent_ask();
     assert_int_equal(agent_wakes, before + 1);
     agent_await(&AGENT.dumps, 1);
+    assert_int_equal(agent_end(state), 0); /* and who ends it */
+    assert_int_equal(agent_wakes, before + 2);
 }
 
 TEST_WITH(agent_begin, agent_end, without_a_clock_there_are_no_files)

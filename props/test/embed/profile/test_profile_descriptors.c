@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,6 +16,20 @@
 #define AGENT agent_stubs
 
 enum { FILES_MAX = 400 };
+
+static _Atomic ino_t inode_of_files; /* if not 0: of all but sockets */
+
+int __real_fstat(int file, struct stat *status);
+int __wrap_fstat(int file, struct stat *status);
+int
+__wrap_fstat(int file, struct stat *status)
+{
+    const int got = __real_fstat(file, status);
+
+    if (got == 0 && !S_ISSOCK(status->st_mode) && inode_of_files != 0)
+        status->st_ino = inode_of_files;
+    return got;
+}
 
 static int
 count_files(void)
@@ -101,6 +116,9 @@ TEST_WITH(NULL, end_on_old_kernel, the_agents_descriptors_are_high)
         assert_int_equal(agent_end(state), 0);
         assert_int_equal(count_files(), before);
     }
+    begin_on_old_kernel(17, 17); /* from 1 on, while it has the lowest */
+    assert_int_equal(find_listener(), lowest + 1);
+    assert_int_equal(agent_end(state), 0);
     AGENT.has_no_limit = true;
     begin_on_old_kernel(300, 4096);
     assert_int_equal(find_listener(), lowest);
@@ -211,6 +229,29 @@ TEST_WITH(NULL, end_on_old_kernel, a_number_that_the_program_took_is_its_own)
         close(listener + i);
         close(pair[i]);
     }
+    begin_on_old_kernel(300, 4096);
+}
+
+/* Sockets and files are numbered apart, so a file may have the listener's
+ * inode. */
+TEST_WITH(NULL, end_on_old_kernel, a_file_is_no_socket)
+{
+    struct stat status;
+    int listener;
+    int seen;
+
+    begin_on_old_kernel(300, 4096);
+    listener = find_listener();
+    assert_int_equal(fstat(listener, &status), 0);
+    inode_of_files = status.st_ino;
+    assert_int_equal(dup2(0, listener), listener);
+    seen = atomic_load(&AGENT.drained);
+    agent_await(&AGENT.drained, seen + 2);
+    assert_int_equal(find_listener(), listener + 1);
+    inode_of_files = 0;
+    assert_int_equal(agent_end(state), 0);
+    assert_true(fcntl(listener, F_GETFD) >= 0);
+    close(listener);
     begin_on_old_kernel(300, 4096);
 }
 

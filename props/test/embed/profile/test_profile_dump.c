@@ -282,6 +282,12 @@ TEST_WITH(set_out, NULL, the_agents_files_are_in_its_folder)
     assert_int_equal(STUBS.seen[strlen(STUBS.seen) - 1], 'l');
     assert_int_equal(strchr(STUBS.seen, 'l') - STUBS.seen,
                      strlen(STUBS.seen) - 1);
+    strcpy(profile.config.folder, "f"); /* a name of one letter */
+    STUBS.paths_count = 0;
+    memset(STUBS.seen, 0, sizeof STUBS.seen);
+    profile_dump_files();
+    assert_int_equal(STUBS.paths_count, 3);
+    assert_int_equal(STUBS.seen[strlen(STUBS.seen) - 1], 'l');
 }
 
 int

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "profile.h"
@@ -190,11 +191,40 @@ TEST_WITH(set_out, NULL, other_calls_are_the_programs)
     (void)state;
     memset(seen, 0, sizeof seen);
     errno = 5;
-    expect(prctl(PR_GET_KEEPCAPS, 0L, 0L, 0L, 0L), "X", SYS_prctl);
-    expect(prctl(PR_SET_NAME, "x", 0L, 0L, 0L), "X", SYS_prctl);
-    expect(unshare(CLONE_FS), "X", SYS_unshare);
-    expect(setns(3, CLONE_NEWNET), "X", SYS_setns);
+    for (int option = -1; option < 100; option++)
+        if (option != PR_SET_KEEPCAPS && option != PR_SET_SECUREBITS &&
+            option != PR_SET_SECCOMP && option != PR_SET_NO_NEW_PRIVS)
+            expect(prctl(option, 0L, 0L, 0L, 0L), "X", SYS_prctl);
+    for (int bit = 0; bit < 31; bit++)
+        if (1 << bit != CLONE_NEWUSER) {
+            expect(unshare(1 << bit), "X", SYS_unshare);
+            expect(setns(3, 1 << bit), "X", SYS_setns);
+        }
+    expect(unshare(0), "X", SYS_unshare);
     assert_false(profile_is_confined());
+}
+
+/* What a child writes into its copy, its parent does not see. */
+TEST(mapped_memory_is_zero_and_a_process_own)
+{
+    enum { BYTES = 10000 };
+    char *const memory = profile_map(BYTES);
+    int ended;
+    pid_t child;
+
+    (void)state;
+    assert_non_null(memory);
+    for (int i = 0; i < BYTES; i++)
+        assert_int_equal(memory[i], 0);
+    child = fork();
+    if (child == 0) {
+        memset(memory, 1, BYTES);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, &ended, 0), child);
+    assert_int_equal(ended, 0);
+    assert_int_equal(memory[0], 0);
+    assert_null(profile_map(SIZE_MAX / 2));
 }
 
 /* in: confinements: how many are counted afterwards */

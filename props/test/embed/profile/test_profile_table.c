@@ -84,7 +84,8 @@ TEST(an_address_has_one_entry)
  * the table and where the chain wraps around its end. */
 TEST(a_chain_closes_its_gaps)
 {
-    const uint32_t homes[] = {1000, TABLE_SLOTS - 1};
+    const uint32_t homes[] = {1000, TABLE_SLOTS - 1, TABLE_SLOTS - 2,
+                              TABLE_SLOTS - 3, 0};
     uintptr_t chain[CHAIN];
 
     for (size_t h = 0; h < sizeof homes / sizeof *homes; h++) {

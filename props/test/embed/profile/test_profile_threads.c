@@ -133,6 +133,38 @@ TEST(a_processor_is_given_back_when_its_bytes_are)
     assert_int_equal(begun_elsewhere(), 1);
 }
 
+static pthread_key_t later_key;
+static int had_later;
+
+static void
+look_later(void *unused)
+{
+    (void)unused;
+    had_later = number_of(profile_thread.proc);
+    assert_true(profile_thread.is_surplus);
+}
+
+static void *
+end_later(void *unused)
+{
+    assert_int_equal(pthread_setspecific(later_key, &later_key), 0);
+    return begin_thread(unused);
+}
+
+/* Destructors of a thread that run afterwards find no processor. */
+TEST(what_was_given_back_is_not_used)
+{
+    pthread_t thread;
+
+    (void)state;
+    had_later = 1;
+    assert_int_equal(pthread_key_create(&later_key, look_later), 0);
+    assert_int_equal(pthread_create(&thread, NULL, end_later, NULL), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_int_equal(had_later, -1);
+    pthread_key_delete(later_key);
+}
+
 /* A thread that has given its bytes back has none left, so it gives none back a
  * second time. */
 TEST(bytes_are_given_back_once)
@@ -244,6 +276,29 @@ stay(void *unused)
     pthread_barrier_wait(&other_waits);
     pthread_barrier_wait(&other_waits);
     return NULL;
+}
+
+/* The child of the second thread has that thread's processor alone. */
+static void *
+fork_in_second(void *unused)
+{
+    assert_int_equal((intptr_t)begin_thread(unused), 1);
+    assert_true(profile_threads_after_fork_child());
+    assert_int_equal(begun_elsewhere(), 0); /* the first thread's */
+    assert_false(profile_threads_after_fork_child());
+    return NULL;
+}
+
+TEST(any_thread_may_fork)
+{
+    pthread_t thread;
+
+    (void)state;
+    assert_int_equal(pthread_create(&thread, NULL, fork_in_second, NULL), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    (void)
+        profile_threads_after_fork_child(); /* this thread has its own again */
+    assert_int_equal(begun_elsewhere(), 1);
 }
 
 TEST(a_child_has_its_own_processor_alone)

@@ -327,6 +327,38 @@ TEST_WITH(clear, NULL, a_child_that_samples_is_not_idle)
     assert_false(atomic_load(&profile.is_idle_child));
 }
 
+/* A child has none of its parent's waiters, whatever their slots. */
+TEST(in_a_child_nobody_waits)
+{
+    enum { SLOTS_LOG2 = 10 };
+    static uintptr_t locks[1u << SLOTS_LOG2];
+    struct embed_wait wait;
+    uint32_t count = 0;
+
+    (void)state;
+    profile.config.mutex_fraction = 1;
+    for (uintptr_t lock = 16; count < 1u << SLOTS_LOG2; lock += 16) {
+        const uint64_t hash = lock * UINT64_C(0x9e3779b97f4a7c15);
+
+        if (locks[hash >> (64 - SLOTS_LOG2)] != 0)
+            continue;
+        locks[hash >> (64 - SLOTS_LOG2)] = lock;
+        count++;
+        assert_true(embed_on_wait(&wait, (void *)lock, true, NULL));
+        assert_true(wait.registered);
+    }
+    assert_int_equal(atomic_load(&embed_awaited), count);
+    profile_waits_after_fork_child();
+    assert_int_equal(atomic_load(&embed_awaited), 0);
+    for (uint32_t i = 0; i < count; i++) {
+        assert_int_equal(
+            embed_on_release((void *)locks[i], EMBED_LOCK_MUTEX, NULL), 0);
+        assert_true(embed_on_wait(&wait, (void *)locks[i], true, NULL));
+        embed_on_waited(&wait, EMBED_LOCK_MUTEX, 0, NULL);
+        assert_int_equal(atomic_load(&embed_awaited), 0);
+    }
+}
+
 TEST(an_unload_forgets_what_was_learned_of_code)
 {
     const int before = world->forgotten;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cfi.h"
+#include "drawn_expression.h"
 #include "unit_test.h"
 
 #define BYTES(...) \
@@ -182,11 +183,11 @@ static bool
 evaluate(uintptr_t *value, const uint8_t *bytes, size_t bytes_count)
 {
     const struct embed_registers registers = {
-        .pc = 0x100b, .sp = 1000, .fp = (uintptr_t)memory};
+        .pc = EXPRESSION_PC, .sp = 1000, .fp = (uintptr_t)memory};
 
     return embed_cfi_evaluate(value,
                               (struct embed_bytes){bytes, bytes + bytes_count},
-                              &registers, 7, read_memory, NULL);
+                              &registers, EXPRESSION_FIRST, read_memory, NULL);
 }
 
 static void
@@ -260,6 +261,25 @@ TEST(expressions_that_cannot_be_evaluated_are_refused)
     assert_false(evaluate(&value, BYTES(0x13, 0x31, 0x22)));
     assert_false(evaluate(&value, BYTES(0x30, 0x30, 0x30, 0x30, 0x30, 0x30,
                                         0x30, 0x30))); /* too deep */
+}
+
+TEST(random_expressions_have_the_value_that_dwarf_says)
+{
+    static struct expression drawn;
+    int refused = 0;
+
+    (void)state;
+    for (int i = 0; i < 30000; i++) {
+        uintptr_t value = 0;
+
+        expression_draw(&drawn);
+        assert_int_equal(evaluate(&value, drawn.bytes, drawn.bytes_count),
+                         drawn.is_good);
+        if (drawn.is_good)
+            assert_int_equal(value, drawn.stack[drawn.depth - 1]);
+        refused += !drawn.is_good;
+    }
+    assert_in_range(refused, 5000, 25000);
 }
 
 /* ---- stepping ---- */

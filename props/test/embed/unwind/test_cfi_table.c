@@ -349,6 +349,83 @@ TEST(entries_that_are_wrong_are_refused)
     make("z", NULL, 0, further, sizeof further);
     expect_refused(entry_at + 24, 200); /* its block is longer than the entry */
     expect_refused(entry_at + 4, 200);  /* no common entry at that offset */
+    expect_refused(common_at + 15, 0x3f); /* no instruction */
+}
+
+static void
+add_in_form(uint8_t form, int64_t value)
+{
+    static const uint8_t bytes[16] = {8, 0, 2, 4, 8, 0, 0, 0,
+                                      0, 0, 2, 4, 8, 0, 0, 0};
+    const uint8_t leb[] = {(uint8_t)(value & 0x7f) | 0x80,
+                           (uint8_t)(value >> 7 & 0x7f) | 0x80,
+                           (uint8_t)(value >> 14 & 0x7f)};
+
+    if (form == 1 || form == 9)
+        add(leb, sizeof leb);
+    else
+        add(&value, bytes[form]);
+}
+
+/* Make a table of one function, which is so far from the word that says where
+ * it is. returns: its place */
+static uintptr_t
+make_in_form(uint8_t form, int64_t distance)
+{
+    static const uint8_t instructions[] = {0x0c, 7, 8, 0x90, 1};
+    const uint8_t encoding = 0x10 | form;
+    uintptr_t at;
+
+    made_count = common_at = 0;
+    memset(made, 0, sizeof made);
+    add_u32(0);
+    add_u32(0);
+    add("\1zR\0\1\x78\x10\1", 8);
+    add(&encoding, 1);
+    add(instructions, sizeof instructions);
+    end_entry(common_at);
+    entry_at = made_count;
+    add_u32(0);
+    add_u32((uint32_t)made_count);
+    at = (uintptr_t)&made[made_count] + (uintptr_t)distance;
+    add_in_form(form, distance);
+    add_in_form(form, FUNCTION);
+    add("", 1);
+    end_entry(entry_at);
+    header = &made[made_count];
+    add("\1\x1b\3\x3b", 4);
+    add_u32(0);
+    add_u32(1);
+    add_u32((uint32_t)(at - (uintptr_t)header));
+    add_u32((uint32_t)(&made[entry_at] - header));
+    return at;
+}
+
+/* Numbers of all forms, signed ones below 0, and the longest of each. */
+TEST(pointers_are_read_in_the_form_they_have)
+{
+    static const struct {
+        uint8_t form;
+        int64_t distance;
+    } rows[] = {{0, 5000},   {1, 5000},    {1, 1000000},
+                {2, 65000},  {3, 3 << 28}, {4, 5000},
+                {9, -5000},  {9, 5000},    {9, -(1 << 20)},
+                {10, -5000}, {10, 32000},  {11, -(3 << 28)},
+                {11, 5000},  {12, -5000},  {12, INT32_MAX / 2}};
+    static const uint8_t unknown[] = {5, 6, 7, 8, 13, 14, 15};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const uintptr_t at = make_in_form(rows[i].form, rows[i].distance);
+
+        assert_false(find_in(made_count, at - 1));
+        assert_true(find_in(made_count, at));
+        assert_true(find_in(made_count, at + FUNCTION - 1));
+        expect_cfa(8);
+        assert_false(find_in(made_count, at + FUNCTION));
+    }
+    for (size_t i = 0; i < sizeof unknown; i++)
+        assert_false(find_in(made_count, make_in_form(unknown[i], 0)));
 }
 
 /* The return address register is one byte in version 1, a number of any length

@@ -308,7 +308,9 @@ TEST(a_rule_holds_until_an_unload)
 static void
 take(struct embed_stack *stack, const uintptr_t *frame)
 {
-    memset(stack, 0, sizeof *stack);
+    static int left_behind; /* of an earlier stack */
+
+    memset(stack, ++left_behind, sizeof *stack);
     embed_stack_take(stack, frame, &own);
 }
 
@@ -362,6 +364,58 @@ TEST(a_stack_is_taken_as_the_program_keeps_it)
     take(&other, frames);
     assert_int_equal(other.pcs[0], pc);
     assert_true(looked_up > 0);
+}
+
+#ifdef __x86_64__
+
+/* The last instruction of a hook's caller may be the call: then its return
+ * address is the next function's. */
+TEST(the_caller_of_a_hook_is_looked_up_before_its_return_address)
+{
+    static struct embed_stack stack;
+    uintptr_t words[64] = {0};
+
+    (void)state;
+    embed_by_frames = false;
+    embed_depth_max = PCS;
+    words[16] = (uintptr_t)&words[30];
+    words[17] = (uintptr_t)behind_frame;
+    words[29] = (uintptr_t)&words[50];
+    words[49] = 0x2000; /* nothing is mapped there */
+    take(&stack, &words[16]);
+    assert_int_equal(stack.depth, 2);
+    assert_int_equal(stack.pcs[0], behind_frame);
+    assert_int_equal(stack.pcs[1], 0x2000);
+}
+
+#endif
+
+static struct embed_stack *returned;
+
+/* Another thread returns its buffer when this one has no more to do. */
+int __wrap_sched_yield(void);
+int
+__wrap_sched_yield(void)
+{
+    if (returned != NULL)
+        embed_stack_return(returned);
+    return 0;
+}
+
+TEST(who_finds_no_buffer_waits_for_one)
+{
+    static struct embed_stack *stacks[BUFFERS];
+
+    (void)state;
+    assert_true(embed_stacks_start());
+    alarm(20);
+    for (int i = 0; i < BUFFERS; i++)
+        stacks[i] = embed_stack_borrow();
+    returned = stacks[BUFFERS / 2];
+    assert_ptr_equal(embed_stack_borrow(), returned);
+    alarm(0);
+    returned = NULL;
+    embed_stacks_reclaim();
 }
 
 /* Borrow all buffers, twice. They are not given back, as if their threads had
