@@ -7,6 +7,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -41,15 +42,20 @@ TEST_WITH(case_folder_begin, case_folder_end,
     assert_int_equal(case_files(), 0);
 }
 
-/* Runs in the child, which has no profile of its own yet. */
+/* Runs in the child, which has no profile of its own yet, and no timer. */
 static int
 stop_and_start_anew(void)
 {
+    struct itimerval timer;
+
     prof_cpu_file_after_fork_child(&cpu_file.file);
     if (prof_cpu_file_stop(&cpu_file.file) != PROF_OK)
         return 1;
     if (case_files() != 0)
         return 2;
+    if (getitimer(ITIMER_PROF, &timer) != 0 ||
+        timer.it_value.tv_sec + timer.it_value.tv_usec != 0)
+        return 5;
     strcat(cpu_file.path, ".child");
     if (case_start() != PROF_OK)
         return 3;
@@ -59,9 +65,11 @@ stop_and_start_anew(void)
 TEST_WITH(case_folder_begin, case_folder_end,
           a_child_of_fork_forgets_the_profile_and_the_parent_keeps_it)
 {
+    struct itimerval timer = {.it_value = {.tv_sec = 1000}};
     char of_child[128];
     pid_t child;
 
+    assert_int_equal(setitimer(ITIMER_PROF, &timer, NULL), 0);
     assert_int_equal(case_start(), PROF_OK);
     fflush(NULL);
     child = fork();
@@ -70,6 +78,10 @@ TEST_WITH(case_folder_begin, case_folder_end,
         _exit(stop_and_start_anew());
     assert_int_equal(exit_code_of(child), 0);
     assert_int_equal(prof_cpu_file_stop(&cpu_file.file), PROF_OK);
+    assert_int_equal(getitimer(ITIMER_PROF, &timer), 0);
+    assert_in_range(timer.it_value.tv_sec, 1, 1001);
+    timer.it_value = (struct timeval){0};
+    assert_int_equal(setitimer(ITIMER_PROF, &timer, NULL), 0);
     (void)case_ticks();
     case_end(&cpu_file.run);
     snprintf(of_child, sizeof of_child, "%s.child", cpu_file.path);

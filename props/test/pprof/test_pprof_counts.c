@@ -387,16 +387,21 @@ TEST(an_address_is_shown_with_what_it_is_off_its_function)
                         "#\t0x4\tfive+0x3\tf:1\n\n");
 }
 
+/* If all its frames are the runtime's, all are shown. Those beyond the limit
+ * are not read. */
 TEST(a_stack_is_named_to_its_greatest_depth)
 {
-    static struct named names[] = {{"", PROF_FRAME_PROGRAM},
-                                   {"f", PROF_FRAME_PROGRAM}};
-    static uintptr_t deep[PROF_DEPTH_LIMIT + 1];
+    static struct named names[2][2] = {
+        {{"", PROF_FRAME_PROGRAM}, {"f", PROF_FRAME_PROGRAM}},
+        {{"", PROF_FRAME_PROGRAM}, {"f", PROF_FRAME_RUNTIME}}};
+    static uintptr_t deep[2 * PROF_DEPTH_LIMIT];
 
-    for (uint32_t i = 0; i <= PROF_DEPTH_LIMIT; i++)
+    for (uint32_t i = 0; i < 2 * PROF_DEPTH_LIMIT; i++)
         deep[i] = 1;
-    for (uint32_t more = 0; more < 2; more++) {
-        const char *line = named_text(names, deep, PROF_DEPTH_LIMIT + more);
+    for (uint32_t i = 0; i < 6; i++) {
+        const uint32_t more = i / 2 < 2 ? i / 2 : PROF_DEPTH_LIMIT;
+        const char *line =
+            named_text(names[i % 2], deep, PROF_DEPTH_LIMIT + more);
         uint32_t lines = 0;
 
         while ((line = strstr(line, "#\t0x1\tf+0x0\tf:1\n")) != NULL) {

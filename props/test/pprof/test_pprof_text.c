@@ -147,6 +147,41 @@ TEST(totals_above_2_63_are_shown_as_zero)
                            "heap profile: 1: 16 [0: 17] @ heap/2\n"));
 }
 
+/* Bytes in use that differ by more than a signed number can hold, in every
+ * order of four records. */
+TEST(bytes_in_use_far_apart_are_compared)
+{
+    const struct prof_heap_record records[4] = {
+        {.allocs = 3, .size_bytes = UINT64_C(1) << 61, AT(0x11)},
+        {.allocs = 1, .size_bytes = 16, AT(0x21)},
+        {.frees = 1, .size_bytes = UINT64_C(5) << 32, AT(0x31)},
+        {.frees = 3, .size_bytes = UINT64_C(1) << 61, AT(0x41)},
+    };
+
+    for (unsigned turn = 0; turn < 4 * 4 * 4; turn++) {
+        struct prof_heap_record turned[4];
+        const char *at;
+
+        memcpy(turned, records, sizeof turned);
+        for (unsigned i = 0; i < 3; i++) {
+            const unsigned with = turn >> 2 * i & 3;
+            const struct prof_heap_record one = turned[i];
+
+            turned[i] = turned[with];
+            turned[with] = one;
+        }
+        assert_int_equal(heap_text(turned, 4, 1, NULL), PROF_OK);
+        at = case_text(&run, PROF_OK);
+        for (int i = 0; i < 4; i++) {
+            char wanted[16];
+
+            snprintf(wanted, sizeof wanted, "@ 0x%d1\n", i + 1);
+            at = strstr(at, wanted);
+            assert_non_null(at);
+        }
+    }
+}
+
 TEST(an_empty_stack_has_a_line)
 {
     const struct prof_heap_record record = {.allocs = 1, .size_bytes = 16};
