@@ -337,6 +337,8 @@ TEST(in_a_child_nobody_waits)
 
     (void)state;
     profile.config.mutex_fraction = 1;
+    profile.config.block_rate_ns = 0;
+    profile_waits_after_fork_child(); /* no world's waiters */
     for (uintptr_t lock = 16; count < 1u << SLOTS_LOG2; lock += 16) {
         const uint64_t hash = lock * UINT64_C(0x9e3779b97f4a7c15);
 
