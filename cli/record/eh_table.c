@@ -28,14 +28,16 @@ is_table(struct cli_eh_table *table, const GElf_Shdr *header,
 {
     static const uint8_t usual[4] = {1, 0x1b, 0x03, 0x3b};
     const uint8_t *bytes;
+    uint32_t count;
 
     if (data == NULL || data->d_buf == NULL || data->d_size < HEAD_BYTES)
         return false;
     bytes = data->d_buf;
-    memcpy(&table->count, bytes + 8, sizeof table->count);
+    memcpy(&count, bytes + 8, sizeof count);
     if (memcmp(bytes, usual, sizeof usual) != 0 ||
-        table->count > (data->d_size - HEAD_BYTES) / ROW_BYTES)
+        count > (data->d_size - HEAD_BYTES) / ROW_BYTES)
         return false;
+    table->count = count;
     table->rows = bytes + HEAD_BYTES;
     table->address = header->sh_addr;
     return true;
@@ -63,8 +65,9 @@ cli_eh_table_find(struct cli_eh_table *table, Elf *elf)
     return false;
 }
 
-uint64_t
-cli_eh_table_start(const struct cli_eh_table *table, uint64_t address)
+bool
+cli_eh_table_start(const struct cli_eh_table *table, uint64_t address,
+                   uint64_t *start)
 {
     int64_t wanted = (int64_t)(address - table->address);
     uint32_t low = 0;
@@ -79,6 +82,7 @@ cli_eh_table_start(const struct cli_eh_table *table, uint64_t address)
             high = middle;
     }
     if (low == 0)
-        return address;
-    return table->address + (uint64_t)row_start(table, low - 1);
+        return false;
+    *start = table->address + (uint64_t)row_start(table, low - 1);
+    return true;
 }

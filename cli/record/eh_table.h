@@ -20,9 +20,10 @@ bool cli_eh_table_find(struct cli_eh_table *table, Elf *elf);
 
 /*
  * in:      address, in the file
- * returns: the first byte of the function around it, or `address` if it lies
- *          before all functions
+ * out:     *start, the first byte of the function around it
+ * returns: false if it lies before all functions
  */
-uint64_t cli_eh_table_start(const struct cli_eh_table *table, uint64_t address);
+bool cli_eh_table_start(const struct cli_eh_table *table, uint64_t address,
+                        uint64_t *start);
 
 #endif

@@ -261,17 +261,19 @@ cli_symbols_added(struct cli_symbols *symbols)
     dwfl_report_end(symbols->dwfl, NULL, NULL);
 }
 
-/* returns: the first byte of the function around pc, according to unwind
- * tables; else pc */
+/* returns: the first byte of the function that a call returns to, according to
+ * unwind tables; else pc */
 static uint64_t
 function_start(Dwfl_Module *module, uint64_t pc)
 {
     const struct tables *tables = tables_of(module);
     GElf_Addr bias = 0;
+    uint64_t start;
 
-    if (tables == NULL || dwfl_module_getelf(module, &bias) == NULL)
+    if (tables == NULL || dwfl_module_getelf(module, &bias) == NULL ||
+        !cli_eh_table_start(&tables->unwind, pc - 1 - bias, &start))
         return pc;
-    return cli_eh_table_start(&tables->unwind, pc - bias) + bias;
+    return start + bias;
 }
 
 /* returns: the last mapping at pc, which has replaced earlier ones; NULL if
@@ -300,7 +302,7 @@ name_by_place(struct cli_symbols *symbols, Dwfl_Module *module, uint64_t pc,
                  (unsigned long long)pc);
         return;
     }
-    start = module != NULL ? function_start(module, pc - 1) : pc;
+    start = module != NULL ? function_start(module, pc) : pc;
     if (start < mapping->start || start > pc)
         start = pc;
     symbol->function_offset = pc - start;

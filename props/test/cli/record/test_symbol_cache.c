@@ -8,8 +8,10 @@
 #include <string.h>
 
 #include "convert.h"
+#include "elf_model.h"
 #include "folder.h"
 #include "map.h"
+#include "names.h"
 #include "refused_memory.h"
 #include "sanitized.h"
 #include "spool_model.h"
@@ -257,6 +259,211 @@ TEST(a_spool_is_converted_whole_or_not_at_all_when_memory_is_refused)
             break;
     }
     requests_left = 0;
+}
+
+/* ---- files with symbols ---- */
+
+enum { ELF_FILES = 3, ELF_MAPPINGS = 9 };
+
+static struct elf_model files[ELF_FILES];
+static struct elf_mapping mappings[ELF_MAPPINGS];
+
+static void
+make_file(uint32_t number, uint64_t seed)
+{
+    struct elf_model *const file = &files[number];
+    char name[16];
+
+    elf_model_make(file, seed * ELF_FILES + number, (char)('a' + number));
+    snprintf(name, sizeof name, "lib%u.so", number);
+    folder_path(file->path, sizeof file->path, name);
+    elf_model_write(file);
+}
+
+/* Each file has two mappings, one at each half of its code; the first file is
+ * mapped twice, and the last one is not the file that was mapped. */
+static void
+make_mappings(void)
+{
+    for (uint32_t i = 0; i < ELF_MAPPINGS - 1; i++) {
+        const uint64_t bias = UINT64_C(0x10000000) * (i / 2 + 1);
+        const uint64_t half = i % 2 * ELF_TEXT_BYTES / 2;
+
+        mappings[i] = (struct elf_mapping){
+            .model = &files[i / 2 % ELF_FILES],
+            .bias = bias,
+            .start = bias + ELF_TEXT + half,
+            .limit = bias + ELF_TEXT + half + ELF_TEXT_BYTES / 2,
+            .offset = ELF_TEXT_OFFSET + half,
+            .is_known = i / 2 % ELF_FILES != ELF_FILES - 1};
+    }
+    mappings[ELF_MAPPINGS - 1] = mappings[0];
+    mappings[ELF_MAPPINGS - 1].start += 64; /* it replaces the first one */
+    mappings[ELF_MAPPINGS - 1].limit -= 64;
+    mappings[ELF_MAPPINGS - 1].offset = 0x7000;
+}
+
+static void
+add_mappings(struct cli_symbols *symbols, uint32_t count, bool with_id)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const struct elf_mapping *mapping = &mappings[i];
+        uint8_t id[ELF_ID_BYTES];
+
+        memcpy(id, mapping->model->id, sizeof id);
+        id[ELF_ID_BYTES - 1] ^= !mapping->is_known;
+        cli_symbols_add(symbols, mapping->model->path, mapping->bias,
+                        mapping->start, mapping->limit, mapping->offset, id,
+                        with_id || !mapping->is_known ? ELF_ID_BYTES : 0);
+    }
+    cli_symbols_added(symbols);
+}
+
+static void
+expect_found(struct cli_symbols *symbols, uint32_t count, uint64_t pc)
+{
+    static struct elf_found want;
+    struct cli_symbol found[CLI_SYMBOLS_MAX];
+    struct cli_symbol outermost;
+
+    elf_model_find(mappings, count, pc, &want);
+    assert_int_equal(cli_symbols_find_all(symbols, pc, found), want.count);
+    for (uint32_t i = 0; i < want.count; i++) {
+        assert_string_equal(found[i].function, want.symbols[i].function);
+        assert_int_equal(found[i].function_offset,
+                         want.symbols[i].function_offset);
+        assert_string_equal(found[i].file, want.symbols[i].file);
+        assert_int_equal(found[i].line, want.symbols[i].line);
+    }
+    cli_symbols_find(symbols, pc, &outermost);
+    assert_string_equal(outermost.function,
+                        want.symbols[want.count - 1].function);
+    assert_int_equal(outermost.line, want.symbols[want.count - 1].line);
+}
+
+TEST(each_address_has_the_names_that_a_linear_search_finds)
+{
+    for (uint32_t seed = 1; seed < (SANITIZED ? 6 : 30); seed++) {
+        struct cli_symbol_cache *const cache =
+            seed % 3 == 0 ? cli_symbol_cache_open() : NULL;
+        struct cli_symbols *const symbols = cli_symbols_open(cache);
+        const uint32_t count = ELF_MAPPINGS - (cache != NULL);
+
+        for (uint32_t i = 0; i < ELF_FILES; i++)
+            make_file(i, seed);
+        make_mappings();
+        add_mappings(symbols, count, cache != NULL || seed % 2 == 0);
+        for (uint32_t i = 0; i < count; i++)
+            for (uint64_t pc = mappings[i].start; pc <= mappings[i].limit; pc++)
+                expect_found(symbols, count, pc);
+        expect_found(symbols, count, 1);
+        expect_found(symbols, count, UINT64_MAX);
+        cli_symbols_close(symbols);
+        cli_symbol_cache_close(cache);
+    }
+}
+
+/* A name for which there is no memory is left out, or is that of the place. */
+TEST(without_memory_a_function_is_named_by_its_place)
+{
+    static struct elf_found want;
+    struct cli_symbol found;
+
+    for (uint32_t i = 0; i < ELF_FILES; i++)
+        make_file(i, 2);
+    make_mappings();
+    for (uint32_t request = 1;; request++) {
+        struct cli_symbol_cache *const cache = cli_symbol_cache_open();
+        struct cli_symbols *symbols;
+        uint32_t left = 1;
+
+        assert_true(request < 1000);
+        refused_memory_at = request;
+        symbols = cli_symbols_open(cache);
+        if (symbols != NULL) {
+            add_mappings(symbols, ELF_MAPPINGS - 1, true);
+            for (uint64_t pc = mappings[0].start; pc < mappings[1].limit;
+                 pc += 3) {
+                cli_symbols_find(symbols, pc, &found);
+                elf_model_find(mappings, ELF_MAPPINGS - 1, pc, &want);
+                if (strstr(found.function, "0x") == NULL)
+                    assert_string_equal(found.function,
+                                        want.functions[want.count - 1]);
+            }
+            left = refused_memory_at;
+        }
+        refused_memory_at = 0;
+        cli_symbols_close(symbols);
+        cli_symbol_cache_close(cache);
+        if (symbols != NULL && left > 0)
+            break;
+    }
+}
+
+static void
+expect_own_name(const struct prof_symbols *symbols, uint64_t pc)
+{
+    static struct elf_found want;
+    struct prof_symbol found = {.line = 7};
+    const struct cli_symbol *outermost;
+
+    elf_model_find(mappings, 2, pc, &want);
+    outermost = &want.symbols[want.count - 1];
+    symbols->find(symbols->context, pc, &found);
+    assert_string_equal(found.function, outermost->function);
+    assert_string_equal(found.file, outermost->file);
+    assert_int_equal(found.line, outermost->line);
+    assert_int_equal(found.entry, outermost->function_offset != 0
+                                      ? pc - outermost->function_offset
+                                      : 0);
+}
+
+/* The kernel lists whole pages of the file. Segments of the file share pages,
+ * and are not in the order of their addresses. */
+TEST(a_mapping_is_that_of_its_segment)
+{
+    enum { BIAS = 0x40000000 };
+    const uint64_t pages = ELF_TEXT & ~UINT64_C(0xfff);
+    struct prof_mapping listed[] = {
+        {BIAS, BIAS + 0x1000, 0, files[0].path, ""},
+        {BIAS + ELF_OTHER, BIAS + ELF_OTHER + 0x1000, ELF_OTHER_OFFSET,
+         files[0].path, ""},
+        {BIAS + pages, BIAS + pages + 0x1000, 0x1000, files[0].path, ""},
+        {BIAS - 0x5000, BIAS - 0x4000, 0, "[vdso]", ""},
+        {BIAS - 0x7000, BIAS - 0x6000, 0, "", ""},
+    };
+
+    for (uint32_t seed = 1; seed < 6; seed++)
+        for (size_t only = 1; only < 4; only++) {
+            struct cli_names *names;
+            struct prof_symbols symbols;
+            struct prof_symbol none = {.line = 7};
+
+            make_file(0, seed * 10);
+            for (size_t i = 0; i < 2; i++)
+                mappings[i] = (struct elf_mapping){&files[0],
+                                                   BIAS,
+                                                   listed[i + 1].start,
+                                                   listed[i + 1].limit,
+                                                   listed[i + 1].offset,
+                                                   true};
+            names = only == 3 ? cli_names_open(listed, 5)
+                              : cli_names_open(&listed[only], 1);
+            assert_non_null(names);
+            symbols = cli_names_symbols(names);
+            for (uint64_t pc = listed[only % 3].start + 1;
+                 only < 3 && pc <= listed[only % 3].start + 0x480; pc += 7)
+                expect_own_name(&symbols, pc);
+            for (uint64_t pc = listed[2].start + 1;
+                 only == 3 && pc <= BIAS + ELF_TEXT + ELF_TEXT_BYTES; pc++)
+                expect_own_name(&symbols, pc);
+            symbols.find(symbols.context, 0, &none);
+            assert_null(none.function);
+            assert_int_equal(none.line, 7);
+            symbols.find(symbols.context, BIAS - 0x4800, &none);
+            assert_string_equal(none.function, "0x3fffb800");
+            cli_names_close(names);
+        }
 }
 
 int
