@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cpu_model.h"
 #include "pprof_case.h"
 #include "prof/cpu.h"
 #include "unit_test.h"
@@ -286,6 +287,19 @@ TEST(stacks_are_compared_as_they_are_kept)
     assert_int_equal(run.profile.samples_count, 1);
     assert_int_equal(run.profile.samples[0].values[0], 3);
     case_end(&run);
+}
+
+TEST(any_calls_leave_the_profile_that_a_model_says)
+{
+    for (int world = 0; world < 60; world++) {
+        const struct prof_cpu_config config = cpu_model_config();
+
+        cpu_model_begin(
+            a_profile(config.ticks_max, config.stacks_max, config.depth_max),
+            &config);
+        for (int step = 0; step < 200; step++)
+            cpu_model_call(&run);
+    }
 }
 
 int

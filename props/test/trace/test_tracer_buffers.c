@@ -270,6 +270,16 @@ draw_config(void)
     };
 }
 
+/* Let the clock begin below 2^63 or above it, or pass it soon. */
+static void
+set_clock(int world)
+{
+    static const uint64_t starts[] = {1000000, (UINT64_C(1) << 63) + 5,
+                                      (UINT64_C(1) << 63) - 50000};
+
+    fixture.ticks = starts[world % 3];
+}
+
 static void
 trace_any_session(void)
 {
@@ -307,6 +317,7 @@ each_session_is_its_own(void **state)
         draw_config();
         tracer_fixture_close(&fixture);
         tracer_fixture_open(&fixture, &config);
+        set_clock(world);
         for (int session = 0; session < 10; session++)
             trace_any_session();
     }
@@ -441,6 +452,7 @@ each_generation_is_its_own(void **state)
         draw_config();
         tracer_fixture_close(&fixture);
         tracer_fixture_open(&fixture, &config);
+        set_clock(world);
         own = fixture.trace;
         whole = (struct prof_flight_config){
             .trace = config,
