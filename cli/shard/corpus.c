@@ -170,10 +170,10 @@ write_file(const struct exchange *x, const struct folder *folder,
     if (fd >= 0)
         good &= close(fd) == 0;
     good = good && renameat(folder->fd, temporary, folder->fd, name) == 0;
-    if (good)
-        return fsync(folder->fd) == 0 || errno == EINVAL;
+    if (good && (fsync(folder->fd) == 0 || errno == EINVAL))
+        return true;
     cli_complain("%s/%s: %s", folder->path, name, strerror(errno));
-    if (fd >= 0)
+    if (fd >= 0 && !good)
         unlinkat(folder->fd, temporary, 0);
     return false;
 }

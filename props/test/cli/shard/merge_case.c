@@ -96,6 +96,12 @@ merge_remove_files(void)
         assert_int_equal(unlink(merge_path(--files)), 0);
 }
 
+void
+merge_forget_files(void)
+{
+    files = 0;
+}
+
 struct captured
 merge_files(void)
 {

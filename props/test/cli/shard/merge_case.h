@@ -40,6 +40,9 @@ const char *merge_path(int number);
 
 void merge_remove_files(void);
 
+/* The files stay; the next one is the first again. */
+void merge_forget_files(void);
+
 /* Merge the files, and remove them. The text is what was printed, then the
  * report as JSON. */
 struct captured merge_files(void);
@@ -72,5 +75,11 @@ void merge_campaigns(void);
 void merge_two_of_a_shard(void);
 void merge_three_of_a_shard(void);
 void merge_first_failure(void);
+
+/* The test in shard_campaigns.c. */
+void merge_real_campaigns(void);
+
+/* The test in refused_commands.c. */
+void merge_refused(void);
 
 #endif

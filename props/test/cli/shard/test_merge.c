@@ -384,6 +384,18 @@ TEST(the_first_failure_is_looked_at)
     merge_first_failure();
 }
 
+TEST(shards_do_what_the_whole_campaign_does)
+{
+    merge_real_campaigns();
+}
+
+/* ---- Other commands ---- */
+
+TEST(a_refused_request_is_reported_and_leaves_no_half_file)
+{
+    merge_refused();
+}
+
 int
 main(void)
 {
