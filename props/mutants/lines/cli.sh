@@ -30,11 +30,13 @@ sources=$(ls cli/*.c cli/*/*.c | grep -v -x -F "$(sed -n 's/^ \{4\}//p' $left_ou
 # What the scripts need, apart from a run of them.
 inputs=$(ninja -t query $(printf '%s.ok ' $scripts) |
     sed -n '/^  input/,/^  outputs/s/^    [| ]*//p' | sort -u)
-ninja out/mutate/generate out/mutate/run out/mutate/switch.o $from/worlds $inputs \
+ninja out/mutate/generate out/mutate/run out/mutate/switch.o $from/worlds \
+    $from/profsim-conform $from/libprofsim-observe.so $inputs \
     $(printf "$from/props/%s " $tests)
 rm -rf $to
 mkdir -p $to/props $to/commands
-cp out/lib*.so out/lib*.a $to/
+# What the command looks for beside itself.
+cp out/lib*.so out/lib*.a $from/profsim-conform $from/libprofsim-observe.so $to/
 cp $from/worlds $to/worlds # reaches no mutants
 # Headers of other folders are copied, too, but not used.
 for header in $(find cli embed model prof props sim subjects -name '*.h'); do

@@ -70,6 +70,25 @@ limits conform --time 0 1 3600 3601
 limits bias --rate 0 1 9223372036854775807 9223372036854775808
 limits explore --jobs 0 1 256 257
 limits explore --time 0 1 1000000000 1000000001
+limits explore --unroll 0 1 1000 1001
+limits explore --spurious -1 0 1000 1001
+limits explore --bound -1 0 1000 1001
+limits explore --runs 0 1 18446744073709551615 18446744073709551616
+limits explore --seed -1 0 18446744073709551615 18446744073709551616
+for value in 0.000000001 .5 9.999999999 10; do
+    refuses "bias takes --ghz $value" "'--sneeze'" bias --ghz "$value" --sneeze
+done
+for value in 0 0.0000000001 10.000000001 20 1e1 . 184467440737095516160; do
+    refuses "bias does not take --ghz $value" "--ghz takes a number above 0 and up to 10" \
+        bias --ghz "$value" --sneeze
+done
+for value in 1 1073741824 1g; do
+    refuses "audit takes --rate $value" "'--sneeze'" audit --rate "$value" --sneeze
+done
+for value in 0 1073741825 2G 1kk; do
+    refuses "audit does not take --rate $value" "--rate takes bytes from 1 to 1073741824" \
+        audit --rate "$value" --sneeze
+done
 
 refuses "an unknown letter" "unknown option '-x'" check -x
 refuses "an option that takes no value" "takes no value" explore --list=3

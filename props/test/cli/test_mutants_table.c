@@ -1,12 +1,14 @@
 /*
  * test_mutants_table.c -- `profsim mutants TABLE`: counts, scores and the exit
- * code; an incomplete table is refused. The checksum is that of cksum(1).
+ * code; an incomplete table is refused. The checksum is that of cksum(1). And
+ * the commands that build a program to explore.
  */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "captured.h"
+#include "explore/build_commands.h"
 #include "folder.h"
 #include "mutants.h"
 #include "unit_test.h"
@@ -199,6 +201,18 @@ TEST(a_table_has_128_files_and_names_of_39_bytes)
     assert_int_equal(captured.exit_code, 0);
     assert_non_null(strstr(captured.text, "\n127 "));
     captured_free(&captured);
+}
+
+/* ---- Programs to explore ---- */
+
+TEST(a_program_is_built_and_run_by_these_commands)
+{
+    commands_of_builds(folder);
+}
+
+TEST(functions_that_nobody_instruments_are_named_in_order)
+{
+    functions_that_are_foreign(folder);
 }
 
 static int

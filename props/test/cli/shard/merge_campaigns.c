@@ -5,6 +5,7 @@
  */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "merge_case.h"
 #include "unit_test.h"
@@ -237,5 +238,116 @@ merge_first_failure(void)
                      merge_path(where), first, k == 0 ? "heaps" : "traces");
         merge_expect_exit(&said, first != UINT64_MAX ? 1 : 6);
         captured_free(&said);
+    }
+}
+
+#define ASKED    "check H1 T1 --rules exact --seeds 1..40"
+#define SUMS     "events 1\nhash 0123456789abcdef\n"
+#define FAILS    " exit 2 scenario 0\n"
+#define NO_WORD  "is not a command of profsim"
+#define SEEDS_OF "the seeds of heaps are not those of its shard"
+#define CLAIMS   "it claims enumerated properties that its shard does not check"
+
+/* Files of shard 2 of 4, or of shard 1 if they say what was enumerated: what
+ * they ask, and the lines after the time. */
+static const struct forged {
+    const char *asked;
+    const char *lines;
+    const char *complaint; /* a part of it; NULL: the file is right */
+} forged[] = {
+    {ASKED, "", NULL},
+    {"check --rules go1.5 --seeds 40..40", "", NULL},
+    {"check H1 --rules exact --seeds 7.. --time 5", "", NULL},
+    {"check --rules exact --time 1000000", "", NULL},
+    {"run H1 T1 --rules exact --seeds 1..40", "", NO_WORD},
+    {"check T1 H1 --rules exact --seeds 1..40", "", NO_WORD},
+    {"check H1 T1 --seeds 1..40", "", NO_WORD},
+    {"check H1 T1 --rules exact", "", NO_WORD},
+    {"check H1 T1 --rules none --seeds 1..40", "", NO_WORD},
+    {"check H1 T1 --rules exact --seeds 40..1", "", NO_WORD},
+    {"check H1 T1 --rules exact --seeds 1..", "", NO_WORD},
+    {"check H1 T1 --rules exact --time 1000001", "", NO_WORD},
+    {"check a.sim --rules exact --seeds 1..40", "", NO_WORD},
+    {ASKED " --save a", "", NO_WORD},
+    {ASKED " --corpus a", "", NO_WORD},
+    {ASKED " --json a", "", NO_WORD},
+    {ASKED " --jobs 2", "", NO_WORD},
+    {ASKED " --pairs", "", NO_WORD},
+    {ASKED " --help", "", NO_WORD},
+    {"check --subject a.c --seeds 1..40", "", NO_WORD},
+    {ASKED, "part heaps\nseeds 2..38 step 4\nruns 10\n" SUMS, NULL},
+    {ASKED, "part heaps\nseeds 2..42 step 4\nruns 11\n" SUMS, SEEDS_OF},
+    {ASKED, "part heaps\nseeds 1..37 step 4\nruns 10\n" SUMS, SEEDS_OF},
+    {ASKED, "part heaps\nseeds 6..38 step 4\nruns 9\n" SUMS, SEEDS_OF},
+    {ASKED, "part heaps\nseeds 2..8 step 3\nruns 3\n" SUMS,
+     "the seeds are not those of its shard"},
+    {ASKED,
+     "part heaps\nseeds 2..2 step 4\nruns 1\n" SUMS "failure H1 seed 7" FAILS,
+     SEEDS_OF},
+    {ASKED,
+     "part heaps\nseeds 2..2 step 4\nruns 1\n" SUMS "failure H1 seed 6" FAILS,
+     "seed 6 of heaps does not fail"},
+    {ASKED,
+     "part heaps\nseeds 2..34 step 4\nruns 9\n" SUMS "failure H1 seed 38" FAILS,
+     "seed 38 of heaps does not fail"},
+    {ASKED,
+     "part heaps\nseeds 2..38 step 4\nruns 10\n" SUMS
+     "failure H1 seed 42" FAILS,
+     SEEDS_OF},
+    {ASKED, "part heaps\nfailure H1 seed 2" FAILS,
+     "seed 2 of heaps does not fail"},
+    {ASKED, "part heaps\nfailure H1 seed 1" FAILS, SEEDS_OF},
+    {"check --rules exact --time 5",
+     "part heaps\nseeds 9..10 step 1\nruns 2\n" SUMS, NULL},
+    {"check --rules exact --time 5",
+     "part heaps\nseeds 9..10 step 1\nruns 2\n" SUMS "failure H1 seed 12" FAILS,
+     SEEDS_OF},
+    {"check H1 --rules exact --seeds 1..1",
+     "part heaps\nseeds 2..2 step 4\nruns 1\n" SUMS, SEEDS_OF},
+    {"check H1 --rules exact --seeds 1..40",
+     "part traces\nseeds 2..38 step 4\nruns 10\n" SUMS,
+     "the seeds of traces are not those of its shard"},
+    {"check T1 --rules exact --seeds 1..40",
+     "part heaps\nseeds 2..38 step 4\nruns 10\n" SUMS, SEEDS_OF},
+    {ASKED, "enumerated\n", NULL},
+    {ASKED, "enumerated\nholds S1 cells 4\n", CLAIMS},
+    {"check S1 --rules exact --seeds 1..40", "enumerated\nholds S1 cells 4\n",
+     NULL},
+    {"check S1 --rules exact --seeds 1..40",
+     "enumerated\nfailure S1 seed 0" FAILS,
+     "S1 does not fail as the first shard says"},
+    {"check S1 --rules exact --seeds 1..40",
+     "enumerated\nfailure none seed 0" FAILS, CLAIMS},
+    {"check S1 --rules exact --seeds 1..40",
+     "enumerated\nfailure S2 seed 0" FAILS, CLAIMS},
+    {"check S1 --rules exact --seeds 1..40",
+     "enumerated\nfailure S1 seed 0 exit 2 scenario 2\na\n", CLAIMS},
+};
+
+static void
+expect_forged(const struct forged *f, uint32_t shard, const char *complaint)
+{
+    struct captured said;
+    FILE *file = merge_begin_file("profsim result 1", f->asked, shard, 4);
+
+    fprintf(file, "spent 5 ms\n%s", f->lines);
+    merge_end_file(file);
+    said = merge_files();
+    merge_expect_exit(&said, complaint != NULL ? 1 : 6);
+    merge_expect(&said, complaint != NULL, "profsim: ");
+    if (complaint != NULL)
+        merge_expect(&said, true, "%s", complaint);
+    captured_free(&said);
+}
+
+void
+merge_forged_campaigns(void)
+{
+    for (size_t i = 0; i < sizeof forged / sizeof *forged; i++) {
+        const bool checks = strstr(forged[i].lines, "enumerated") != NULL;
+
+        expect_forged(&forged[i], checks ? 0 : 1, forged[i].complaint);
+        if (checks)
+            expect_forged(&forged[i], 2, CLAIMS);
     }
 }

@@ -75,6 +75,7 @@ void merge_campaigns(void);
 void merge_two_of_a_shard(void);
 void merge_three_of_a_shard(void);
 void merge_first_failure(void);
+void merge_forged_campaigns(void);
 
 /* The test in shard_campaigns.c. */
 void merge_real_campaigns(void);

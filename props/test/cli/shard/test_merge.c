@@ -384,6 +384,11 @@ TEST(the_first_failure_is_looked_at)
     merge_first_failure();
 }
 
+TEST(a_result_that_no_shard_writes_is_refused)
+{
+    merge_forged_campaigns();
+}
+
 TEST(shards_do_what_the_whole_campaign_does)
 {
     merge_real_campaigns();

@@ -308,6 +308,11 @@ TEST(a_forged_line_is_refused_with_its_place)
 #define LIST ROWS "list 0123456789abcdef\nitems 9\n"
 #define ROW  LIST "row 4 exit 2 bytes 2\na\n"
 
+#define MOST_ROWS                                                             \
+    CLI_ROWS_FIRST "\nversion 1\nprogram ab\nasked make mutants\nshard 2/3\n" \
+                   "spent 5\nlist 0123456789abcdef\nitems 65536\n"            \
+                   "row 65533 exit 5 bytes 1\n\n"
+
 static const struct forged forged_rows[] = {
     {"profsim result 1\n", 1},
     {ROWS "list 0123\n", 7},
@@ -335,6 +340,12 @@ TEST(a_forged_row_is_refused_with_its_place)
     assert_int_equal(rows.rows[4].exit_code, CLI_BROKEN);
     assert_string_equal(rows.rows[4].text, "a\n");
     assert_null(rows.rows[1].text);
+    cli_rows_free(&rows);
+    write_forged(MOST_ROWS);
+    assert_true(cli_rows_read(&rows, path));
+    assert_int_equal(rows.count, CLI_ROWS_MAX);
+    assert_int_equal(rows.rows[65533].exit_code, CLI_NONDETERMINISM);
+    assert_string_equal(rows.rows[65533].text, "\n");
     cli_rows_free(&rows);
     for (size_t i = 0; i < sizeof forged_rows / sizeof *forged_rows; i++) {
         write_forged(forged_rows[i].text);
