@@ -112,6 +112,12 @@ real_posix_memalign(void **to, size_t alignment, size_t bytes)
     return 0;
 }
 
+static size_t
+real_usable_size(void *address)
+{
+    return (uintptr_t)address + 7;
+}
+
 static bool is_hidden; /* malloc is not yet known */
 
 void
@@ -134,6 +140,7 @@ embed_resolve(void *function, const char *name, const char *version)
         REAL("pvalloc", real_valloc),
         REAL("posix_memalign", real_posix_memalign),
         REAL("free", real_free),
+        REAL("malloc_usable_size", real_usable_size),
     };
 
     (void)version;
@@ -267,6 +274,14 @@ TEST(a_resize_is_told_of_both_places)
     assert_int_equal(told_bytes, 0);
 }
 
+TEST(the_usable_bytes_are_those_that_malloc_says)
+{
+    char block;
+
+    (void)state;
+    assert_int_equal(embed_usable_bytes(&block), (uintptr_t)&block + 7);
+}
+
 TEST(inside_the_recorder_malloc_is_the_real_one)
 {
     void *volatile block;
@@ -358,7 +373,6 @@ TEST(before_malloc_is_known_memory_is_given_once)
     unsigned char *kept;
     void *place = NULL;
 
-    (void)state;
     is_hidden = true;
     embed_heap_resolve();
     early = 0;
@@ -368,6 +382,7 @@ TEST(before_malloc_is_known_memory_is_given_once)
                      i > 0 ? place_behind(blocks[i - 1], sizes[i - 1]) : NULL);
     }
     assert_int_equal(early, 8);
+    assert_false(embed_inside);
     assert_null(aligned_alloc(2 * ALIGN, 10));
     assert_non_null(aligned_alloc(ALIGN, 10));
     assert_null(memalign(2 * ALIGN, 10));

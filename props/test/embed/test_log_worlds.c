@@ -257,6 +257,7 @@ call(void)
 static void
 call_rarely(void)
 {
+    const int before = errno;
     uint64_t forgotten;
 
     switch (sim_rng_below(rng, 5)) {
@@ -265,7 +266,9 @@ call_rarely(void)
         if (!log_world.is_barred)
             log_model_unload(model, &log_world.now);
         forgotten = log_world.forgotten;
+        errno = before;
         embed_on_unload();
+        assert_true(log_world.is_barred || errno == before);
         assert_int_equal(log_world.forgotten, forgotten + 1);
         log_world.is_barred = false;
         break;

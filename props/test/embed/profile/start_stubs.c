@@ -51,7 +51,6 @@ NOTES(embed_heap_resolve, 'H')
 NOTES(profile_threads_resolve, 'T')
 NOTES(profile_waits_start, 'W')
 NOTES(profile_agent_start, 'A')
-NOTES(profile_agent_end, 'E')
 NOTES(embed_unwind_start, 'u')
 NOTES(profile_threads_start, 't')
 NOTES(profile_cpu_begin, 'c')
@@ -62,6 +61,17 @@ NOTES_ANYWHERE(profile_waits_after_fork_child, 'w')
 NOTES_ANYWHERE(profile_dump_after_fork_child, 'd')
 NOTES_ANYWHERE(embed_stacks_reclaim, 's')
 NOTES_ANYWHERE(profile_rights_after_fork_child, 'r')
+
+void
+profile_agent_end(void)
+{
+    int cancelling;
+
+    CHECK(embed_inside);
+    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelling);
+    CHECK(cancelling == PTHREAD_CANCEL_DISABLE);
+    (void)note('E');
+}
 
 bool
 embed_stacks_start(void)
@@ -197,7 +207,8 @@ int
 __wrap_clock_gettime(clockid_t which, struct timespec *to)
 {
     CHECK(which == CLOCK_MONOTONIC);
-    *to = (struct timespec){.tv_sec = 5, .tv_nsec = STUBS.clock_ns};
+    *to = (struct timespec){.tv_sec = 5 + STUBS.clock_ns / 1000000000,
+                            .tv_nsec = STUBS.clock_ns % 1000000000};
     return 0;
 }
 

@@ -186,7 +186,10 @@ TEST_WITH(agent_begin, NULL, an_agent_that_is_slow_to_end_still_ends)
     for (int i = 0; i < 10000 && profile_agent_is_running(); i++)
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     assert_false(profile_agent_is_running());
-    profile_agent_after_fork_child(true); /* as if nothing had been */
+    profile_agent_after_fork_child(true);
+    assert_int_equal(agent_begin(state), 0); /* a child's agent serves */
+    agent_expect(agent_client("status\n"), "OK\nis fine");
+    assert_int_equal(agent_end(state), 0);
 }
 
 static int clock_reads;

@@ -19,7 +19,7 @@
 #define STUBS start_stubs
 
 static char seen_early[64];
-static bool must_end;
+static bool must_end, must_not_end;
 
 /* Runs before the constructor of start.c. */
 __attribute__((constructor(101))) static void
@@ -252,6 +252,8 @@ fork_outside(void)
     CHECK(atomic_load(&profile.is_idle_child));
     STUBS.clock_ns += 1000; /* later, a process with the same number */
     expect_other_seeds();
+    STUBS.clock_ns += 1000000000;
+    expect_other_seeds();
     STUBS.had_others = true;
     go_on(")wdsrgphnx"); /* a lock of theirs may be held */
     memset(STUBS.seen, 0, sizeof STUBS.seen);
@@ -309,7 +311,7 @@ look_at_end(void)
 {
     if (must_end)
         _exit(strcmp(STUBS.seen, "E") != 0);
-    if (profile.config.folder[0] == '!')
+    if (must_not_end)
         _exit(STUBS.seen[0] != '\0');
 }
 
@@ -321,6 +323,7 @@ end_with_files(void)
     CHECK(begin_first());
     strcpy(profile.config.folder, end_folder);
     must_end = end_folder[0] == '/';
+    must_not_end = !must_end;
     embed_inside = end_folder[0] == '!';
     memset(STUBS.seen, 0, sizeof STUBS.seen);
     exit(2);
@@ -330,6 +333,7 @@ static void
 end_off(void)
 {
     strcpy(profile.config.folder, "!");
+    must_not_end = true;
     memset(STUBS.seen, 0, sizeof STUBS.seen);
     exit(2);
 }
@@ -339,6 +343,8 @@ TEST(who_ends_writes_files_where_there_is_a_folder)
     end_folder = "/";
     expect_in_child(end_with_files);
     end_folder = "!"; /* in a handler that interrupted the profiler */
+    expect_in_child(end_with_files);
+    end_folder = ""; /* there is nowhere to write to */
     expect_in_child(end_with_files);
     expect_in_child(end_off);
 }

@@ -109,7 +109,7 @@ static char seen_first[sizeof seen];
 
 /* Before the hooks were first called, free a block that libc allocated
  * directly. */
-__attribute__((constructor(101))) static void
+__attribute__((constructor(102))) static void
 free_first(void)
 {
     void *volatile block = __libc_malloc(10);

@@ -1,13 +1,16 @@
 /*
  * test_stack_memory.c -- for which pages of a stack, and for how many, the
  * unwinder asks the system whether they are readable. The addresses are made
- * up, below the thread's control block, and system calls are stubs.
+ * up, below the thread's control block, and system calls are stubs. Also, which
+ * of libc's functions the hooks call.
  */
+#include <dlfcn.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <string.h>
 #include <sys/syscall.h>
 
+#include "hooks.h"
 #include "stack_memory.h"
 #include "unit_test.h"
 
@@ -227,6 +230,47 @@ TEST_WITH(set_out, NULL, another_stack_grows_as_it_is_walked)
     gap = high + 2 * PAGE;
     assert_int_equal(grow(high + 5 * PAGE, false), 3);
     assert_int_equal(memory.bounds.high, gap);
+}
+
+/* ---- the real functions ---- */
+
+typedef void function(void);
+
+static function *
+resolve(const char *name, const char *version)
+{
+    function *found = (function *)(uintptr_t)1;
+
+    embed_resolve(&found, name, version);
+    return found;
+}
+
+static function *
+as_function(void *found)
+{
+    function *as;
+
+    memcpy(&as, &found, sizeof as);
+    return as;
+}
+
+/* libc has two versions of this one. */
+TEST(a_function_is_found_in_its_version)
+{
+    const char name[] = "pthread_cond_wait";
+    void *const usual = dlsym(RTLD_NEXT, name);
+    void *const old = dlvsym(RTLD_NEXT, name, "GLIBC_2.2.5");
+
+    (void)state;
+    assert_non_null(usual);
+    assert_ptr_equal(resolve(name, NULL), as_function(usual));
+    assert_ptr_equal(resolve(name, "GLIBC_2.3.2"), as_function(usual));
+    if (old != NULL) /* on x86-64 */
+        assert_ptr_not_equal(old, usual);
+    if (old != NULL)
+        assert_ptr_equal(resolve(name, "GLIBC_2.2.5"), as_function(old));
+    assert_ptr_equal(resolve(name, "GLIBC_0.0"), as_function(usual));
+    assert_null(resolve("pthread_no_such_function", NULL));
 }
 
 int
