@@ -24,8 +24,8 @@ struct naming {
     const struct model_pprof *profile;
     struct cli_map string_of; /* hash of a text -> its number */
     struct cli_map function_of;
-    uint64_t strings; /* so far */
-    uint64_t functions;
+    uint64_t strings;      /* so far */
+    uint64_t functions;    /* the largest id */
     struct cli_proto tail; /* functions and strings to append */
     bool failed;
 };
@@ -56,6 +56,18 @@ string_of(struct naming *naming, const char *text)
         naming->failed = true;
     cli_proto_text(&naming->tail, STRING, text);
     return naming->strings++;
+}
+
+/* returns: the largest id of a function; ids may have gaps */
+static uint64_t
+largest_function(const struct model_pprof *profile)
+{
+    uint64_t largest = 0;
+
+    for (size_t i = 0; i < profile->functions_count; i++)
+        if (profile->functions[i].id > largest)
+            largest = profile->functions[i].id;
+    return largest;
 }
 
 static uint64_t
@@ -202,7 +214,7 @@ name_all(struct naming *naming, const uint8_t *bytes, size_t bytes_count)
     if (names != NULL) {
         symbols = cli_names_symbols(names);
         naming->strings = profile->strings_count;
-        naming->functions = profile->functions_count;
+        naming->functions = largest_function(profile);
         good = copy_fields(naming, bytes, bytes + bytes_count, &symbols);
     }
     cli_names_close(names);

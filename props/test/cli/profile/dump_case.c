@@ -127,11 +127,11 @@ put_code(struct dump_profile *to)
 }
 
 static void
-put_locations(struct dump_profile *to, enum dump_names names)
+put_locations(struct dump_profile *to, uint64_t function, enum dump_names names)
 {
     const bool named = names == DUMP_OF_CODE;
     static struct dump_profile one;
-    const uint64_t line[] = {11, 77};
+    const uint64_t line[] = {function, 77};
     const uint64_t places[][3] = {
         {70000, named ? 300 : 7, named ? dump_here() + 1 : 0x1100},
         {5, named ? 300 : 7, named ? dump_here() : 0x1200},
@@ -155,7 +155,8 @@ dump_make(struct dump_profile *to, uint64_t seed, enum dump_names names)
     const bool named = names == DUMP_OF_CODE;
     const uint64_t types[][2] = {{1, 2}, {3, 4}};
     const uint64_t library[] = {7, 0x1000, 0x2000, 0x3000, 7};
-    const uint64_t function[] = {11, 5, 11, 6};
+    /* It is not the first number that a new one could have. */
+    const uint64_t function[] = {seed % 2 == 0 ? 11 : 2, 5, 11, 6};
     char self[4096];
 
     to->count = 0;
@@ -173,7 +174,7 @@ dump_make(struct dump_profile *to, uint64_t seed, enum dump_names names)
     put_message(to, 3, library, 5);
     if (named)
         put_code(to);
-    put_locations(to, names);
+    put_locations(to, function[0], names);
     put_message(to, 5, function, 4);
     for (size_t i = 0; i < sizeof strings / sizeof *strings; i++)
         put_bytes(to, 6, strings[i], strlen(strings[i]));

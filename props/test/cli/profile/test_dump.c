@@ -190,7 +190,7 @@ TEST(functions_of_one_name_are_told_apart_by_their_files)
     expect_named(&profile, 5, "test_dump.c");
     expect_named(&profile, 70000, "test_dump.c");
     expect_named(&profile, 9, "dump_case.c");
-    assert_int_equal(model_pprof_location(&profile, 8)->function, 11);
+    assert_int_equal(model_pprof_location(&profile, 8)->function, 2);
     assert_int_equal(model_pprof_location(&profile, 5)->function,
                      model_pprof_location(&profile, 70000)->function);
     assert_int_equal(model_pprof_location(&profile, 5)->address, dump_here());
