@@ -198,7 +198,7 @@ show_heap(const struct cli_heap_report *report, const char *folder,
         good = tree != NULL;
     }
     if (good && words->folded)
-        cli_graphs_folded(stdout, tree, words->by);
+        good = cli_graphs_folded(stdout, tree, words->by);
     else if (good)
         good = cli_heap_report_print(report);
     if (!good) {

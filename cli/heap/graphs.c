@@ -29,8 +29,9 @@ printable(const char *name)
     return NULL;
 }
 
-/* Write a name with some of its bytes replaced. */
-static void
+/* Write a name with some of its bytes replaced. returns: false if there is no
+ * memory */
+static bool
 put_name(FILE *file, const char *name, const char *(*replace)(char byte))
 {
     char *text = printable(name);
@@ -44,6 +45,7 @@ put_name(FILE *file, const char *name, const char *(*replace)(char byte))
             fputc(*at, file);
     }
     free(text);
+    return text != NULL;
 }
 
 /* ---- collapsed ---- */
@@ -54,34 +56,39 @@ replace_folded(char byte)
     return byte == ';' ? ":" : NULL;
 }
 
-static void
+static bool
 put_path(FILE *file, const struct cli_tree_node *nodes, uint32_t node)
 {
     uint32_t path[CLI_CALLS_MAX + 1];
     uint32_t depth = 0;
+    bool good = true;
 
     for (; node != 0; node = nodes[node].parent)
         path[depth++] = node;
     while (depth > 0) {
-        put_name(file, nodes[path[--depth]].function, replace_folded);
+        good = put_name(file, nodes[path[--depth]].function, replace_folded) &&
+               good;
         fputs(depth > 0 ? ";" : "", file);
     }
+    return good;
 }
 
-void
+bool
 cli_graphs_folded(FILE *file, const struct cli_call_tree *tree,
                   enum cli_measure measure)
 {
     uint32_t count;
     const struct cli_tree_node *nodes = cli_call_tree_nodes(tree, &count);
+    bool good = true;
 
     for (uint32_t i = cli_call_tree_next(tree, 0); i != 0;
          i = cli_call_tree_next(tree, i)) {
         if (nodes[i].self[measure].bytes == 0)
             continue;
-        put_path(file, nodes, i);
+        good = put_path(file, nodes, i) && good;
         fprintf(file, " %" PRIu64 "\n", nodes[i].self[measure].bytes);
     }
+    return good;
 }
 
 /* ---- speedscope ---- */
@@ -94,12 +101,15 @@ replace_json(char byte)
     return byte == '\\' ? "\\\\" : NULL;
 }
 
-static void
+static bool
 put_json(FILE *file, const char *name)
 {
+    bool good;
+
     fputc('"', file);
-    put_name(file, name, replace_json);
+    good = put_name(file, name, replace_json);
     fputc('"', file);
+    return good;
 }
 
 /* Write one profile: a sample, with its bytes, for each node that counts
@@ -141,21 +151,22 @@ put_samples(FILE *file, const struct cli_call_tree *tree,
     fputs("]}", file);
 }
 
-void
+bool
 cli_graphs_speedscope(FILE *file, const struct cli_call_tree *tree,
                       const char *name)
 {
     uint32_t count;
     const char *const *names = cli_call_tree_names(tree, &count);
+    bool good;
 
     fputs("{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","
           "\n\"exporter\":\"profsim\",\"name\":",
           file);
-    put_json(file, name);
+    good = put_json(file, name);
     fputs(",\"activeProfileIndex\":0,\n\"shared\":{\"frames\":[", file);
     for (uint32_t i = 0; i < count; i++) {
         fputs(i > 0 ? ",\n{\"name\":" : "{\"name\":", file);
-        put_json(file, names[i]);
+        good = put_json(file, names[i]) && good;
         fputc('}', file);
     }
     fputs("]},\n\"profiles\":[", file);
@@ -164,6 +175,7 @@ cli_graphs_speedscope(FILE *file, const struct cli_call_tree *tree,
         put_samples(file, tree, (enum cli_measure)i);
     }
     fputs("]}\n", file);
+    return good;
 }
 
 /* ---- flames ---- */
@@ -215,14 +227,16 @@ colour_of(const char *name)
 }
 
 /* Write as much of a name as fits. A character takes at least one byte, so
- * bytes are an upper bound of its width. */
-static void
+ * bytes are an upper bound of its width. returns: false if there is no memory
+ */
+static bool
 put_label(FILE *file, const char *function, uint64_t tenths)
 {
     char *text = printable(function);
     const size_t fits = tenths / 10 / LETTER;
     char label[WIDTH / LETTER + 8];
     size_t length = text != NULL ? strlen(text) : 0;
+    bool good = text != NULL;
 
     if (length > fits)
         length = fits > 2 ? fits - 2 : 0;
@@ -232,20 +246,22 @@ put_label(FILE *file, const char *function, uint64_t tenths)
     if (length >= 2) {
         snprintf(label, sizeof label, "%.*s%s", (int)length, text,
                  length < strlen(text) ? ".." : "");
-        put_name(file, label, replace_xml);
+        good = put_name(file, label, replace_xml);
     }
     free(text);
+    return good;
 }
 
-static void
+static bool
 put_box(FILE *file, const struct cli_tree_node *node, enum cli_measure measure,
         uint64_t left, uint64_t right, uint64_t all)
 {
     const struct sim_heap_count total = node->total[measure];
     const uint32_t y = TOP + node->depth * ROW;
+    bool good;
 
     fputs("<g><title>", file);
-    put_name(file, node->function, replace_xml);
+    good = put_name(file, node->function, replace_xml);
     fprintf(file,
             "\n%" PRIu64 " bytes in %" PRIu64 " objects, %.2f %%</title>"
             "<rect x=\"%" PRIu64 ".%" PRIu64 "\" y=\"%" PRIu32
@@ -258,25 +274,27 @@ put_box(FILE *file, const struct cli_tree_node *node, enum cli_measure measure,
     if (right - left >= 10 * 3 * LETTER) {
         fprintf(file, "<text x=\"%" PRIu64 "\" y=\"%" PRIu32 "\">",
                 left / 10 + 3, y + ROW - 5);
-        put_label(file, node->function, right - left - 60);
+        good = put_label(file, node->function, right - left - 60) && good;
         fputs("</text>", file);
     }
     fputs("</g>\n", file);
+    return good;
 }
 
-/* Write the boxes from left to right, each below its parent's. returns: the
- * deepest row */
-static uint32_t
+/* Write the boxes from left to right, each below its parent's. out: *deepest
+ * row. returns: false if there is no memory */
+static bool
 put_boxes(FILE *file, const struct cli_call_tree *tree,
-          enum cli_measure measure)
+          enum cli_measure measure, uint32_t *deepest)
 {
     uint32_t count;
     const struct cli_tree_node *nodes = cli_call_tree_nodes(tree, &count);
     const uint64_t all = nodes[0].total[measure].bytes;
     uint64_t at[CLI_CALLS_MAX + 2] = {0}; /* by depth */
-    uint32_t deepest = 0;
     uint32_t i = 0;
+    bool good = true;
 
+    *deepest = 0;
     while (all > 0) {
         const uint64_t bytes = nodes[i].total[measure].bytes;
         const uint32_t depth = nodes[i].depth;
@@ -287,23 +305,25 @@ put_boxes(FILE *file, const struct cli_call_tree *tree,
         at[depth] += bytes;
         if (right - left >= LEAST_TENTHS) {
             if (file != NULL)
-                put_box(file, &nodes[i], measure, left, right, all);
-            deepest = depth > deepest ? depth : deepest;
+                good =
+                    put_box(file, &nodes[i], measure, left, right, all) && good;
+            *deepest = depth > *deepest ? depth : *deepest;
         }
         i = cli_call_tree_next(tree, i);
         if (i == 0)
             break;
     }
-    return deepest;
+    return good;
 }
 
-void
+bool
 cli_graphs_flames(FILE *file, const struct cli_call_tree *tree,
                   enum cli_measure measure, const char *name)
 {
     static const char *const titles[CLI_MEASURES] = {
         "in use at the peak", "never freed", "allocated in all"};
-    const uint32_t deepest = put_boxes(NULL, tree, measure);
+    uint32_t deepest;
+    bool good = put_boxes(NULL, tree, measure, &deepest);
 
     fprintf(file,
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
@@ -313,10 +333,11 @@ cli_graphs_flames(FILE *file, const struct cli_call_tree *tree,
             "<rect width=\"100%%\" height=\"100%%\" fill=\"#fffdf8\"/>\n"
             "<text x=\"10\" y=\"24\" font-size=\"15\">",
             WIDTH, TOP + (deepest + 1) * ROW + 10);
-    put_name(file, name, replace_xml);
+    good = put_name(file, name, replace_xml) && good;
     fprintf(file, ": bytes %s</text>\n", titles[measure]);
-    put_boxes(file, tree, measure);
+    good = put_boxes(file, tree, measure, &deepest) && good;
     fputs("</svg>\n", file);
+    return good;
 }
 
 /* ---- files ---- */
@@ -334,29 +355,25 @@ static const char *const graph_files[GRAPHS] = {
     "peak.folded", "heap.speedscope.json", "peak.svg", "exit.svg",
     "allocs.svg"};
 
-static void
+static bool
 put_graph(FILE *file, enum graph graph, const struct cli_call_tree *tree,
           const char *name)
 {
     switch (graph) {
     case FOLDED:
-        cli_graphs_folded(file, tree, CLI_BY_PEAK);
-        break;
+        return cli_graphs_folded(file, tree, CLI_BY_PEAK);
     case SPEEDSCOPE:
-        cli_graphs_speedscope(file, tree, name);
-        break;
+        return cli_graphs_speedscope(file, tree, name);
     case PEAK_FLAMES:
-        cli_graphs_flames(file, tree, CLI_BY_PEAK, name);
-        break;
+        return cli_graphs_flames(file, tree, CLI_BY_PEAK, name);
     case EXIT_FLAMES:
-        cli_graphs_flames(file, tree, CLI_BY_EXIT, name);
-        break;
+        return cli_graphs_flames(file, tree, CLI_BY_EXIT, name);
     case ALLOCS_FLAMES:
-        cli_graphs_flames(file, tree, CLI_BY_ALLOCS, name);
-        break;
+        return cli_graphs_flames(file, tree, CLI_BY_ALLOCS, name);
     case GRAPHS:
         break;
     }
+    return false;
 }
 
 /* returns: NULL; why it is not written */
@@ -369,11 +386,12 @@ write_graph(const char *path, enum graph graph,
     char *bytes = NULL;
     size_t bytes_count = 0;
     FILE *memory = open_memstream(&bytes, &bytes_count);
+    bool good;
 
     if (memory == NULL)
         return why;
-    put_graph(memory, graph, tree, name);
-    if (fclose(memory) == 0)
+    good = put_graph(memory, graph, tree, name);
+    if (fclose(memory) == 0 && good)
         why = props_output_write(&output, bytes, bytes_count);
     free(bytes);
     return why;

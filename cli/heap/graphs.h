@@ -11,16 +11,20 @@
 
 #include "call_tree.h"
 
+/*
+ * These write to a stream, and return false if there was no memory for a name.
+ */
+
 /* Write lines `root;caller;leaf BYTES`, sorted. */
-void cli_graphs_folded(FILE *file, const struct cli_call_tree *tree,
+bool cli_graphs_folded(FILE *file, const struct cli_call_tree *tree,
                        enum cli_measure measure);
 
 /* in: name, of what was recorded; columns are the measures */
-void cli_graphs_speedscope(FILE *file, const struct cli_call_tree *tree,
+bool cli_graphs_speedscope(FILE *file, const struct cli_call_tree *tree,
                            const char *name);
 
 /* Write one SVG file without scripts or references to other files. */
-void cli_graphs_flames(FILE *file, const struct cli_call_tree *tree,
+bool cli_graphs_flames(FILE *file, const struct cli_call_tree *tree,
                        enum cli_measure measure, const char *name);
 
 /*

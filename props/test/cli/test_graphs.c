@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "folder.h"
 #include "graphs.h"
 #include "small_recording.h"
 #include "unit_test.h"
@@ -90,6 +91,18 @@ release(struct made *made)
     sim_recording_close(made->recording);
 }
 
+static int refused_stream; /* counted down, fails at 1; 0: off */
+
+FILE *__real_open_memstream(char **text, size_t *bytes);
+FILE *__wrap_open_memstream(char **text, size_t *bytes);
+FILE *
+__wrap_open_memstream(char **text, size_t *bytes)
+{
+    if (refused_stream > 0 && --refused_stream == 0)
+        return NULL;
+    return __real_open_memstream(text, bytes);
+}
+
 /* Return what one of the writers prints; the caller frees it. */
 static char *
 print(const struct made *made, char form)
@@ -100,13 +113,13 @@ print(const struct made *made, char form)
 
     assert_non_null(file);
     if (form == 'p')
-        cli_graphs_folded(file, made->tree, CLI_BY_PEAK);
+        assert_true(cli_graphs_folded(file, made->tree, CLI_BY_PEAK));
     else if (form == 'e')
-        cli_graphs_folded(file, made->tree, CLI_BY_EXIT);
+        assert_true(cli_graphs_folded(file, made->tree, CLI_BY_EXIT));
     else if (form == 's')
-        cli_graphs_flames(file, made->tree, CLI_BY_PEAK, "x<y");
+        assert_true(cli_graphs_flames(file, made->tree, CLI_BY_PEAK, "x<y"));
     else
-        cli_graphs_speedscope(file, made->tree, "x\"y");
+        assert_true(cli_graphs_speedscope(file, made->tree, "x\"y"));
     assert_int_equal(fclose(file), 0);
     return text;
 }
@@ -349,8 +362,139 @@ TEST(each_of_many_stacks_has_its_own_place_in_the_tree)
     sim_recording_close(recording);
 }
 
+enum { FILES = 5, FILE_BYTES = 1 << 14 };
+
+/* Read and remove the files. returns: how many there are before one that is
+ * missing; those behind it must be missing, too */
+static int
+take_files(char texts[FILES][FILE_BYTES])
+{
+    static const char *const files[FILES] = {"peak.folded",
+                                             "heap.speedscope.json", "peak.svg",
+                                             "exit.svg", "allocs.svg"};
+    int count = 0;
+
+    for (int i = 0; i < FILES; i++) {
+        char path[64];
+        FILE *file;
+
+        folder_path(path, sizeof path, files[i]);
+        file = fopen(path, "rb");
+        if (file == NULL)
+            continue;
+        assert_int_equal(count, i);
+        count++;
+        memset(texts[i], 0, FILE_BYTES);
+        assert_true(fread(texts[i], 1, FILE_BYTES - 1, file) > 0);
+        assert_int_equal(fclose(file), 0);
+        assert_int_equal(remove(path), 0);
+    }
+    return count;
+}
+
+/* A name for which there is no memory is not left out: its file is not
+ * written, and those before are whole. */
+TEST(each_file_is_whole_or_not_written_without_memory)
+{
+    static const uint64_t sizes[] = {500, 300, 200};
+    static char whole[FILES][FILE_BYTES];
+    static char texts[FILES][FILE_BYTES];
+    struct made made;
+    bool good = false;
+
+    make(&made, sizes);
+    assert_true(cli_graphs_write(folder, made.tree, "x"));
+    assert_int_equal(take_files(whole), FILES);
+    for (int request = 1; !good; request++) {
+        int written;
+
+        assert_true(request < 200);
+        refused_stream = request;
+        good = cli_graphs_write(folder, made.tree, "x");
+        assert_int_equal(good, refused_stream > 0);
+        refused_stream = 0;
+        written = take_files(texts);
+        assert_int_equal(written == FILES, good);
+        assert_memory_equal(texts, whole, (size_t)written * FILE_BYTES);
+    }
+    release(&made);
+}
+
+/* returns: the number behind the first `name="`; *at: behind it */
+static double
+attribute(const char **at, const char *name)
+{
+    char text[32];
+
+    snprintf(text, sizeof text, " %s=\"", name);
+    *at = strstr(*at, text);
+    assert_non_null(*at);
+    *at += strlen(text);
+    return strtod(*at, NULL);
+}
+
+/* returns: the lower edge of a box; *cut: counts labels that end with
+ * two dots */
+static double
+expect_label(const char *box, uint32_t *cut)
+{
+    const char *const end = strstr(box, "</g>");
+    const char *label = strstr(box, "<text");
+    const char *at = box;
+    char title[64];
+    char want[80];
+    const double edge = attribute(&at, "y") + 17;
+    const double width = attribute(&at, "width");
+    size_t fits;
+
+    assert_int_equal(sscanf(box, "<g><title>%63[^\n]", title), 1);
+    assert_int_equal(label != NULL && label < end, width >= 21);
+    fits = width >= 21 ? (size_t)(width * 10 + 0.5 - 60) / 10 / 7 : 0;
+    snprintf(want, sizeof want, ">%s</text>", title);
+    if (width >= 21 && strlen(title) > fits) {
+        (*cut)++;
+        fits = fits > 3 ? fits - 2 : 0;
+        snprintf(want, sizeof want, ">%.*s%s</text>", (int)fits, title,
+                 fits > 0 ? ".." : "");
+    }
+    if (width >= 21 && strchr(title, '&') == NULL) /* that of all syntax */
+        assert_memory_equal(strchr(label, '>'), want, strlen(want));
+    return edge;
+}
+
+/* Each box lies in the picture; a label is as long as it fits, of seven pixels
+ * a letter. */
+TEST(labels_and_boxes_fit)
+{
+    uint32_t cut = 0;
+
+    for (uint64_t part = 1; part < 60; part++) {
+        const uint64_t sizes[] = {3, 1000 - part, part};
+        struct made made;
+        const char *at;
+        char *text;
+        double height;
+        double lowest = 0;
+
+        make(&made, sizes);
+        text = print(&made, 's');
+        at = text;
+        assert_true(attribute(&at, "width") == 1200);
+        height = attribute(&at, "height");
+        while ((at = strstr(at, "<g>")) != NULL) {
+            const double edge = expect_label(at++, &cut);
+
+            lowest = edge > lowest ? edge : lowest;
+        }
+        assert_true(height == lowest + 10);
+        free(text);
+        release(&made);
+    }
+    assert_true(cut > 10);
+}
+
 int
 main(void)
 {
-    return tests_run(NULL, NULL);
+    return tests_run(folder_make, folder_remove);
 }
