@@ -45,6 +45,37 @@ TEST(a_part_that_is_broken_inside_is_refused)
            "a line has no function");
 }
 
+/* Ids need not count from 1, nor be in order; but each is one thing's alone. */
+TEST(an_id_is_any_number_but_0_and_of_one_thing)
+{
+    EXPECT(PROFILE("\x22\x02\x08\x05\x22\x02\x08\x09\x22\x02\x08\x01"
+                   "\x12\x06\x08\x01\x08\x09\x08\x05"),
+           NULL);
+    EXPECT(PROFILE("\x22\x02\x08\x05\x22\x02\x08\x09\x12\x02\x08\x07"),
+           "a sample has an unknown location");
+    EXPECT(PROFILE("\x22\x02\x08\x05\x22\x02\x08\x09\x12\x02\x08\x01"),
+           "a sample has an unknown location");
+    EXPECT(PROFILE("\x22\x00"), "a location's id is 0 or taken");
+    EXPECT(PROFILE("\x22\x02\x08\x05\x22\x02\x08\x05"),
+           "a location's id is 0 or taken");
+    EXPECT(PROFILE("\x2a\x02\x08\x05\x2a\x02\x08\x01"), NULL);
+    EXPECT(PROFILE("\x2a\x00"), "a function's id is 0 or taken");
+    EXPECT(PROFILE("\x2a\x02\x08\x05\x2a\x02\x08\x01\x2a\x02\x08\x05"),
+           "a function's id is 0 or taken");
+    EXPECT(PROFILE("\x1a\x02\x08\x05\x1a\x02\x08\x01"), NULL);
+    EXPECT(PROFILE("\x1a\x00"), "a mapping has no id");
+    EXPECT(PROFILE("\x1a\x02\x08\x05\x1a\x02\x08\x01\x1a\x02\x08\x05"),
+           "two mappings have one id");
+    EXPECT(PROFILE("\x1a\x02\x08\x05\x22\x04\x08\x01\x10\x04"),
+           "a location has no mapping");
+    /* 2^40, of a function, a location and the sample at it */
+    EXPECT(PROFILE("\x2a\x07\x08\x80\x80\x80\x80\x80\x20"
+                   "\x22\x10\x08\x80\x80\x80\x80\x80\x20"
+                   "\x22\x07\x08\x80\x80\x80\x80\x80\x20"
+                   "\x12\x07\x08\x80\x80\x80\x80\x80\x20"),
+           NULL);
+}
+
 static void
 expect_period(const char *bytes, size_t bytes_count, int64_t period)
 {

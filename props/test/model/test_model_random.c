@@ -11,6 +11,7 @@
 #include <stdio.h>
 
 #include "log_builder.h"
+#include "sampling.h"
 #include "unit_test.h"
 
 enum life { LIFE_USED, LIFE_DROPPED, LIFE_DEAD, LIFE_GONE };
@@ -319,6 +320,82 @@ TEST(on_faulty_logs_the_oracles_agree_wherever_the_heap_is_known)
     assert_true(world.unknown > 10000);
     assert_true(world.unknown < world.snapshots / 2);
     props_log_end(&world.builder);
+}
+
+/* ---- draws ---- */
+
+TEST(residues_are_counted_as_one_by_one)
+{
+    for (uint64_t rate = 1; rate < 7; rate++) {
+        for (unsigned place = 0; place < 9 * 14 * 14; place++) {
+            const uint64_t most = place % 9;
+            const struct model_draws draws = {.first = place / 9 % 14,
+                                              .count = place / 9 / 14};
+            uint64_t count = 0;
+
+            for (uint64_t i = 0; i < draws.count; i++)
+                count += (uint64_t)(draws.first + i) % rate <= most;
+            assert_int_equal(model_residues(draws, rate, most), count);
+        }
+    }
+}
+
+/* The number that, times an odd factor, is 1 modulo 2^64. */
+static uint64_t
+inverse(uint64_t factor)
+{
+    uint64_t number = factor; /* right in the last 3 bits; each step doubles */
+
+    for (int i = 0; i < 5; i++)
+        number *= 2 - factor * number;
+    return number;
+}
+
+static uint64_t
+before_xor(uint64_t z, int shift)
+{
+    uint64_t x = z;
+
+    for (int i = 0; i < 64 / shift + 1; i++)
+        x = z ^ x >> shift;
+    return x;
+}
+
+/* The state from which splitmix64 draws a number. */
+static uint64_t
+state_before(uint64_t drawn)
+{
+    uint64_t z = before_xor(drawn, 31);
+
+    z = before_xor(z * inverse(0x94d049bb133111ebU), 27);
+    z = before_xor(z * inverse(0xbf58476d1ce4e5b9U), 30);
+    return z - 0x9e3779b97f4a7c15U;
+}
+
+/* The draws on both sides of the edge below which they are rejected. */
+TEST(a_draw_is_rejected_if_it_is_one_too_many)
+{
+    static const uint64_t limits[] = {
+        3,         5, 1000003, (UINT64_C(1) << 32) + 1, (UINT64_C(1) << 63) + 1,
+        UINT64_MAX};
+
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+        const uint64_t limit = limits[i];
+        const uint64_t edge = (0 - limit) % limit; /* 2^64 mod limit */
+
+        for (uint64_t rest = edge - 1; rest != edge + 2; rest++) {
+            const uint64_t drawn = rest * inverse(limit);
+            const uint64_t first = state_before(drawn);
+            uint64_t at = first;
+            uint64_t value;
+
+            assert_true(model_draw_below(&at, limit, &value));
+            assert_int_equal(at == first + 0x9e3779b97f4a7c15U, rest >= edge);
+            if (rest >= edge)
+                assert_int_equal(value,
+                                 (uint64_t)((model_u128)drawn * limit >> 64));
+        }
+    }
 }
 
 int

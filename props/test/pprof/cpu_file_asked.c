@@ -1,6 +1,7 @@
 /* cpu_file_asked.c -- see cpu_file_asked.h. */
 #include "cpu_file_asked.h"
 
+#include <signal.h>
 #include <stdbool.h>
 
 #include "prof/gzip.h"
@@ -32,6 +33,8 @@ asked_start(struct asked *asked, void *packing, atomic_int *refuses_thread)
     static const uint32_t rates[] = {0, 1, 7, 100, 999};
     const uint32_t reason = asked_draw(8); /* from 4 on: none */
     enum prof_status status;
+    sigset_t before;
+    sigset_t after;
 
     asked->config = case_config();
     asked->config.hz = reason == 0 ? 1000001 : rates[asked_draw(5)];
@@ -48,8 +51,16 @@ asked_start(struct asked *asked, void *packing, atomic_int *refuses_thread)
     asked->since_ns = prof_process_time_ns();
     asked->ticks = 0;
     unwound = 0;
+    sigemptyset(&before);
+    if (reason % 2 == 0)
+        sigaddset(&before, SIGUSR2);
+    assert_int_equal(pthread_sigmask(SIG_SETMASK, &before, NULL), 0);
     status = prof_cpu_file_start(&cpu_file.file, &asked->config);
     atomic_store(refuses_thread, 0);
+    assert_int_equal(pthread_sigmask(SIG_BLOCK, NULL, &after), 0);
+    for (int number = 1; number < NSIG; number++)
+        assert_int_equal(sigismember(&after, number),
+                         sigismember(&before, number));
     if (reason == 3)
         prof_process_end();
     assert_int_equal(status == PROF_OK, reason >= 4);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace_map.h"
 #include "trace_reader.h"
 #include "trace_rows.h"
 #include "trace_script.h"
@@ -72,6 +73,66 @@ TEST(recorded_traces_are_accepted_with_their_number_of_events)
         assert_int_equal(trace.duplicate_seqs, 0);
         model_trace_release(&trace);
         free(bytes);
+    }
+}
+
+/* What a header says that is not of version 1.5. */
+TEST(a_header_is_of_a_version_or_of_no_trace)
+{
+    static const char none[] = "not a trace file";
+    static const struct {
+        char header[MODEL_TRACE_HEADER_BYTES + 1];
+        const char *reason;
+    } rows[] = {
+        {"go 1.5 trace", "trace is empty"},
+        {"go 1.7 trace", "unsupported trace version 1.7, only 1.5 is read"},
+        {"go 2.5 trace", "unsupported trace version 2.5, only 1.5 is read"},
+        {"go 9.9 trace", "unsupported trace version 9.9, only 1.5 is read"},
+        {"go 1.10 trace", "unsupported trace version 1.10, only 1.5 is read"},
+        {"go 1.50 trace", "unsupported trace version 1.50, only 1.5 is read"},
+        {"go 1.239 trace", "unsupported trace version 1.239, only 1.5 is read"},
+        {"go 1.0 trace", none},
+        {"go 1.x trace", none},
+        {"go 1./ trace", none},
+        {"go 1.: trace", none},
+        {"go 0.5 trace", none},
+        {"go :.5 trace", none},
+        {"go 1,5 trace", none},
+        {"gx 1.5 trace", none},
+        {"go 1.5: trace", none},
+        {"go 1.5/ trace", none},
+        {"go 1.2345 trace", none},
+        {"go 1.5 tracf", none},
+        {"go 1.5 trace.", none},
+        {"go 1.5 trace\0\0\0x", none},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct model_trace trace;
+
+        model_trace_init(&trace);
+        assert_int_equal(model_trace_read(&trace,
+                                          (const uint8_t *)rows[i].header,
+                                          MODEL_TRACE_HEADER_BYTES),
+                         ERROR);
+        if (strstr(trace.reason.text, rows[i].reason) == NULL)
+            fail_msg("%s: %s", rows[i].header, trace.reason.text);
+        model_trace_release(&trace);
+    }
+}
+
+/* An array that cannot double is not made larger, and not given up. */
+TEST(an_array_of_half_of_32_bits_does_not_grow)
+{
+    static const uint32_t most[] = {UINT32_MAX / 2 + 1, UINT32_MAX};
+    char item;
+
+    for (size_t i = 0; i < sizeof most / sizeof *most; i++) {
+        uint32_t room = most[i];
+
+        assert_null(model_trace_grow(&item, room, &room, 1));
+        assert_int_equal(room, most[i]);
+        assert_ptr_equal(model_trace_grow(&item, room - 1, &room, 1), &item);
     }
 }
 
