@@ -7,7 +7,10 @@
  * first choices fail is measured, so the curve is compared with the true
  * chances; how many runs shrinking took is not compared.
  */
+#include "engine.h"
+#include "placed.h"
 #include "reported.h"
+#include "slice_model.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -240,6 +243,193 @@ TEST(what_a_failure_does_not_depend_on_is_left_out)
 TEST(what_a_failure_depends_on_is_followed_through_threads)
 {
     check_report(&fixtures_reported[FIXTURES_CHAIN], (struct chances){1, 60});
+}
+
+/* ---- Which events a failure depends on ---- */
+
+static const struct sim_run *answer; /* what runs do; NULL: as they should */
+
+enum sim_end __real_sim_engine_run(struct sim_choices *choices,
+                                   struct sim_run *run);
+enum sim_end __wrap_sim_engine_run(struct sim_choices *choices,
+                                   struct sim_run *run);
+
+enum sim_end
+__wrap_sim_engine_run(struct sim_choices *choices, struct sim_run *run)
+{
+    if (answer == NULL)
+        return __real_sim_engine_run(choices, run);
+    *run = *answer;
+    return run->end;
+}
+
+enum { EVENTS = 24 };
+
+static uint32_t
+draw(uint32_t bound)
+{
+    static uint64_t state = 7;
+
+    state = state * 6364136223846793005U + 1442695040888963407U;
+    return (uint32_t)(state >> 33) % bound;
+}
+
+/* An event before `at`, or none. */
+static uint32_t
+draw_event(uint32_t at)
+{
+    return at == 0 || draw(3) == 0 ? TRACE_MAX : draw(at);
+}
+
+static void
+draw_trace(struct trace_event *trace, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        trace[i] = (struct trace_event){
+            .op =
+                draw(4) == 0 ? SIM_OP_THREAD : (enum sim_op)draw(SIM_OP_COUNT),
+            .thread = draw(SIM_THREADS_MAX),
+            .ok = draw(2) != 0,
+            .value = draw(SIM_THREADS_MAX),
+            .address = 64 * draw(5),
+            .from = draw_event(i),
+            .newest = draw_event(i),
+            .behind = draw(3) == 0,
+            .before = draw_event(i),
+            .what = draw(2) == 0 ? "create" : "join",
+        };
+    }
+}
+
+static struct sim_failure
+draw_failure(void)
+{
+    static const enum sim_failure_kind kinds[] = {
+        SIM_FAIL_RACE, SIM_FAIL_DEADLOCK, SIM_FAIL_LIVELOCK};
+    const uint32_t kind = draw(8);
+
+    return (struct sim_failure){.kind = kind < 3 ? kinds[kind] : SIM_FAIL_CHECK,
+                                .thread = draw(SIM_THREADS_MAX),
+                                .site = draw(8) != 0,
+                                .other_site = draw(8) == 0,
+                                .text = "it fails"};
+}
+
+static void
+check_slice(const struct trace_event *trace, uint32_t count)
+{
+    static bool want[TRACE_MAX];
+    static bool needed[TRACE_MAX];
+    const struct sim_failure failure = draw_failure();
+    uint32_t kept = slice_model(trace, count, &failure, want);
+    struct sim_run run = {.end = SIM_END_FAILED, .failure = failure};
+    struct sim_choice list[4];
+    struct sim_choices choices;
+    const uint32_t other = draw(8);
+
+    run.end = other == 1 ? SIM_END_COMPLETE : run.end;
+    run.failure.kind += other == 2;
+    run.failure.site += other == 3;
+    run.failure.text[0] = other == 4 ? 'I' : 'i';
+    if (kept < count && other >= 1 && other <= 4) {
+        kept = count; /* the run does not fail, or in another way */
+        memset(want, true, sizeof want);
+    }
+    memset(needed, other > 5, sizeof needed);
+    sim_choices_init(&choices, list, 4);
+    answer = &run;
+    assert_int_equal(sim_slice(trace, count, &failure, &choices, needed), kept);
+    answer = NULL;
+    assert_memory_equal(needed, want, count * sizeof *want);
+}
+
+TEST(a_slice_has_what_a_failure_depends_on_and_no_more)
+{
+    static struct trace_event trace[TRACE_MAX];
+
+    for (uint32_t i = 0; i < 10000; i++) {
+        const uint32_t count = 1 + draw(EVENTS);
+
+        draw_trace(trace, count);
+        check_slice(trace, count);
+    }
+    draw_trace(trace, TRACE_MAX); /* as many as there may be */
+    check_slice(trace, TRACE_MAX);
+}
+
+/* ---- Names of places ---- */
+
+struct place {
+    uintptr_t site;
+    char text[320];
+};
+
+static void
+note(struct place *place, uintptr_t site, const char *inner, int line)
+{
+    place->site = site;
+    snprintf(place->text, sizeof place->text, "%s%s:%d", inner, __FILE__, line);
+}
+
+/* returns: how many places there are whose text is known from the source */
+static uint32_t
+find_places(struct place *p)
+{
+    static const char dotted[] = "dotted.c:9 < ";
+    static const char chain[] = "inner.c:11 < middle.c:12 < ";
+    static const char around[] = "user.c:13 < ";
+    static const char longer[] = PLACED_LONG ":10 < user.c:14 < ";
+
+    note(&p[0], placed_here(), "", __LINE__);
+    note(&p[1], placed_in_system(), "", __LINE__);
+    note(&p[2], placed_dotted(), dotted, __LINE__);
+    note(&p[3], placed_middle(), chain, __LINE__);
+    note(&p[4], placed_around_system(), around, __LINE__);
+    note(&p[5], placed_long_around(), longer, __LINE__);
+    p[5].text[159] = '\0'; /* it is cut */
+    p[6] = (struct place){0, "an unknown place"};
+    p[7] = (struct place){64, "an unknown place"};
+    return 8;
+}
+
+/* More places than have room are asked for again and again. */
+TEST(a_place_has_one_name_however_many_are_asked_for)
+{
+    enum { OTHERS = 400 };
+    static char first[OTHERS][160];
+    struct place known[8];
+    const uint32_t count = find_places(known);
+
+    for (uint32_t i = 0; i < 1600; i++) {
+        const uint32_t which = draw(OTHERS);
+        const struct place *p = &known[draw(count)];
+        const char *text = sim_site_text((uintptr_t)&find_places + 1 + which);
+
+        if (first[which][0] == '\0')
+            snprintf(first[which], sizeof first[which], "%s", text);
+        assert_string_equal(text, first[which]);
+        assert_string_equal(sim_site_text(p->site), p->text);
+    }
+}
+
+static uint32_t named[3] = {1};
+
+TEST(an_address_is_named_by_the_variable_that_it_is_in)
+{
+    const uintptr_t begin = (uintptr_t)named;
+    char text[24];
+
+    for (uint32_t i = 0; i < sizeof named; i++) {
+        char want[24] = "named";
+
+        if (i > 0)
+            snprintf(want, sizeof want, "named+%u", (unsigned)i);
+        assert_true(sim_site_address_text(text, sizeof text, begin + i));
+        assert_string_equal(text, want);
+    }
+    assert_false(sim_site_address_text(text, sizeof text, (uintptr_t)text));
+    assert_true(sim_site_address_text(text, 4, begin));
+    assert_string_equal(text, "nam");
 }
 
 int

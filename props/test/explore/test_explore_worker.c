@@ -1,7 +1,12 @@
 /*
  * test_explore_worker.c -- a worker process of a search, and its messages to
- * the process that hands out the parts; this test plays that process.
+ * the process that hands out the parts; this test plays that process. Then it
+ * plays the workers.
  */
+#include "control.h"
+#include "engine.h"
+#include "futile.h"
+#include "played_worker.h"
 #include "textbook.h"
 #include "worker.h"
 
@@ -313,6 +318,170 @@ TEST(a_worker_stops_when_it_is_told_to)
     assert_int_equal(hear(&w, part), SIM_MESSAGE_DONE);
     assert_int_equal(count_of(&w, SIM_COUNT_GRAPHS), GRAPHS);
     end_worker(&w);
+}
+
+/* ---- The process that hands out ---- */
+
+static uint32_t saves;
+static bool saved_well;
+
+bool __wrap_sim_checkpoint_save(struct sim_control *c,
+                                const struct sim_frontier *f);
+
+bool
+__wrap_sim_checkpoint_save(struct sim_control *c, const struct sim_frontier *f)
+{
+    saves++;
+    assert_true(played_is_whole(f, c->result->runs));
+    return saved_well;
+}
+
+struct played_search {
+    struct sim_exhaust_options options;
+    struct sim_exhaust_result result;
+    struct sim_search search;
+    struct sim_control control;
+};
+
+/* Each time that it is told how far the search is, it may be late. */
+static void
+be_late(void *control, const struct sim_progress *progress)
+{
+    struct sim_control *c = control;
+
+    assert_true(progress->share >= 0 && progress->share <= 1);
+    c->late = true;
+}
+
+static void
+begin_played(struct played_search *p, enum played_says what)
+{
+    memset(p, 0, sizeof *p);
+    p->options.jobs = 3;
+    p->options.alone_ms = 1;
+    p->search = (struct sim_search){.kernel = fixtures_counter(4),
+                                    .options = &p->options,
+                                    .result = &p->result,
+                                    .reduced = true};
+    sim_search_begin(&p->search);
+    sim_control_begin(&p->control, &p->search);
+    played_says = what;
+    saved_well = true;
+    saves = 0;
+    played = mmap(NULL, sizeof *played, PROT_READ | PROT_WRITE,
+                  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    assert_true(played != MAP_FAILED);
+}
+
+static void
+end_played(struct played_search *p)
+{
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* none is left */
+    sim_frontier_free(&p->control.frontier);
+    sim_search_end(&p->search);
+    munmap(played, sizeof *played);
+    played = NULL;
+}
+
+/* Each list is searched once, whatever its workers are asked. */
+static void
+check_played(uint32_t jobs, bool pauses, bool writes)
+{
+    struct played_search p;
+    struct sim_step path[PLAYED_DEPTH];
+    enum sim_search_end end = SIM_SEARCH_PAUSED;
+    uint32_t times = 0;
+    uint64_t lists = 0;
+
+    begin_played(&p, PLAYED_SEARCHES);
+    p.options.jobs = jobs;
+    p.options.progress = pauses ? be_late : NULL;
+    p.options.progress_context = &p.control;
+    p.options.checkpoint = writes ? "/nowhere" : NULL;
+    p.options.checkpoint_ms = 1;
+    p.control.save_us = 0;
+    while (end == SIM_SEARCH_PAUSED && times++ < 8) {
+        p.control.late = false;
+        p.control.look_us = sim_control_now_us() + 3000 * (times - 1);
+        if (times == 8)
+            p.options.progress = NULL;
+        end = sim_jobs_run(&p.control);
+    }
+    assert_int_equal(end, SIM_SEARCH_DONE);
+    assert_true(sim_frontier_is_empty(&p.control.frontier));
+    played_begin(path, 0);
+    do {
+        assert_int_equal(played->visits[played_number(path)], 1);
+        lists++;
+    } while (played_next(path, 0));
+    assert_int_equal(p.result.runs, lists);
+    assert_int_equal(played->unasked, 0);
+    assert_true((saves > 0) == writes);
+    assert_true((times > 1) == pauses);
+    assert_string_equal(p.result.trouble, "");
+    end_played(&p);
+}
+
+TEST(each_list_is_searched_once_though_parts_are_shared_and_given_back)
+{
+    for (uint32_t i = 0; i < 12; i++)
+        check_played(2 + i % 3, i / 3 % 2 != 0, i / 6 != 0);
+    check_played(2 * SIM_JOBS_MAX, false, true); /* only so many start */
+}
+
+/* ---- What workers tell it ---- */
+
+TEST(what_a_worker_has_learned_is_known_when_the_search_begins_again)
+{
+    struct played_search p;
+    const uintptr_t *sites;
+    uint32_t before;
+
+    begin_played(&p, PLAYED_HAS_LEARNED);
+    before = sim_wait_sites(&sites);
+    sim_engine.threads_known = 1;
+    assert_int_equal(sim_jobs_run(&p.control), SIM_SEARCH_AGAIN);
+    assert_int_equal(sim_wait_sites(&sites), before + 3);
+    for (uint32_t i = 0; i < 3; i++)
+        assert_int_equal(sites[before + i], 0x10001 * (i + 1));
+    assert_false(p.search.reduced);
+    assert_true(p.search.shard.whole);
+    assert_int_equal(sim_engine.threads_known, 5);
+    end_played(&p);
+}
+
+TEST(what_a_worker_has_found_is_kept)
+{
+    struct played_search p;
+
+    begin_played(&p, PLAYED_HAS_FAILED);
+    assert_int_equal(sim_jobs_run(&p.control), SIM_SEARCH_OVER);
+    assert_string_equal(p.result.difference, "two runs differ");
+    assert_string_equal(p.result.first_failure.failure.text, "it is wrong");
+    assert_int_equal(p.result.options.unroll, 3);
+    assert_true(p.result.found_by_sampling);
+    assert_int_equal(p.result.choices_count, 2);
+    assert_int_equal(p.result.choices[0].value, 3);
+    assert_int_equal(p.result.choices[1].value, 2);
+    free(p.result.choices);
+    end_played(&p);
+}
+
+TEST(a_worker_that_ends_and_a_file_that_cannot_be_written_end_the_search)
+{
+    struct played_search p;
+
+    begin_played(&p, PLAYED_ENDS);
+    assert_int_equal(sim_jobs_run(&p.control), SIM_SEARCH_OVER);
+    assert_string_equal(p.result.trouble, "a process of the search has ended");
+    end_played(&p);
+    begin_played(&p, PLAYED_SEARCHES);
+    p.options.checkpoint = "/nowhere";
+    p.control.save_us = 0;
+    saved_well = false;
+    assert_int_equal(sim_jobs_run(&p.control), SIM_SEARCH_OVER);
+    assert_int_equal(saves, 1);
+    end_played(&p);
 }
 
 int

@@ -398,10 +398,10 @@ coordinate(struct jobs *j)
     struct sim_control *c = j->control;
 
     while (!j->over) {
-        if (c->late)
+        if (j->saving || (!c->late && sim_control_file_is_due(c)))
+            save_if_due(j); /* those that pause must go on, late or not */
+        if (c->late && !j->saving)
             stop_if_late(j);
-        else if (j->saving || sim_control_file_is_due(c))
-            save_if_due(j);
         else
             hand_out(j);
         ask_to_share(j);
