@@ -9,6 +9,8 @@ link_runtime() {
     sh -c "$(ninja -t commands -s $from/explored/runtime.o | sed \
         -e "s, $from/libexplore.a, $to/libexplore.a,g" \
         -e "s,$from/explored/,$to/explored/,g" \
+        -e "s, $from/program/, $to/program/,g" \
+        -e "s, $to/program/real.o, $from/program/real.o,g" \
         -e "s, $from/libsim.a , $from/libsim.a out/mutate/switch.o ,")"
 }
 
@@ -113,4 +115,19 @@ judge_programs() { # FILE...
             judge_program "$name-broken" "$broken" "$with"
         }
     done
+}
+
+# COUNT: write the script that tries random programs, as the test of the build
+# does (explore-random), and print its name.
+judge_random() { # COUNT
+    judge=$to/commands/random
+    cat >"$judge" <<END
+#!/bin/sh
+ulimit -t 60
+exec sh props/test/cli/explore/test_explore_random.sh $to/profsim $1
+END
+    chmod +x "$judge"
+    rm -f $to/libprofsim-explore.a
+    ar rc $to/libprofsim-explore.a $to/explored/runtime.o
+    echo "$judge"
 }

@@ -45,9 +45,9 @@ explore)
     test_explore_report test_explore_search test_explore_worker
     test_explore_shards test_explore_sleep test_explore_command test_linear_gcc'
     headers="-iquote sim -iquote sim/choice -iquote sim/input -iquote sim/explore
-    -iquote sim/explore/search -iquote sim/explore/report"
-    sources=$(ls sim/explore/*.c sim/explore/search/*.c sim/explore/report/*.c |
-        grep -v /port.c)
+    -iquote sim/explore/search -iquote sim/explore/report -iquote sim/explore/program"
+    sources=$(ls sim/explore/*.c sim/explore/search/*.c sim/explore/report/*.c \
+        sim/explore/program/*.c | grep -v -e /port.c -e /real.c)
     built=$from/explore
     archives=$from/libexplore.a
     ;;
@@ -58,7 +58,7 @@ esac
 ninja out/mutate/generate out/mutate/run out/mutate/switch.o $from/worlds \
     $from/props/explore_all $from/explored/runtime.o $(printf "$from/props/%s " $tests)
 rm -rf $to
-mkdir -p $to/props $to/explore $(dirname $sources | sort -u | sed "s,^,$to/,")
+mkdir -p $to/props $to/explore $to/program $(dirname $sources | sort -u | sed "s,^,$to/,")
 for header in $(ls $(dirname $sources | sort -u | sed 's,$,/*.h,') model/*.h |
     sort -u); do
     mkdir -p "$to/$(dirname "$header")"
@@ -69,12 +69,21 @@ out/mutate/generate "$every" $to -std=c11 -D_GNU_SOURCE $headers -- $sources
 object() { # SOURCE
     case $room in
     model) echo "$to/${1%.c}.o" ;;
-    explore) echo "$to/explore/$(basename "${1%.c}").o" ;;
+    explore)
+        case $1 in
+        */program/*) echo "$to/program/$(basename "${1%.c}").o" ;;
+        *) echo "$to/explore/$(basename "${1%.c}").o" ;;
+        esac
+        ;;
     esac
 }
 for source in $sources; do
+    special=
+    case $source in
+    */program/*) special='-fno-builtin -fexceptions' ;; # as the build does
+    esac
     echo gcc -std=c11 -D_GNU_SOURCE -fno-omit-frame-pointer -ffp-contract=off \
-        -w -O1 -g -fsanitize=undefined -fsanitize-undefined-trap-on-error \
+        -w -O1 -g -fsanitize=undefined -fsanitize-undefined-trap-on-error $special \
         -include props/mutants/lines/switch.h $headers \
         -c $to/$source -o "$(object $source)"
 done | tr '\n' '\0' | xargs -0 -P 2 -n 1 sh -c
@@ -107,6 +116,7 @@ done >$to/programs
 if [ -n "$programs" ]; then
     link_runtime
     judge_programs $programs >>$to/programs
+    judge_random 300 >>$to/programs
 fi
 for kernel in $kernels; do
     echo "$to/props/explore_all $kernel --exhaustive"
