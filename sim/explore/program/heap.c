@@ -365,11 +365,15 @@ in_program(void)
 }
 
 void *
+sim_heap_allocate(size_t bytes, uintptr_t site)
+{
+    return in_program() ? sim_heap_take(bytes, 16, site) : malloc(bytes);
+}
+
+void *
 explored_malloc(size_t bytes)
 {
-    if (!in_program())
-        return malloc(bytes);
-    return sim_heap_take(bytes, 16, HERE);
+    return sim_heap_allocate(bytes, HERE);
 }
 
 void
@@ -402,6 +406,8 @@ resize(void *block, size_t bytes, uintptr_t site)
     if (block == NULL)
         return sim_heap_take(bytes, 16, site);
     if (!is_ours(block)) {
+        if (!sim_program_runs()) /* a library's */
+            return realloc(block, bytes);
         misuse("realloc of something that malloc did not return", site, 0);
     }
     if (bytes == 0) { /* as in glibc */

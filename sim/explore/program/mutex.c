@@ -244,19 +244,19 @@ explored_pthread_mutex_unlock(pthread_mutex_t *m)
 int
 explored_pthread_spin_init(pthread_spinlock_t *lock, int shared)
 {
-    (void)shared;
-    if (sim_program_runs()) {
-        sim_program_writes(lock, sizeof *lock, HERE);
-        lock_init(lock, HERE);
-    }
+    if (!sim_program_runs())
+        return pthread_spin_init(lock, shared);
+    sim_program_writes(lock, sizeof *lock, HERE);
+    lock_init(lock, HERE);
     return 0;
 }
 
 int
 explored_pthread_spin_destroy(pthread_spinlock_t *lock)
 {
-    if (sim_program_runs())
-        lock_destroy(lock, HERE);
+    if (!sim_program_runs())
+        return pthread_spin_destroy(lock);
+    lock_destroy(lock, HERE);
     return 0;
 }
 
@@ -266,7 +266,7 @@ explored_pthread_spin_lock(pthread_spinlock_t *lock)
     struct object *o;
 
     if (!sim_program_runs())
-        return 0;
+        return pthread_spin_lock(lock);
     o = sim_object_used(lock, HERE);
     if (is_mine(o))
         return lock_again(o, PTHREAD_MUTEX_NORMAL, HERE);
@@ -281,7 +281,7 @@ explored_pthread_spin_trylock(pthread_spinlock_t *lock)
     struct object *o;
 
     if (!sim_program_runs())
-        return 0;
+        return pthread_spin_trylock(lock);
     o = sim_object_used(lock, HERE);
     sim_round_arrive(HERE);
     sim_object_point(o, false, HERE);
@@ -299,7 +299,7 @@ explored_pthread_spin_unlock(pthread_spinlock_t *lock)
     struct object *o;
 
     if (!sim_program_runs())
-        return 0;
+        return pthread_spin_unlock(lock);
     o = sim_object_used(lock, HERE);
     if (!is_mine(o))
         sim_engine_refuse(SIM_FAIL_LOCK_MISUSE, HERE, o->site,

@@ -27,6 +27,7 @@ void sim_heap_open(void);
 void sim_heap_keep(void);  /* what is allocated now exists in each run */
 void sim_heap_reset(void); /* ... and nothing else */
 void *sim_heap_take(size_t bytes, size_t alignment, uintptr_t site);
+void *sim_heap_allocate(size_t bytes, uintptr_t site); /* as malloc() does */
 void sim_heap_give(void *block, uintptr_t site);
 /* Look for a live block to which nothing points.
  * in:      stack, the lowest address in use on the current thread's stack; 0 if

@@ -229,8 +229,7 @@ explored_strtok_r(char *restrict s, const char *restrict between,
 static char *
 duplicate(const char *s, size_t length, uintptr_t site)
 {
-    char *copy = sim_program_runs() ? sim_heap_take(length + 1, 16, site)
-                                    : malloc(length + 1);
+    char *copy = sim_heap_allocate(length + 1, site);
 
     if (copy == NULL)
         return NULL;
