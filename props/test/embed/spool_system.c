@@ -88,6 +88,7 @@ __wrap_madvise(void *at, size_t bytes, int advice)
 {
     SYS.advices[SYS.advices_count++] = (struct spool_advice){
         (uint64_t)((uint8_t *)at - SYS.mapped), bytes, advice};
+    errno = EINVAL; /* it says nothing of a call that succeeds */
     if (advice != MADV_POPULATE_WRITE || !fails(&SYS.populates))
         return 0;
     errno = SYS.populate_errno;

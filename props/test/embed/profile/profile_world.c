@@ -196,6 +196,7 @@ prof_port_lock_release(struct prof_port_lock *lock)
     assert_true(is_locked);
     is_locked = false;
     act(&profile_world.after_lock);
+    errno = EINTR;
 }
 
 void

@@ -380,6 +380,7 @@ embed_resolve(void *function, const char *name, const char *version)
     void *const found = dlsym(RTLD_NEXT, name);
 
     (void)version;
+    assert_true(embed_inside); /* dlsym() may allocate */
     memcpy(function, &found, sizeof found);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (strcmp(rows[i].name, name) == 0)
@@ -388,6 +389,8 @@ embed_resolve(void *function, const char *name, const char *version)
 
 TEST(who_begins_a_thread_is_no_longer_alone)
 {
+    pthread_attr_t huge;
+    pthread_t none;
     thrd_t thread;
     timer_t timer;
 
@@ -405,6 +408,13 @@ TEST(who_begins_a_thread_is_no_longer_alone)
     assert_int_equal(thrd_create(&thread, NULL, NULL), 3);
     embed_inside = false;
     assert_int_equal(alone_ended, 3);
+    /* A stack of half the address space: there is no thread. */
+    assert_int_equal(pthread_attr_init(&huge), 0);
+    assert_int_equal(pthread_attr_setstacksize(&huge, SIZE_MAX / 2 & ~4095ul),
+                     0);
+    assert_int_not_equal(pthread_create(&none, &huge, begin_thread, NULL), 0);
+    pthread_attr_destroy(&huge);
+    alone_ended = 3;
     /* pthread_create() ends it, and the new thread does once it allocates. */
     (void)begun_elsewhere();
     assert_int_equal(alone_ended, 5);

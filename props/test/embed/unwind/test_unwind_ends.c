@@ -386,6 +386,53 @@ TEST(the_caller_of_a_hook_is_looked_up_before_its_return_address)
     assert_int_equal(stack.depth, 2);
     assert_int_equal(stack.pcs[0], behind_frame);
     assert_int_equal(stack.pcs[1], 0x2000);
+    /* And its stack pointer is behind that address. */
+    words[17] = (uintptr_t)given_up_last + 1;
+    words[18] = 0x3000;
+    take(&stack, &words[16]);
+    assert_int_equal(stack.pcs[0], given_up_last + 1);
+    assert_int_equal(stack.pcs[1], 0x3000);
+}
+
+/* Behind a frame that was found by its pointer, too. */
+TEST(a_stack_pointer_is_behind_the_return_address)
+{
+    enum { MADE = 0x1000 }; /* nothing is mapped there: no tables */
+    uintptr_t words[64] = {0};
+    uintptr_t pcs[PCS];
+    const struct embed_registers from = {
+        .pc = MADE, .sp = (uintptr_t)&words[20], .fp = (uintptr_t)&words[32]};
+
+    (void)state;
+    words[33] = (uintptr_t)given_up_last + 1;
+    words[34] = 0x2000;
+    assert_true(embed_unwind_walk(pcs, PCS, &from, true, &own) >= 3);
+    assert_int_equal(pcs[1], given_up_last + 1);
+    assert_int_equal(pcs[2], 0x2000);
+}
+
+/* A caller's frame is above its callee's, and is read before it is followed. */
+TEST(a_frame_that_cannot_be_a_callers_ends_the_stack)
+{
+    uintptr_t words[64] = {0};
+    uintptr_t pcs[PCS];
+    struct embed_registers from = {.pc = (uintptr_t)found_by_base,
+                                   .sp = (uintptr_t)&words[32],
+                                   .base = (uintptr_t)&words[31]};
+
+    (void)state;
+    words[31] = words[32] = words[33] = 0x2000;
+    assert_int_equal(embed_unwind_walk(pcs, PCS, &from, true, &own), 2);
+    for (int i = 28; i <= 30; i++) { /* the CFA is two words further */
+        from.base = (uintptr_t)&words[i];
+        assert_int_equal(embed_unwind_walk(pcs, PCS, &from, true, &own), 1);
+    }
+    from.pc = (uintptr_t)found_at_frame;
+    from.fp = 16; /* nothing is mapped there */
+    assert_int_equal(embed_unwind_walk(pcs, PCS, &from, true, &own), 1);
+    from.fp = (uintptr_t)&words[40];
+    words[39] = 24; /* nor there */
+    assert_int_equal(embed_unwind_walk(pcs, PCS, &from, true, &own), 1);
 }
 
 #endif
@@ -414,6 +461,9 @@ TEST(who_finds_no_buffer_waits_for_one)
     returned = stacks[BUFFERS / 2];
     assert_ptr_equal(embed_stack_borrow(), returned);
     alarm(0);
+    embed_stack_return(returned);
+    assert_true(embed_stacks_start()); /* once in a process */
+    assert_ptr_equal(embed_stack_borrow(), returned);
     returned = NULL;
     embed_stacks_reclaim();
 }
