@@ -188,8 +188,11 @@ profile_dump(enum profile_kind kind, const struct prof_sink *sink)
 
     text[8] = (char)('0' + kind);
     AGENT.dumps_before = atomic_load(&AGENT.dumps);
-    if (kind == PROFILE_MUTEX)
+    if (kind == PROFILE_MUTEX) {
+        /* As a forked child does, it keeps the connection open. */
+        assert_true(dup(*(const int *)sink->context) >= 0);
         return PROF_ERR_MEMORY;
+    }
     if (kind == PROFILE_HEAP) /* the time that a client has */
         atomic_fetch_add(&AGENT.clock_ns, 10000000000);
     status = sink->write(sink->context, text, 9);

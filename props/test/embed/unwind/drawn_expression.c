@@ -63,7 +63,29 @@ draw_operation(struct expression *to)
         to->stack[--to->depth - 1] = result_of(to, operation, top[-2], top[-1]);
 }
 
-/* A number: of one byte, of eight, in the operation, or from a register. */
+/* returns: the number of one to ten bytes that it drew, as LEB128 */
+static uintptr_t
+draw_leb(struct expression *to)
+{
+    const bool is_signed = draw(2) == 0;
+    const uint64_t count = 1 + draw(10);
+    uint8_t bytes[10];
+    uintptr_t value = 0;
+
+    for (uint64_t i = count; i > 0; i--) {
+        const uint8_t seven = (uint8_t)draw(128);
+
+        bytes[i - 1] = i == count ? seven : seven | 0x80;
+        value = value * 128 + seven;
+    }
+    if (is_signed && count < 10 && (bytes[count - 1] & 0x40) != 0)
+        value -= (uintptr_t)1 << 7 * count;
+    draw_bytes(to, is_signed ? 0x11 : 0x10, bytes, count);
+    return value;
+}
+
+/* A number: of one byte, of eight, in the operation, as LEB128, or from a
+ * register. */
 static void
 draw_number(struct expression *to)
 {
@@ -75,7 +97,10 @@ draw_number(struct expression *to)
     const uint8_t offset = (uint8_t)(leb - (leb & 0x40) * 2);
     uintptr_t *const next = &to->stack[to->depth++];
 
-    switch (draw(4)) {
+    switch (draw(5)) {
+    case 3:
+        *next = draw_leb(to);
+        break;
     case 0:
         draw_bytes(to, 0x09, &small, 1);
         *next = (uintptr_t)(int8_t)small;

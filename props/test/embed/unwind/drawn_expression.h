@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 struct expression {
-    uint8_t bytes[128];
+    uint8_t bytes[160];
     size_t bytes_count;
     uintptr_t stack[32]; /* afterwards */
     size_t depth;
