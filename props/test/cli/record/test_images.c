@@ -11,6 +11,8 @@
 
 #include "captured.h"
 #include "images.h"
+#include "in_child.h"
+#include "record_case.h"
 #include "recording.h"
 #include "spool_case.h"
 #include "unit_test.h"
@@ -55,7 +57,6 @@ static void
 write_spool(size_t place)
 {
     const struct made *made = &tried->made[place];
-    FILE *file = fopen(spool_path_of(spool_name(place)), "wb");
 
     spool_begin();
     spool_header()->process = process_of(place);
@@ -71,9 +72,7 @@ write_spool(size_t place)
     }
     if (made->is_damaged)
         spool_append((enum embed_kind)99, 0, 0, &made->bytes, 1);
-    assert_non_null(file);
-    assert_int_equal(fwrite(spool, 1, sizeof spool, file), sizeof spool);
-    assert_int_equal(fclose(file), 0);
+    record_write_spool(spool_path_of(spool_name(place)));
 }
 
 static enum cli_exit
@@ -249,6 +248,18 @@ expect_all(const struct images_case *one)
     captured_free(&said);
 }
 
+static void
+count_executed(void *context, uint32_t process, uint64_t ticks,
+               const char *path)
+{
+    uint32_t *const executed = context;
+
+    assert_int_equal(process, 1);
+    assert_int_equal(ticks, 5000);
+    assert_int_equal(strlen(path), 0);
+    (*executed)++;
+}
+
 TEST(the_largest_comes_first_and_the_others_by_start)
 {
     static const struct images_case cases[] = {
@@ -321,6 +332,155 @@ TEST(an_executed_program_without_a_log_is_named)
         expect_left(&said);
         captured_free(&said);
     }
+}
+
+/* A damaged log: the record of an executed program reaches past the end. */
+TEST(a_record_that_is_cut_off_names_nothing)
+{
+    const uint64_t words[3] = {5000, 4, 0};
+    char path[64];
+    uint32_t executed = 0;
+
+    snprintf(path, sizeof path, "%s", spool_path_of("log"));
+    for (uint64_t cut = 0; cut <= 32; cut += 8) {
+        spool_begin();
+        spool_append(EMBED_EXEC, 0, 1, words, 3);
+        atomic_fetch_sub(&spool_header()->used_bytes, cut);
+        atomic_store(&spool_header()->executed, 1);
+        record_write_spool(path);
+        executed = 0;
+        cli_convert_executed(path, count_executed, &executed);
+        assert_int_equal(executed, cut == 0);
+    }
+    assert_int_equal(unlink(path), 0);
+}
+
+/* ---- whole commands ---- */
+
+#define SAVE "cp \"$1\" \"$PROFSIM_SPOOL/0000001000-x\";"
+
+/* The recording is there or not, and the folder of logs is gone. */
+static void
+expect_record(const struct record_case *one, int exit_code, int signal,
+              bool is_there, const char *text)
+{
+    struct captured said = record_run(one);
+    struct sim_recording_error error;
+    struct sim_recording *recording;
+
+    if (said.exit_code != exit_code || said.signal != signal ||
+        strstr(said.text, text) == NULL)
+        fail_msg("%d %d, not %d %d:\n%s\n%s", said.exit_code, said.signal,
+                 exit_code, signal, text, said.text);
+    captured_free(&said);
+    assert_false(record_left_folder());
+    assert_int_equal(access(spool_path_of("out"), F_OK) == 0, is_there);
+    if (!is_there)
+        return;
+    assert_true(sim_recording_open(&recording, spool_path_of("out"), &error));
+    assert_int_equal(sim_recording_totals(recording)->process, 77);
+    sim_recording_close(recording);
+    assert_int_equal(unlink(spool_path_of("out")), 0);
+}
+
+TEST(record_ends_as_its_command)
+{
+    static const struct {
+        const char *script;
+        int exit_code;
+        int signal;
+        bool is_there;
+        const char *text;
+    } cases[] = {
+        {SAVE, 0, 0, true, "out: 10 bytes asked for, 1 events, process 77: "},
+        {SAVE "exit 3", 3, 0, true, "out: 10 bytes"},
+        {SAVE "exit 255", 255, 0, true, "out: 10 bytes"},
+        {SAVE "kill -9 $$", -1, 9, true, "out: 10 bytes"},
+        {SAVE "kill -TERM $$", -1, 15, true, "out: 10 bytes"},
+        {SAVE "kill -QUIT $$", -1, 3, true, "out: 10 bytes"},
+        {"exit 3", 125, 0, false, "the command exited with 3\n"},
+        {"kill -9 $$", 125, 0, false, "was ended by signal 9\n"},
+        {":", 125, 0, false, "sh: did not load the recorder"},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        expect_record(&(struct record_case){.script = cases[i].script},
+                      cases[i].exit_code, cases[i].signal, cases[i].is_there,
+                      cases[i].text);
+}
+
+TEST(what_cannot_be_recorded_is_told)
+{
+    static const struct record_case cases[] = {
+        {.options = {"--", "/no/such/command"}},
+        {.options = {"--", "/"}},
+        {.script = SAVE, .library = "/no/such.so"},
+        {.script = SAVE, .library = "/dev/../dev/null "},
+        {.script = SAVE, .options = {"-o", "/no/such/folder/out"}},
+        {.script = SAVE, .options = {"--depth", "0"}},
+        {.script = SAVE, .options = {"--images", "0"}},
+        {.script = SAVE, .options = {"--limit", "65535"}},
+        {.options = {"--usable"}},
+    };
+    static const int exits[] = {127, 126, 125, 125, 125, 125, 125, 125, 125};
+    static const char *const texts[] = {"/no/such/command: No such file",
+                                        "/: Permission denied",
+                                        "/no/such.so: the library is not there",
+                                        "the library is not there",
+                                        "/no/such/folder/out: ",
+                                        "--depth",
+                                        "--images",
+                                        "--limit",
+                                        "no command to record"};
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        expect_record(&cases[i], exits[i], 0, false, texts[i]);
+}
+
+/* The script prints what the recorder would read. */
+TEST(the_recorder_gets_what_was_asked)
+{
+    static const struct {
+        const char *options[RECORD_WORDS];
+        const char *text;
+    } cases[] = {
+        {{NULL}, "536870912 32 0 0\n"},
+        {{"--limit", "65536", "--depth", "1"}, "65536 1 0 0\n"},
+        {{"--limit", "1024G"}, "1099511627776 32 0 0\n"},
+        {{"--usable", "--images", "1000000"}, "536870912 32 0 1\n"},
+        {{"--frame-pointers"}, "536870912 32 1 0\n"},
+        {{"--usable", "--frame-pointers", "--depth", "7"}, "536870912 7 1 1\n"},
+    };
+    char text[8192];
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct record_case one = {
+            .script =
+                "echo $PROFSIM_SPOOL_BYTES $PROFSIM_DEPTH "
+                "$PROFSIM_FRAME_POINTERS $PROFSIM_USABLE; echo "
+                "$LD_PRELOAD;" SAVE
+                "test $PROFSIM_SPOOL_DEVICE = $(stat -c %d \"$PROFSIM_SPOOL\") "
+                "&& test $PROFSIM_SPOOL_INODE = "
+                "$(stat -c %i \"$PROFSIM_SPOOL\")",
+            .preloaded = i % 2 == 0 ? NULL : record_library()};
+
+        memcpy(one.options, cases[i].options, sizeof one.options);
+        snprintf(text, sizeof text, "%s%s%s%s\n", cases[i].text,
+                 record_library(), i % 2 == 0 ? "" : ":",
+                 i % 2 == 0 ? "" : record_library());
+        expect_record(&one, 0, 0, true, text);
+    }
+}
+
+TEST(signals_are_the_command_s_while_it_runs)
+{
+    expect_in_child(record_check_signals);
+}
+
+TEST(a_log_of_a_process_that_runs_is_saved_and_kept)
+{
+    for (uint32_t running = 0; running < 8; running++)
+        record_check_running(running);
 }
 
 int
