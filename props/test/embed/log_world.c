@@ -111,9 +111,8 @@ protect_log(int protection)
 }
 
 void __real_embed_lock(void);
-void __wrap_embed_lock(void);
-void
-__wrap_embed_lock(void)
+static void
+lock_state(void)
 {
     uint8_t *const at = (uint8_t *)embed_state + GUARDED;
 
@@ -124,6 +123,14 @@ __wrap_embed_lock(void)
     is_locked = true;
     memcpy(at, guarded, sizeof guarded);
     protect_log(PROT_READ | PROT_WRITE);
+}
+
+void __wrap_embed_lock(void);
+void
+__wrap_embed_lock(void)
+{
+    assert_true(log_world.is_entered);
+    lock_state();
 }
 
 void __real_embed_unlock(void);
@@ -285,6 +292,7 @@ begin_image(void)
     log_memory = pages(MAP_BYTES);
     embed_state = pages(sizeof *embed_state);
     embed_state->log = log_memory;
+    embed_header()->magic = EMBED_SPOOL_MAGIC;
     embed_state->limit_bytes = log_world.model.limit_bytes;
     embed_state->used_bytes = first;
     embed_state->reserved_bytes = first;
@@ -333,9 +341,10 @@ log_world_check(void)
 {
     const struct embed_spool_header *const header = embed_header();
 
-    __wrap_embed_lock();
+    lock_state();
     assert_int_equal(embed_state->used_bytes, log_world.model.used_bytes);
     __wrap_embed_unlock();
+    assert_int_equal(header->magic, EMBED_SPOOL_MAGIC);
     assert_int_equal(atomic_load(&header->used_bytes),
                      log_world.model.published_bytes);
     assert_int_equal(atomic_load(&header->events), log_world.model.events);
@@ -361,7 +370,7 @@ expect_log(void)
     const uint64_t used = log_world.model.used_bytes;
 
     log_world_check();
-    __wrap_embed_lock();
+    lock_state();
     take_hashes();
     assert_memory_equal(log_memory + log_world.model.first_bytes,
                         log_world.model.bytes,

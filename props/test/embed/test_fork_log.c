@@ -118,6 +118,8 @@ go_on_inside(uint8_t *log)
         return 6;
     if (!is_wiped_by_kernel())
         return 5;
+    if (log[LOG_BYTES - 1] != 0)
+        return 7;              /* it is the parent's */
     memset(log, 1, LOG_BYTES); /* the interrupted call still writes */
     embed_unlock();
     embed_fork_leave();
@@ -151,6 +153,7 @@ expect_child_of(pid_t (*fork_it)(void), bool inside, int (*go_on)(uint8_t *log))
 
     embed_inside = inside;
     forked_at = embed_ticks();
+    log[LOG_BYTES - 1] = 1;
     atomic_store(&embed_awaited, 2);     /* others wait */
     atomic_store(&embed_state->lock, 2); /* held by one of them */
     child = fork_it();

@@ -77,6 +77,7 @@ embed_on_resized(uint64_t token, void *old, void *address, size_t bytes,
 }
 
 static int early;
+static bool was_outside; /* while the functions were looked up */
 
 void
 embed_on_early(void)
@@ -87,6 +88,7 @@ embed_on_early(void)
 void
 embed_locks_resolve(void)
 {
+    was_outside = was_outside || !embed_inside;
 }
 
 /* ---- the real functions, noted by capital letters ---- */
@@ -382,7 +384,11 @@ TEST(before_malloc_is_known_memory_is_given_once)
                      i > 0 ? place_behind(blocks[i - 1], sizes[i - 1]) : NULL);
     }
     assert_int_equal(early, 8);
-    assert_false(embed_inside);
+    assert_false(embed_inside || was_outside);
+    embed_inside = true; /* as if dlsym() allocated */
+    place = malloc(10);
+    assert_non_null(place);
+    embed_inside = false;
     assert_null(aligned_alloc(2 * ALIGN, 10));
     assert_non_null(aligned_alloc(ALIGN, 10));
     assert_null(memalign(2 * ALIGN, 10));

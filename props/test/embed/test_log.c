@@ -351,6 +351,17 @@ TEST(stacks_are_known_as_long_as_there_is_room)
     embed_state = NULL;
 }
 
+/* Before there is a log, what is lost is counted apart, each once. */
+TEST(what_is_lost_before_the_log_is_counted)
+{
+    (void)state;
+    assert_null(embed_state);
+    for (uint64_t i = 1; i <= 3; i++) {
+        embed_drop(EMBED_DROP_EARLY);
+        assert_int_equal(atomic_load(&embed_early_drops), i);
+    }
+}
+
 /* A thread that is woken but does not get the lock sleeps again. One that may
  * have left other sleepers behind wakes one when it releases the lock. */
 TEST(a_lock_that_is_held_is_slept_for)

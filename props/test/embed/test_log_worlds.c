@@ -159,8 +159,10 @@ end_wait(size_t i)
     const uint32_t kind = sim_rng_below(rng, 5);
     const bool is_had = status == 0 || status == EOWNERDEAD;
 
-    log_model_waited(model, &log_world.now, &begun[i].want, begun[i].address,
-                     slot_of(begun[i].lock), kind | (is_had ? 0 : 0x80));
+    if (!log_world.is_barred)
+        log_model_waited(model, &log_world.now, &begun[i].want,
+                         begun[i].address, slot_of(begun[i].lock),
+                         kind | (is_had ? 0 : 0x80));
     embed_on_waited(&begun[i].wait, (enum embed_lock_kind)kind, status,
                     log_world_frame());
 }
@@ -177,8 +179,9 @@ end_call(size_t i)
         end_wait(i);
         return;
     }
-    log_model_resized(model, &log_world.now, &begun[i].want, address, bytes,
-                      usable());
+    if (!log_world.is_barred)
+        log_model_resized(model, &log_world.now, &begun[i].want, address, bytes,
+                          usable());
     embed_on_resized(begun[i].token, as_pointer(begun[i].address),
                      as_pointer(address), bytes, log_world_frame());
 }
@@ -242,8 +245,6 @@ call(void)
     case 3:
     case 4:
     case 5:
-        if (begun[i].is_used)
-            log_world.is_barred = false;
         begun[i].is_used ? end_call(i) : begin_call(i);
         break;
     default:
@@ -324,6 +325,9 @@ choose_locks(void **state)
         locks[i] = 0x1000 + 0x100000 * i;
         if (i % 3 == 1)
             for (locks[i] = 0x2000; slot_of(i) != slot_of(i - 1);)
+                locks[i] += 8;
+        if (i == 2) /* in the slot beside theirs */
+            for (locks[i] = 0x3000; slot_of(i) != (slot_of(0) ^ 1);)
                 locks[i] += 8;
     }
     name_threads();

@@ -302,6 +302,7 @@ __wrap_munmap(void *at, size_t bytes)
 {
     if (STUBS.fills)
         look_at_parts();
+    assert_ptr_equal(at, STUBS.mapped);
     STUBS.unmapped_bytes += bytes;
     return __real_munmap(at, bytes);
 }

@@ -323,7 +323,7 @@ profile_world_draw(void)
     profile_world.next_bucket =
         sim_rng_below(&profile_world.rng, 6) == 0
             ? PROF_BUCKET_NONE
-            : 1 + sim_rng_below(&profile_world.rng, 1000);
+            : 1 + sim_rng_below(&profile_world.rng, 1000) * 4000000;
     profile_world.next_until = sim_rng_below(&profile_world.rng, 3) * 300;
     profile_world.rate = rates[sim_rng_below(&profile_world.rng, 3)];
     profile_world.clock_ns +=

@@ -138,8 +138,10 @@ TEST_WITH(agent_begin, agent_end, who_ends_does_not_wait_for_ever)
     (void)state;
     atomic_store(&AGENT.dump_hangs, true);
     agent_next_ns = times_ns;
+    agent_sleeps = 0;
     profile_agent_end();
     at = agent_next_ns;
+    assert_int_equal(agent_sleeps, 1); /* it leaves the processor alone */
     agent_next_ns = NULL;
     atomic_store(&AGENT.dump_hangs, false);
     assert_ptr_equal(at, &times_ns[3]);

@@ -118,6 +118,7 @@ TEST_WITH(set_out, NULL, a_call_that_fails_ends_the_profile)
                 {PROFILE_HEAP, 'q', "[nfnfnfq]"},
                 {PROFILE_HEAP, 's', "[nfnfnfqMs]"},
                 {PROFILE_HEAP, 'w', "[nfnfnfqMsw]"},
+                {PROFILE_ALLOCS, 'w', "[nfnfnfqMsw]"},
                 {PROFILE_MUTEX, 'q', "[nfnfnfq]"},
                 {PROFILE_MUTEX, 's', "[nfnfnfqMs]"},
                 {PROFILE_MUTEX, 'c', "[nfnfnfqMsc]"},

@@ -7,6 +7,7 @@
  * with $BEGIN_EARLY, one that is on.
  */
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -309,8 +310,12 @@ TEST(a_child_of_an_interrupted_profiler_has_none)
 __attribute__((destructor(101))) static void
 look_at_end(void)
 {
+    int cancelling;
+
+    (void)pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &cancelling);
     if (must_end)
-        _exit(strcmp(STUBS.seen, "E") != 0);
+        _exit(strcmp(STUBS.seen, "E") != 0 ||
+              cancelling != PTHREAD_CANCEL_ENABLE);
     if (must_not_end)
         _exit(STUBS.seen[0] != '\0');
 }

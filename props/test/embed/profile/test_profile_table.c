@@ -142,6 +142,10 @@ TEST(a_full_table_refuses)
     for (uintptr_t i = 2; i <= TABLE_FULL + 1; i++)
         assert_true(take(16 * i, 1));
     assert_int_equal(table_count(), 0);
+    for (uintptr_t i = 1; i <= TABLE_FULL; i++) /* nothing is left behind */
+        assert_true(put(48 * i, 1));
+    for (uintptr_t i = 1; i <= TABLE_FULL; i++)
+        assert_true(take(48 * i, 1));
 }
 
 /* More entries than a byte can count share a count of the filter: it says
@@ -164,6 +168,14 @@ TEST(a_saturated_count_stays)
     assert_true(is_absent(addresses[0]));
     assert_true(put(addresses[1], 6));
     assert_true(take(addresses[1], 6));
+    /* So does one that was set to the maximum. */
+    embed_tell_always((const void *)(uintptr_t)160);
+    for (int i = 0; i < 2; i++) {
+        assert_true(put(160, 7));
+        assert_true(embed_may_be_told((const void *)(uintptr_t)160));
+        assert_true(take(160, 7));
+        assert_true(embed_may_be_told((const void *)(uintptr_t)160));
+    }
 }
 
 /* Compare the table with a plain array. Few homes are used, so that chains grow
