@@ -1,14 +1,21 @@
 /* test_lost_files.c -- the files in which processes report lost events are
- * shown, and kept until they are saved.
+ * shown, and kept until they are saved; and what a process answers when it is
+ * asked for a profile.
  */
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include "profile/agent_client.h"
 #include "profile/lost_files.h"
+#include "profile/profile_env.h"
 #include "unit_test.h"
 
 static char folder[] = "/tmp/test_lost-XXXXXX";
@@ -97,6 +104,158 @@ TEST(what_is_no_list_is_left)
     assert_true(is_there("a.lost"));
     assert_false(is_there("a.lost.txt"));
 }
+
+/* ---- an agent that is asked ---- */
+
+enum { ANSWER_BYTES = 300000 };
+
+struct answer {
+    const char *head;
+    size_t bytes;       /* behind the head */
+    size_t piece;       /* how many are sent at once */
+    bool breaks_off;    /* it does not read the request */
+    bool takes_another; /* it has the name of the test's process */
+};
+
+static uint8_t body[ANSWER_BYTES];
+
+/* Answer one request, which must be `want`. in: ready, told when it listens */
+static void
+be_agent(const struct answer *answer, const char *want, int ready)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    const int length = snprintf(
+        &address.sun_path[1], sizeof address.sun_path - 1,
+        PROFILE_SOCKET_NAME "%d", answer->takes_another ? getppid() : getpid());
+    const int listener = socket(AF_UNIX, SOCK_STREAM, 0);
+    char line[64] = "";
+    size_t got = 0;
+    int to;
+
+    alarm(30);
+    if (bind(listener, (const struct sockaddr *)(const void *)&address,
+             (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 +
+                         (size_t)length)) != 0 ||
+        listen(listener, 1) != 0 || write(ready, "", 1) != 1)
+        _exit(1);
+    to = accept(listener, NULL, NULL);
+    while (!answer->breaks_off && strchr(line, '\n') == NULL) {
+        const ssize_t more = read(to, line + got, sizeof line - 1 - got);
+
+        if (more <= 0)
+            _exit(answer->takes_another ? 0 : 1);
+        got += (size_t)more;
+    }
+    if (answer->breaks_off)
+        (void)recv(to, line, 1, MSG_PEEK); /* it is left there */
+    else if (strncmp(line, want, strlen(want)) != 0 ||
+             strcmp(line + strlen(want), "\n") != 0)
+        _exit(1);
+    if (send(to, answer->head, strlen(answer->head), MSG_NOSIGNAL) < 0)
+        _exit(1);
+    for (size_t sent = 0; sent < answer->bytes;) {
+        const size_t left = answer->bytes - sent;
+        const ssize_t more =
+            send(to, body + sent, left < answer->piece ? left : answer->piece,
+                 MSG_NOSIGNAL);
+
+        if (more <= 0)
+            _exit(1);
+        sent += (size_t)more;
+    }
+    _exit(0);
+}
+
+/* Ask, and expect a reason, or the bytes behind "OK" if that is NULL. */
+static void
+expect_answer(const struct answer *answer, const char *want)
+{
+    const char *reason;
+    size_t count = 7;
+    uint8_t *bytes;
+    int ready[2];
+    char byte;
+    pid_t child;
+    int status;
+
+    assert_int_equal(pipe(ready), 0);
+    child = fork();
+    if (child == 0)
+        be_agent(answer, "heap", ready[1]);
+    assert_true(child > 0);
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    close(ready[0]);
+    close(ready[1]);
+    reason = cli_agent_ask((uint64_t)(answer->takes_another ? getpid() : child),
+                           "heap", &bytes, &count);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    if (want != NULL) {
+        assert_non_null(reason);
+        assert_string_equal(reason, want);
+        assert_null(bytes);
+        return;
+    }
+    assert_null(reason);
+    assert_int_equal(count, answer->bytes);
+    assert_memory_equal(bytes, body, count);
+    assert_int_equal(bytes[count], 0);
+    free(bytes);
+}
+
+TEST(an_answer_of_any_length_is_whole)
+{
+    static const size_t sizes[] = {1,      2,      100,         65532,
+                                   65533,  65534,  65536,       65537,
+                                   131069, 131070, ANSWER_BYTES};
+
+    for (size_t i = 0; i < ANSWER_BYTES; i++)
+        body[i] = (uint8_t)(i * 7 ^ i >> 8);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        for (size_t piece = 1000; piece < 1000000; piece *= 99)
+            expect_answer(
+                &(struct answer){"OK\n", sizes[i], piece, false, false}, NULL);
+}
+
+TEST(an_answer_that_is_no_profile_has_a_reason)
+{
+    static const char other[] = "it answers something else";
+    char head[300];
+    char want[128];
+
+    memset(head, 'x', sizeof head);
+    memcpy(head, "ERROR ", 6);
+    head[sizeof head - 1] = '\0';
+    memset(want, 'x', sizeof want);
+    want[sizeof want - 1] = '\0';
+    expect_answer(&(struct answer){"OK\n", 0, 1, false, false},
+                  "the profile could not be written");
+    expect_answer(&(struct answer){"OK", 0, 1, false, false}, other);
+    expect_answer(&(struct answer){"", 0, 1, false, false}, other);
+    expect_answer(&(struct answer){"ok\nhello", 0, 1, false, false}, other);
+    expect_answer(&(struct answer){"ERROR ", 0, 1, false, false}, other);
+    expect_answer(&(struct answer){"ERROR x", 0, 1, false, false}, "x");
+    expect_answer(&(struct answer){"ERROR no room\nat all", 0, 1, false, false},
+                  "no room");
+    expect_answer(&(struct answer){head, 0, 1, false, false}, want);
+    expect_answer(&(struct answer){"OK\nbytes", 0, 1, true, false},
+                  "it does not answer");
+    expect_answer(&(struct answer){"OK\nbytes", 0, 1, false, true},
+                  "another process has taken its name");
+}
+
+TEST(a_process_without_an_agent_is_not_asked)
+{
+    uint8_t *bytes = body;
+    size_t count;
+
+    assert_string_equal(
+        cli_agent_ask((uint64_t)getpid(), "heap", &bytes, &count),
+        "no such process runs under 'profsim profile'");
+    assert_null(bytes);
+}
+
+/* ---- the folder ---- */
 
 static int
 make_folder(void **state)
