@@ -76,6 +76,55 @@ TEST(an_id_is_any_number_but_0_and_of_one_thing)
            NULL);
 }
 
+/* Strings "", "a", "b", "c". */
+#define LETTERS        \
+    "\x32\x00\x32\x01" \
+    "a"                \
+    "\x32\x01"         \
+    "b"                \
+    "\x32\x01"         \
+    "c"
+
+/* Each field of a part has another number. */
+TEST(each_field_is_read_from_its_own_number)
+{
+    static const char bytes[] = LETTERS
+        "\x0a\x04\x08\x01\x10\x02"                 /* type a, b */
+        "\x1a\x0e\x08\x05\x10\x11\x18\x12\x20\x13" /* mapping */
+        "\x28\x02\x30\x03\x38\x01"                 /* file b, build id c */
+        "\x2a\x08\x08\x07\x10\x01\x18\x02\x20\x03" /* function a, b, c */
+        "\x22\x0c\x08\x06\x10\x05\x18\x14"         /* location */
+        "\x22\x04\x08\x07\x10\x15"                 /* line 21 of it */
+        "\x5a\x04\x08\x03\x10\x01";                /* period type c, a */
+    struct model_pprof profile;
+
+    if (!model_pprof_read(&profile, bytes, sizeof bytes - 1))
+        fail_msg("refused: %s", profile.reason);
+    assert_string_equal(profile.types[0].type, "a");
+    assert_string_equal(profile.types[0].unit, "b");
+    assert_int_equal(profile.mappings[0].id, 5);
+    assert_int_equal(profile.mappings[0].start, 17);
+    assert_int_equal(profile.mappings[0].limit, 18);
+    assert_int_equal(profile.mappings[0].offset, 19);
+    assert_string_equal(profile.mappings[0].file, "b");
+    assert_string_equal(profile.mappings[0].build_id, "c");
+    assert_true(profile.mappings[0].has_functions);
+    assert_int_equal(profile.functions[0].id, 7);
+    assert_string_equal(profile.functions[0].name, "a");
+    assert_string_equal(profile.functions[0].system_name, "b");
+    assert_string_equal(profile.functions[0].file, "c");
+    assert_int_equal(profile.locations[0].id, 6);
+    assert_int_equal(profile.locations[0].mapping, 5);
+    assert_int_equal(profile.locations[0].address, 20);
+    assert_int_equal(profile.locations[0].function, 7);
+    assert_int_equal(profile.locations[0].line, 21);
+    assert_string_equal(profile.period_type.type, "c");
+    assert_string_equal(profile.period_type.unit, "a");
+    model_pprof_release(&profile);
+    EXPECT(LETTERS "\x2a\x04\x08\x07\x10\x03", NULL);
+    EXPECT(LETTERS "\x2a\x04\x08\x07\x10\x04", "a string number is too large");
+}
+
 static void
 expect_period(const char *bytes, size_t bytes_count, int64_t period)
 {
@@ -110,20 +159,33 @@ TEST(a_number_is_read_up_to_64_bits)
  * beyond. */
 TEST(columns_stay_within_their_room)
 {
-    static const char text[] = "a\tbc\nlonger than eight\td\n";
-    static const char want[] = "a\t\t\tbc\nlonger than eight\td\n";
-    char to[sizeof want + 8];
+    static const struct {
+        const char *text;
+        const char *want;
+    } rows[] = {
+        {"a\tbc\nlonger than eight\td\n", "a\t\t\tbc\nlonger than eight\td\n"},
+        {"a\t\n", "a\t\n"},
+        {"seven77\t\n", "seven77\t\n"},
+        {"abc\n", "abc\n"},
+        {"", ""},
+    };
 
-    for (size_t room = 0; room < sizeof to; room++) {
-        const bool fits = room >= sizeof want - 1;
+    for (size_t row = 0; row < sizeof rows / sizeof *rows; row++) {
+        const size_t bytes = strlen(rows[row].want);
+        char to[64];
 
-        memset(to, '#', sizeof to);
-        assert_int_equal(model_tabs(to, room, text, sizeof text - 1),
-                         fits ? sizeof want - 1 : 0);
-        if (fits)
-            assert_memory_equal(to, want, sizeof want - 1);
-        for (size_t i = room; i < sizeof to; i++)
-            assert_int_equal(to[i], '#');
+        for (size_t room = 0; room < sizeof to - 8; room++) {
+            const bool fits = room >= bytes;
+
+            memset(to, '#', sizeof to);
+            assert_int_equal(
+                model_tabs(to, room, rows[row].text, strlen(rows[row].text)),
+                fits ? bytes : 0);
+            if (fits)
+                assert_memory_equal(to, rows[row].want, bytes);
+            for (size_t at = room; at < sizeof to; at++)
+                assert_int_equal(to[at], '#');
+        }
     }
 }
 

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "contention.h"
 #include "log_builder.h"
 #include "sampling.h"
 #include "unit_test.h"
@@ -395,6 +396,47 @@ TEST(a_draw_is_rejected_if_it_is_one_too_many)
                 assert_int_equal(value,
                                  (uint64_t)((model_u128)drawn * limit >> 64));
         }
+    }
+}
+
+/* Both profiles note a rate above 1, and one that is set after an event. */
+TEST(it_is_noted_which_rates_have_been_in_force)
+{
+    for (int step = 0; step < 4 * 4; step++) {
+        static const int64_t rates[] = {0, 1, 2, 1000};
+        const int64_t rate = rates[step % 4];
+        const bool block = step / 4 % 2 != 0;
+        const bool late = step / 8 != 0;
+        struct model_contention model;
+
+        model_contention_reset(&model, MODEL_EXACT, 1, 1000000000);
+        if (late)
+            (void)model_contention_block(&model, 0, 5);
+        if (block)
+            model_contention_block_rate(&model, rate);
+        else
+            model_contention_mutex_fraction(&model, rate);
+        assert_int_equal(model.sampled, rate > 1);
+        assert_int_equal(model.changed, late);
+    }
+}
+
+/* Of less than one block event one is shown; of a mutex event none. */
+TEST(a_part_of_an_event_is_cut_off_but_for_the_only_block_event)
+{
+    const struct model_charge half = {.kept = true, .events = 0.5};
+    struct model_contention model;
+
+    model_contention_reset(&model, MODEL_GO_1_17, 1, 1000000000);
+    for (int block = 0; block < 2; block++) {
+        double events = 0;
+
+        assert_int_equal(
+            model_contention_count(&model, block, &half, 7, &events), block);
+        for (uint64_t halves = 2; halves < 9; halves++)
+            assert_int_equal(
+                model_contention_count(&model, block, &half, 7, &events),
+                halves / 2);
     }
 }
 

@@ -6,6 +6,7 @@
  * docs/trace-format.md. test_trace_rules.c tests the rules of goroutines and
  * processors.
  */
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -125,6 +126,7 @@ TEST(a_header_is_of_a_version_or_of_no_trace)
 TEST(an_array_of_half_of_32_bits_does_not_grow)
 {
     static const uint32_t most[] = {UINT32_MAX / 2 + 1, UINT32_MAX};
+    uint32_t least = UINT32_MAX / 2; /* of no bytes, to see it doubled */
     char item;
 
     for (size_t i = 0; i < sizeof most / sizeof *most; i++) {
@@ -134,6 +136,38 @@ TEST(an_array_of_half_of_32_bits_does_not_grow)
         assert_int_equal(room, most[i]);
         assert_ptr_equal(model_trace_grow(&item, room - 1, &room, 1), &item);
     }
+    free(model_trace_grow(NULL, least, &least, 0));
+    assert_int_equal(least, UINT32_MAX - 1);
+}
+
+/* Traces of growing lengths, read with the memory of those before. */
+TEST(what_was_read_is_given_back)
+{
+    static const char *const paths[] = {
+        "fixtures/trace/recorded/stress_1_5_good",
+        "fixtures/trace/recorded/http_1_5_good",
+        "fixtures/trace/recorded/stress_1_5_good"};
+    size_t in_use[20];
+    uint8_t *bytes[3];
+    size_t counts[3];
+
+    for (int i = 0; i < 3; i++)
+        bytes[i] = props_trace_load(paths[i], &counts[i]);
+    for (int round = 0; round < 20; round++) {
+        struct model_trace trace;
+        struct mallinfo2 memory;
+
+        model_trace_init(&trace);
+        for (int i = 0; i < 3; i++)
+            assert_int_equal(model_trace_read(&trace, bytes[i], counts[i]), OK);
+        model_trace_release(&trace);
+        memory = mallinfo2();
+        in_use[round] = memory.uordblks + memory.hblkhd;
+    }
+    /* What the allocator keeps for itself varies a little. */
+    assert_true(in_use[19] < in_use[1] + 4096);
+    for (int i = 0; i < 3; i++)
+        free(bytes[i]);
 }
 
 TEST(time_that_runs_backwards_is_a_verdict_of_its_own)
