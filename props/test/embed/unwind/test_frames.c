@@ -16,6 +16,7 @@
 #include <libunwind.h>
 
 #include "unit_test.h"
+#include "unwind.h"
 
 enum { PAGE_BYTES = 65536, WORDS = PAGE_BYTES / sizeof(uintptr_t), ROOM = 64 };
 
@@ -295,6 +296,52 @@ TEST(a_stack_that_is_no_threads_is_not_walked)
     assert_int_equal(swapcontext(&outside, &inside), 0);
     assert_int_equal(coroutine.by_frames_count, 0);
 }
+
+#ifdef __x86_64__
+
+/* Functions that have saved registers far from their frames, and one that has
+ * no caller. */
+extern const char far_down[], last_of_all[];
+__asm__(".text\n"
+        ".cfi_startproc\n"
+        ".cfi_def_cfa %rsp, 16016\n"
+        ".cfi_offset %rbp, -16000\n"
+        ".cfi_offset %rbx, -16008\n"
+        "nop\n"
+        "far_down:\n"
+        "nop\n"
+        "ret\n"
+        ".cfi_endproc\n"
+        ".cfi_startproc\n"
+        ".cfi_def_cfa %rsp, 16\n"
+        ".cfi_undefined %rip\n"
+        "nop\n"
+        "last_of_all:\n"
+        "nop\n"
+        "ret\n"
+        ".cfi_endproc\n");
+
+/* Code at 0x1000 has no tables: its caller is where rbp says. */
+TEST(registers_are_found_far_from_their_frame)
+{
+    static struct embed_own_stack own;
+    uintptr_t stack[3000] = {0};
+    struct embed_registers from = {.pc = (uintptr_t)far_down,
+                                   .sp = (uintptr_t)&stack[100]};
+
+    (void)state;
+    stack[2101] = 0x1000;
+    stack[102] = (uintptr_t)&stack[2500];
+    stack[2501] = 0x2000;
+    assert_in_range(embed_unwind_walk(pcs, ROOM, &from, true, &own), 3, ROOM);
+    assert_int_equal(pcs[1], 0x1000);
+    assert_int_equal(pcs[2], 0x2000);
+    from.pc = (uintptr_t)last_of_all;
+    from.sp = (uintptr_t)&stack[2100];
+    assert_int_equal(embed_unwind_walk(pcs, ROOM, &from, true, &own), 1);
+}
+
+#endif
 
 int
 main(void)
