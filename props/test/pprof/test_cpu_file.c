@@ -55,6 +55,19 @@ __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
     return __real_pthread_create(thread, attributes, begin, argument);
 }
 
+static bool watches_handler;
+
+/* The program ignores SIGPROF: it gets no tick of the profile, so its action is
+ * not there whenever the timer changes. */
+static void
+check_handler(void)
+{
+    struct sigaction now;
+
+    assert_int_equal(sigaction(SIGPROF, NULL, &now), 0);
+    assert_false(now.sa_handler == SIG_IGN);
+}
+
 int __real_setitimer(int which, const struct itimerval *value,
                      struct itimerval *before);
 int __wrap_setitimer(int which, const struct itimerval *value,
@@ -66,6 +79,8 @@ __wrap_setitimer(int which, const struct itimerval *value,
 {
     if (atomic_load(&refuses_timer) != 0)
         return -1;
+    if (watches_handler)
+        check_handler();
     return __real_setitimer(which, value, before);
 }
 
@@ -248,6 +263,8 @@ TEST_WITH(case_folder_begin, case_folder_end, a_timer_that_was_set_is_set_again)
     struct itimerval left;
 
     assert_int_equal(setitimer(ITIMER_PROF, &set, NULL), 0);
+    assert_true(signal(SIGPROF, SIG_IGN) != SIG_ERR);
+    watches_handler = true;
     for (int i = 0; i < 3; i++) {
         atomic_store(&refuses_thread, i == 1);
         assert_int_equal(case_start(), i == 1 ? PROF_ERR_UNSUPPORTED : PROF_OK);
@@ -257,7 +274,9 @@ TEST_WITH(case_folder_begin, case_folder_end, a_timer_that_was_set_is_set_again)
         assert_int_equal(left.it_interval.tv_usec, 7);
         assert_in_range(left.it_value.tv_sec, 900, 1000);
     }
+    watches_handler = false;
     assert_int_equal(setitimer(ITIMER_PROF, &none, NULL), 0);
+    assert_true(signal(SIGPROF, SIG_DFL) == SIG_IGN);
 }
 
 /* returns: is a signal blocked that was not blocked before? */
