@@ -384,6 +384,107 @@ TEST(a_collection_stops_at_the_first_refusal)
     assert_true(asked > 0 && asked < 100);
 }
 
+/* ---- any tasks, beside a plain writer ---- */
+
+static uint32_t
+draw(uint32_t limit)
+{
+    static uint64_t drawn = 1;
+
+    drawn = drawn * 6364136223846793005U + 1442695040888963407U;
+    return (uint32_t)(drawn >> 33) % limit;
+}
+
+static char wanted[TEXT_BYTES];
+
+#define WANT(...)                                                            \
+    ((void)snprintf(wanted + strlen(wanted), sizeof wanted - strlen(wanted), \
+                    __VA_ARGS__))
+
+/* returns: the function at an address, NULL if none is known */
+static const struct case_name *
+name_at(uintptr_t pc)
+{
+    for (size_t i = 0; i < case_names_count; i++)
+        if (pc >= case_names[i].from && pc < case_names[i].limit)
+            return &case_names[i];
+    return NULL;
+}
+
+static bool
+is_of_runtime(uintptr_t pc)
+{
+    const struct case_name *name = name_at(pc);
+
+    return name != NULL && strncmp(name->function, "runtime.", 8) == 0;
+}
+
+static void
+want_frame(uintptr_t pc, const char *before, const char *after)
+{
+    const struct case_name *name = name_at(pc);
+
+    if (name == NULL)
+        WANT("%s?%s\n\t?:0 +0x%zx\n", before, after, (size_t)pc);
+    else if (pc == name->from)
+        WANT("%s%s%s\n\t%s:%d\n", before, name->function, after, name->file,
+             (int)name->line);
+    else
+        WANT("%s%s%s\n\t%s:%d +0x%zx\n", before, name->function, after,
+             name->file, (int)name->line, (size_t)(pc - name->from));
+}
+
+static void
+want_task(const struct prof_task_stack *task)
+{
+    bool any = false;
+
+    WANT("goroutine %zu [%s", (size_t)task->id,
+         task->state != NULL && task->state[0] != '\0' ? task->state : "???");
+    if (task->waits_ns / MINUTE_NS > 0)
+        WANT(", %zu minutes", (size_t)(task->waits_ns / MINUTE_NS));
+    WANT("%s]:\n", task->is_locked ? ", locked to thread" : "");
+    if (task->depth == 0)
+        WANT("\tgoroutine running on other thread; stack unavailable\n");
+    for (uint32_t i = 0; i < task->depth; i++)
+        any |= !is_of_runtime(task->stack[i]);
+    for (uint32_t i = 0; i < task->depth; i++)
+        if (!any || !is_of_runtime(task->stack[i]))
+            want_frame(task->stack[i], "", "(...)");
+    if (task->created_by != 0 && !is_of_runtime(task->created_by))
+        want_frame(task->created_by, "created by ", "");
+}
+
+TEST(any_tasks_are_shown_as_by_a_plain_writer)
+{
+    static const char *const states[] = {NULL, "", "running", "IO wait"};
+    static const uintptr_t frames[] = {
+        CASE_MALLOC, CASE_WORK, CASE_NEW, CASE_GOEXIT, CASE_UNKNOWN, 0x2100,
+        CASE_MALLOC, CASE_NEW,  0x1000,   CASE_GOEXIT, CASE_MAIN,    0x3000};
+    static const uintptr_t creators[] = {0, CASE_MAIN, CASE_GOEXIT, 0x2200,
+                                         CASE_UNKNOWN};
+
+    for (int round = 0; round < 500; round++) {
+        struct prof_task_stack tasks[4];
+        const uint32_t count = draw(5);
+
+        wanted[0] = '\0';
+        for (uint32_t i = 0; i < count; i++) {
+            tasks[i] = (struct prof_task_stack){
+                .id = (uint64_t)draw(100) << draw(57),
+                .state = states[draw(4)],
+                .waits_ns = draw(3) * (MINUTE_NS - 1 + draw(3)) << draw(20),
+                .is_locked = draw(2) != 0,
+                .stack = &frames[draw(7)],
+                .depth = draw(6),
+                .created_by = creators[draw(5)]};
+            WANT("%s", i > 0 ? "\n" : "");
+            want_task(&tasks[i]);
+        }
+        assert_string_equal(print(tasks, count), wanted);
+    }
+}
+
 int
 main(void)
 {
