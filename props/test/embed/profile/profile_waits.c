@@ -182,8 +182,10 @@ static void
 fork_here(void)
 {
     const int before = world->alone_begun;
+    const int resets = world->resets;
 
     profile_waits_after_fork_child();
+    assert_int_equal(world->resets, resets + 1); /* another may have held it */
     assert_int_equal(world->alone_begun - before,
                      profile.config.block_rate_ns == 0);
     memset(slots, 0, sizeof slots);

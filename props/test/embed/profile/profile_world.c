@@ -204,6 +204,7 @@ prof_port_lock_reset(struct prof_port_lock *lock)
 {
     (void)lock;
     is_locked = false;
+    profile_world.resets++;
 }
 
 /* ---- the rest of the profiler ---- */

@@ -37,6 +37,7 @@ struct profile_world {
     size_t wanted;   /* of these, so far */
     int forgotten;   /* how often all that is known of code was forgotten */
     int alone_begun; /* how often embed_alone_begin() was called */
+    int resets;      /* of the lock */
 };
 
 extern struct profile_world profile_world;

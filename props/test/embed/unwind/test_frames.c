@@ -336,6 +336,9 @@ TEST(registers_are_found_far_from_their_frame)
     assert_in_range(embed_unwind_walk(pcs, ROOM, &from, true, &own), 3, ROOM);
     assert_int_equal(pcs[1], 0x1000);
     assert_int_equal(pcs[2], 0x2000);
+    from.pc = 0x1000;
+    from.fp = UINTPTR_MAX - 4095; /* behind all stacks */
+    assert_int_equal(embed_unwind_walk(pcs, ROOM, &from, true, &own), 1);
     from.pc = (uintptr_t)last_of_all;
     from.sp = (uintptr_t)&stack[2100];
     assert_int_equal(embed_unwind_walk(pcs, ROOM, &from, true, &own), 1);

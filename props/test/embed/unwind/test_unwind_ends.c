@@ -5,13 +5,12 @@
  */
 #include <dlfcn.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <ucontext.h>
-#include <unistd.h>
 
+#include "in_child.h"
 #include "stack.h"
-#include "unit_test.h"
 #include "unwind.h"
 
 enum { PCS = 8, PAGE = 4096, BUFFERS = 1024 };
@@ -324,7 +323,6 @@ TEST(a_stack_is_taken_as_the_program_keeps_it)
     uintptr_t *const frames = &memory[16];
     const uintptr_t pc = here();
 
-    (void)state;
     frames[0] = (uintptr_t)&frames[2];
     frames[1] = pc;
     frames[2] = (uintptr_t)&frames[4];
@@ -375,7 +373,6 @@ TEST(the_caller_of_a_hook_is_looked_up_before_its_return_address)
     static struct embed_stack stack;
     uintptr_t words[64] = {0};
 
-    (void)state;
     embed_by_frames = false;
     embed_depth_max = PCS;
     words[16] = (uintptr_t)&words[30];
@@ -403,7 +400,6 @@ TEST(a_stack_pointer_is_behind_the_return_address)
     const struct embed_registers from = {
         .pc = MADE, .sp = (uintptr_t)&words[20], .fp = (uintptr_t)&words[32]};
 
-    (void)state;
     words[33] = (uintptr_t)given_up_last + 1;
     words[34] = 0x2000;
     assert_true(embed_unwind_walk(pcs, PCS, &from, true, &own) >= 3);
@@ -420,7 +416,6 @@ TEST(a_frame_that_cannot_be_a_callers_ends_the_stack)
                                    .sp = (uintptr_t)&words[32],
                                    .base = (uintptr_t)&words[31]};
 
-    (void)state;
     words[31] = words[32] = words[33] = 0x2000;
     assert_int_equal(embed_unwind_walk(pcs, PCS, &from, true, &own), 2);
     for (int i = 28; i <= 30; i++) { /* the CFA is two words further */
@@ -439,7 +434,6 @@ TEST(a_frame_that_cannot_be_a_callers_ends_the_stack)
 
 static struct embed_stack *returned;
 
-/* Another thread returns its buffer when this one has no more to do. */
 int __wrap_sched_yield(void);
 int
 __wrap_sched_yield(void)
@@ -449,11 +443,22 @@ __wrap_sched_yield(void)
     return 0;
 }
 
+static void
+start_without_memory(void)
+{
+    CHECK(setrlimit(RLIMIT_AS, &(struct rlimit){1 << 20, 1 << 20}) == 0);
+    CHECK(!embed_stacks_start());
+}
+
+TEST(without_memory_there_are_no_buffers)
+{
+    expect_in_child(start_without_memory);
+}
+
 TEST(who_finds_no_buffer_waits_for_one)
 {
     static struct embed_stack *stacks[BUFFERS];
 
-    (void)state;
     assert_true(embed_stacks_start());
     alarm(20);
     for (int i = 0; i < BUFFERS; i++)
