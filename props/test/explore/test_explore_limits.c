@@ -4,11 +4,12 @@
  *
  * The tests call the __tsan_* entry points themselves.
  */
-#include "explore.h"
+#include "engine.h"
 #include "tsan.h"
 
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -185,6 +186,301 @@ TEST(an_abort_outside_of_a_run_ends_the_process)
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFSIGNALED(status));
     assert_int_equal(WTERMSIG(status), SIGABRT);
+}
+
+/* ---- Every entry point of plain accesses ---- */
+
+static uint8_t bytes_of[128] __attribute__((aligned(64)));
+
+#define PLAIN_ENTRIES(bytes)                                                \
+    {__tsan_read##bytes, bytes, false}, {__tsan_write##bytes, bytes, true}, \
+        {__tsan_read_write##bytes, bytes, true},                            \
+        {__tsan_volatile_read##bytes, bytes, false},                        \
+        {__tsan_volatile_write##bytes, bytes, true},                        \
+        {__tsan_unaligned_read##bytes, bytes, false},                       \
+        {__tsan_unaligned_write##bytes, bytes, true},                       \
+        {__tsan_unaligned_read_write##bytes, bytes, true},                  \
+        {__tsan_unaligned_volatile_read##bytes, bytes, false},              \
+    {                                                                       \
+        __tsan_unaligned_volatile_write##bytes, bytes, true                 \
+    }
+
+static const struct {
+    void (*call)(void *p);
+    uint32_t bytes;
+    bool writes;
+} entries[] = {PLAIN_ENTRIES(1), PLAIN_ENTRIES(2), PLAIN_ENTRIES(4),
+               PLAIN_ENTRIES(8), PLAIN_ENTRIES(16)};
+
+enum {
+    ENTRIES = sizeof entries / sizeof entries[0],
+    READ_RANGE = ENTRIES,
+    WRITE_RANGE,
+    COPY,
+    MOVE,
+    SET,
+    COMPARE,
+    UPDATE_TABLE,
+    READ_TABLE,
+    LOAD,
+    STORE,
+    ADD,
+    CALLS
+};
+
+/* Places in two halves of the bytes: those of one call do not overlap. */
+static struct call {
+    uint32_t kind;
+    uint32_t to;
+    uint32_t from;
+    uint32_t bytes;
+} calls[2];
+
+static void
+make_call(void *context, uint32_t thread)
+{
+    const struct call *c = &calls[thread];
+    void *const to = &bytes_of[c->to];
+
+    (void)context;
+    switch (c->kind) {
+    case READ_RANGE:
+        __tsan_read_range(to, c->bytes);
+        break;
+    case WRITE_RANGE:
+        __tsan_write_range(to, c->bytes);
+        break;
+    case COPY:
+        __tsan_memcpy(to, &bytes_of[c->from], c->bytes);
+        break;
+    case MOVE:
+        __tsan_memmove(to, &bytes_of[c->from], c->bytes);
+        break;
+    case SET:
+        __tsan_memset(to, 1, c->bytes);
+        break;
+    case COMPARE:
+        (void)__tsan_memcmp(to, &bytes_of[c->from], c->bytes);
+        break;
+    case UPDATE_TABLE:
+        __tsan_vptr_update(to, NULL);
+        break;
+    case READ_TABLE:
+        __tsan_vptr_read(to);
+        break;
+    case LOAD:
+        (void)__tsan_atomic64_load(to, __ATOMIC_RELAXED);
+        break;
+    case STORE:
+        __tsan_atomic64_store(to, 1, __ATOMIC_RELAXED);
+        break;
+    case ADD:
+        (void)__tsan_atomic64_fetch_add(to, 1, __ATOMIC_RELAXED);
+        break;
+    default:
+        entries[c->kind].call(to);
+        break;
+    }
+}
+
+static void
+clear_bytes(void *context)
+{
+    (void)context;
+    memset(bytes_of, 0, sizeof bytes_of);
+}
+
+/* returns: what the call does to a byte: 1 reads, 2 writes, and 4 if the access
+ * is atomic */
+static uint32_t
+effect(const struct call *c, uint32_t byte)
+{
+    const bool first = byte - c->to < c->bytes;
+    const bool second = byte - c->from < c->bytes;
+
+    switch (c->kind) {
+    case READ_RANGE:
+    case READ_TABLE:
+        return first;
+    case WRITE_RANGE:
+    case SET:
+    case UPDATE_TABLE:
+        return 2 * first;
+    case COPY:
+    case MOVE:
+        return first ? 2 : second;
+    case COMPARE:
+        return first || second;
+    case LOAD:
+        return 5 * first;
+    case STORE:
+    case ADD:
+        return 6 * first;
+    default:
+        return entries[c->kind].writes ? 2 * first : first;
+    }
+}
+
+static bool
+races(void)
+{
+    for (uint32_t i = 0; i < sizeof bytes_of; i++) {
+        const uint32_t a = effect(&calls[0], i);
+        const uint32_t b = effect(&calls[1], i);
+
+        if (a != 0 && b != 0 && ((a | b) & 2) != 0 && (a & b & 4) == 0)
+            return true;
+    }
+    return false;
+}
+
+static uint32_t
+draw(uint32_t bound)
+{
+    static uint64_t state = 5;
+
+    state = state * 6364136223846793005U + 1442695040888963407U;
+    return (uint32_t)(state >> 33) % bound;
+}
+
+static void
+draw_call(struct call *c)
+{
+    const bool low = draw(2) != 0;
+
+    *c = (struct call){.kind = draw(3) == 0 ? READ_RANGE + draw(CALLS - ENTRIES)
+                                            : draw(ENTRIES),
+                       .to = draw(24) + (low ? 0 : 64),
+                       .from = draw(24) + (low ? 64 : 0),
+                       .bytes = 1 + draw(20)};
+    if (c->kind < ENTRIES)
+        c->bytes = entries[c->kind].bytes;
+    if (c->kind >= UPDATE_TABLE) {
+        c->bytes = 8;
+        c->to &= ~7U;
+    }
+}
+
+TEST(each_call_of_the_compiler_reads_and_writes_what_it_says)
+{
+    static const struct sim_kernel kernel = {
+        .name = "calls",
+        .setup = clear_bytes,
+        .threads = {{"one", make_call, NULL}, {"other", make_call, NULL}},
+        .threads_count = 2};
+    uint32_t raced = 0;
+
+    for (uint32_t i = 0; i < 6000; i++) {
+        struct sim_exhaust_result r;
+
+        draw_call(&calls[0]);
+        draw_call(&calls[1]);
+        sim_explore_exhaust(&kernel, &(struct sim_exhaust_options){0}, &r);
+        assert_int_equal(r.verdict,
+                         races() ? SIM_VERDICT_FAIL : SIM_VERDICT_PASS);
+        if (r.failures > 0)
+            assert_int_equal(r.first_failure.failure.kind, SIM_FAIL_RACE);
+        raced += r.failures > 0;
+        free(r.choices);
+    }
+    assert_in_range(raced, 600, 5000);
+}
+
+/* ---- Orders one step weaker ---- */
+
+enum { LD = __ATOMIC_ACQUIRE, ST = __ATOMIC_RELEASE, BOTH = __ATOMIC_ACQ_REL };
+
+static void
+expect_weaker(struct sim_site site, uint32_t count, const int (*want)[2])
+{
+    for (uint32_t i = 0; i < count; i++) {
+        struct sim_site weaker = site;
+
+        assert_true(sim_explore_weaken(&weaker, i));
+        assert_int_equal(weaker.op, site.op);
+        assert_int_equal(weaker.order, want[i][0]);
+        assert_int_equal(weaker.order_failure, want[i][1]);
+    }
+    assert_false(sim_explore_weaken(&site, count));
+    assert_false(sim_explore_weaken(&site, count + 1));
+}
+
+TEST(each_order_is_weakened_by_one_step_at_a_time)
+{
+    const int none = __ATOMIC_RELAXED;
+    const int all = __ATOMIC_SEQ_CST;
+
+    for (uint32_t op = SIM_OP_LOAD; op <= SIM_OP_FENCE; op++) {
+        const int first = op == SIM_OP_LOAD    ? LD
+                          : op == SIM_OP_STORE ? ST
+                                               : BOTH;
+        const bool cas = op == SIM_OP_CAS;
+        struct sim_site site = {.op = (enum sim_op)op, .order = all};
+
+        site.order_failure = none;
+        expect_weaker(site, 1, &(const int[2]){first, none});
+        site.order = BOTH;
+        expect_weaker(site, 2, (const int[][2]){{LD, none}, {ST, none}});
+        site.order = LD;
+        expect_weaker(site, 1, &(const int[2]){none, none});
+        site.order = ST;
+        expect_weaker(site, 1, &(const int[2]){none, none});
+        site.order = none;
+        expect_weaker(site, 0, NULL);
+        site.order_failure = all;
+        expect_weaker(site, cas, &(const int[2]){none, LD});
+        site.order = BOTH;
+        site.order_failure = LD;
+        expect_weaker(site, cas ? 3 : 2,
+                      (const int[][2]){{LD, LD}, {ST, LD}, {BOTH, none}});
+    }
+}
+
+/* ---- What a debugger is shown ---- */
+
+static void
+store_thrice(void *context, uint32_t thread)
+{
+    (void)context;
+    for (uint32_t i = 0; i < 3; i++)
+        __tsan_atomic64_store(&memory[thread], i, __ATOMIC_RELAXED);
+}
+
+/* Before each event: where the waiting threads' stacks are, and who has
+ * ended. */
+TEST(a_debugger_is_shown_each_thread_before_the_event)
+{
+    static const struct sim_kernel kernel = {
+        .name = "stopped",
+        .threads = {{"a", store_thrice, NULL},
+                    {"b", store_thrice, NULL},
+                    {"c", store_thrice, NULL}},
+        .threads_count = 3};
+    struct sim_choice list[64];
+    struct sim_choices choices;
+    struct sim_run run;
+
+    for (uint32_t event = 0; event < 9; event++) {
+        sim_choices_init(&choices, list, 64);
+        sim_choices_replay(&choices, NULL, 0); /* a, then b, then c */
+        memset(sim_trace_view, 0, 27 * sizeof sim_trace_view[0]);
+        sim_trace_stop_before(event);
+        assert_int_equal(sim_explore_run(&kernel, &(struct sim_run_options){0},
+                                         &choices, &run),
+                         SIM_END_COMPLETE);
+        sim_engine.trace = NULL;
+        assert_int_equal(sim_trace_view[0], event);
+        assert_int_equal(sim_trace_view[1], 3);
+        assert_int_equal(sim_trace_view[2], 3);
+        for (uint32_t i = 0; i < 3; i++) {
+            const uint64_t *row = &sim_trace_view[3 + 4 * i];
+
+            assert_int_equal(row[2] - row[1], SIM_FIBER_STACK_BYTES);
+            assert_int_equal(row[3], i < event / 3);
+            if (i != event / 3) /* it does not run */
+                assert_in_range(row[0], row[1] + 1, row[2] - 1);
+        }
+    }
 }
 
 int
