@@ -27,7 +27,9 @@ read_string(const char *s, int most, uintptr_t site)
 
     if (s == NULL)
         return;
-    length = most >= 0 ? strnlen(s, (size_t)most) : strlen(s) + 1;
+    length = most >= 0 ? strnlen(s, (size_t)most) : strlen(s);
+    if (most < 0 || length < (size_t)most)
+        length++; /* its end is read, too */
     sim_program_reads(s, length, site);
 }
 

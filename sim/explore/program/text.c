@@ -31,6 +31,16 @@ reads_string(const char *s, uintptr_t site)
         sim_program_reads(s, strlen(s) + 1, site);
 }
 
+/* A string of at most so many bytes. returns: its length */
+static size_t
+reads_at_most(const char *s, size_t most, uintptr_t site)
+{
+    const size_t length = strnlen(s, most);
+
+    reads(s, length < most ? length + 1 : length, site);
+    return length;
+}
+
 /* ---- Memory ---- */
 
 void *
@@ -83,10 +93,7 @@ explored_strlen(const char *s)
 size_t
 explored_strnlen(const char *s, size_t most)
 {
-    const size_t length = strnlen(s, most);
-
-    reads(s, length < most ? length + 1 : length, HERE);
-    return length;
+    return reads_at_most(s, most, HERE);
 }
 
 char *
@@ -108,9 +115,8 @@ explored_stpcpy(char *restrict to, const char *restrict from)
 char *
 explored_strncpy(char *restrict to, const char *restrict from, size_t most)
 {
-    const size_t length = strnlen(from, most);
+    const size_t length = reads_at_most(from, most, HERE);
 
-    reads(from, length < most ? length + 1 : length, HERE);
     writes(to, most, HERE);
     memcpy(to, from, length);
     memset(to + length, 0, most - length);
@@ -133,10 +139,9 @@ char *
 explored_strncat(char *restrict to, const char *restrict from, size_t most)
 {
     const size_t begin = strlen(to);
-    const size_t length = strnlen(from, most);
+    const size_t length = reads_at_most(from, most, HERE);
 
     reads_string(to, HERE);
-    reads(from, length < most ? length + 1 : length, HERE);
     writes(to + begin, length + 1, HERE);
     memcpy(to + begin, from, length);
     to[begin + length] = '\0';
@@ -162,8 +167,8 @@ explored_strcasecmp(const char *a, const char *b)
 int
 explored_strncmp(const char *a, const char *b, size_t most)
 {
-    reads(a, strnlen(a, most), HERE);
-    reads(b, strnlen(b, most), HERE);
+    reads_at_most(a, most, HERE);
+    reads_at_most(b, most, HERE);
     return strncmp(a, b, most);
 }
 
@@ -248,10 +253,7 @@ explored_strdup(const char *s)
 char *
 explored_strndup(const char *s, size_t most)
 {
-    const size_t length = strnlen(s, most);
-
-    reads(s, length < most ? length + 1 : length, HERE);
-    return duplicate(s, length, HERE);
+    return duplicate(s, reads_at_most(s, most, HERE), HERE);
 }
 
 /* ---- Numbers: libc sets its own errno, and the program has another ---- */

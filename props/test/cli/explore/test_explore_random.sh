@@ -89,15 +89,22 @@ PROFSIM_EXPLORE=--exhaustive timeout 600 "$work/libc" "$work/results" \
     [ "$(grep -c ' libc: same' "$work/out")" = "$programs" ]
 count "explored calls have the results of libc's" $?
 
-build heap heap_program
+build heap heap_program heap_use
 count "the programs that use a heap are built" $?
 PROFSIM_EXPLORE=--exhaustive timeout 600 "$work/heap" 1 "$programs" |
-    awk '/ model: / { want = $0; sub(/^.* model: /, "", want); said = "nothing" }
+    awk '/ model: / { want = $0; sub(/^.* model: /, "", want); said = "nothing"; at = 0 }
         / runs .* s  holds$/ { said = "holds" }
         /^  broken: / { said = $0; gsub(/^  broken: ([0-9]+ )?| \([a-z ]*\)$/, "", said) }
-        / model: / || (!/ runs .* holds$/ && !/^  broken: /) { next }
-        said == want { agree++; next }
-        { print "wanted: " want ", explorer: " said }
+        /^  by thread / && !at { at = $0; sub(/^.* at [^:]*:/, "", at); at += 0 }
+        / line: / {
+            taken = $0
+            sub(/^.* taken at:/, "", taken)
+            place = want == "holds" || (want ~ /never freed/ ? index(taken, " " at " ") : at == $3 + 0)
+            if (said == want && place)
+                agree++
+            else
+                print "wanted: " want ", line " $3 " or" taken ", explorer: " said ", line " at
+        }
         END { print agree + 0 }' | tee "$work/differ" | grep -v '^[0-9]*$'
 [ "$(cat "$work/differ")" = "$programs" ]
 count "mistakes with the heap are reported as a model says" $?
