@@ -21,7 +21,7 @@ struct profile profile;
 _Thread_local bool embed_inside;
 
 static char processors[OWN + SHARED];
-static bool forks; /* only those of threads are looked at then */
+static bool forks; /* then it asks for those of threads alone */
 static int alone_ended;
 
 struct prof_proc *
