@@ -4,6 +4,7 @@
  */
 #include <stdarg.h>
 #include <stddef.h>
+#include "bucket.h"
 #include "log_builder.h"
 #include "unit_test.h"
 
@@ -281,6 +282,47 @@ TEST_WITH(a_ring, the_end, contention_is_seen_at_once_and_never_cleared)
     assert_true(props_log_snapshot(&builder, true, ROOM).first);
     assert_int_equal(model_heap_answer(builder.model).count, 1);
     assert_int_equal(buckets(4)[0].allocs, 1);
+}
+
+/* What is remembered of a stack saves a search and changes no answer: a log
+ * with more stacks than may be remembered has the same buckets. */
+TEST(stacks_beyond_those_remembered_are_found_as_well)
+{
+    enum { STACKS = 200, EVENTS = 500 };
+    static uintptr_t frames[STACKS][2];
+    static struct truth_stack stacks[STACKS];
+    const struct truth_log log = {.stacks = stacks, .stacks_count = STACKS};
+    const struct model_limits limits = {
+        .buckets_max = 90, .frames_max = 150, .depth_max = 2};
+    struct model_buckets all;
+    struct model_buckets some;
+
+    for (uint32_t i = 0; i < STACKS; i++) {
+        frames[i][0] = 1 + i % 70;
+        frames[i][1] = 7;
+        stacks[i].frames = frames[i];
+        stacks[i].depth = 1 + i % 2;
+    }
+    assert_true(model_buckets_new(&all, 90, EVENTS));
+    assert_true(model_buckets_new(&some, 90, 3));
+    for (int run = 0; run < 2; run++) {
+        model_buckets_reset(&all);
+        model_buckets_reset(&some);
+        for (uint32_t i = 0; i < EVENTS; i++) {
+            const uint32_t stack = 3 + i * 37 % (STACKS - 3);
+
+            assert_int_equal(
+                model_buckets_of(&all, &limits, &log, MODEL_HEAP, stack, i % 2),
+                model_buckets_of(&some, &limits, &log, MODEL_HEAP, stack,
+                                 i % 2));
+        }
+        assert_int_equal(all.count, some.count);
+        assert_true(all.drops.no_bucket + all.drops.no_frames > 0);
+        assert_int_equal(all.drops.no_bucket, some.drops.no_bucket);
+        assert_int_equal(all.drops.no_frames, some.drops.no_frames);
+    }
+    model_buckets_delete(&all);
+    model_buckets_delete(&some);
 }
 
 int

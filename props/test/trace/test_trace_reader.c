@@ -164,8 +164,8 @@ TEST(what_was_read_is_given_back)
         memory = mallinfo2();
         in_use[round] = memory.uordblks + memory.hblkhd;
     }
-    /* What the allocator keeps for itself varies a little. */
-    assert_true(in_use[19] < in_use[1] + 4096);
+    /* In the first rounds the allocator fills its own lists. */
+    assert_true(in_use[19] < in_use[10] + 4096);
     for (int i = 0; i < 3; i++)
         free(bytes[i]);
 }
