@@ -27,7 +27,7 @@ enum {
     ELF_ORIGINS = 4, /* functions of a unit that are inlined */
     ELF_ENTRIES = 700,
     ELF_ROWS = 200,
-    ELF_ID_BYTES = 20,
+    ELF_ID_BYTES = 21,
     ELF_NESTING = 8, /* of namespaces: functions in so many are left out */
     ELF_FILE_BYTES = 1 << 17
 };

@@ -136,6 +136,7 @@ put_id(const struct elf_model *model)
     elf_put_number(NT_GNU_BUILD_ID, 4);
     elf_put("GNU", 4);
     elf_put(model->id, ELF_ID_BYTES);
+    elf_put_number(0, (4 - ELF_ID_BYTES % 4) % 4);
     elf_section_end(S_ID);
 }
 

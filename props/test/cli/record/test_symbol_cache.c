@@ -8,12 +8,13 @@
 #include <string.h>
 
 #include "convert.h"
-#include "elf_model.h"
+#include "elf_case.h"
 #include "folder.h"
 #include "map.h"
 #include "names.h"
 #include "refused_memory.h"
 #include "sanitized.h"
+#include "spool_case.h"
 #include "spool_model.h"
 #include "symbol_cache.h"
 #include "unit_test.h"
@@ -263,84 +264,6 @@ TEST(a_spool_is_converted_whole_or_not_at_all_when_memory_is_refused)
 
 /* ---- files with symbols ---- */
 
-enum { ELF_FILES = 3, ELF_MAPPINGS = 9 };
-
-static struct elf_model files[ELF_FILES];
-static struct elf_mapping mappings[ELF_MAPPINGS];
-
-static void
-make_file(uint32_t number, uint64_t seed)
-{
-    struct elf_model *const file = &files[number];
-    char name[16];
-
-    elf_model_make(file, seed * ELF_FILES + number, (char)('a' + number));
-    snprintf(name, sizeof name, "lib%u.so", number);
-    folder_path(file->path, sizeof file->path, name);
-    elf_model_write(file);
-}
-
-/* Each file has two mappings, one at each half of its code; the first file is
- * mapped twice, and the last one is not the file that was mapped. */
-static void
-make_mappings(void)
-{
-    for (uint32_t i = 0; i < ELF_MAPPINGS - 1; i++) {
-        const uint64_t bias = UINT64_C(0x10000000) * (i / 2 + 1);
-        const uint64_t half = i % 2 * ELF_TEXT_BYTES / 2;
-
-        mappings[i] = (struct elf_mapping){
-            .model = &files[i / 2 % ELF_FILES],
-            .bias = bias,
-            .start = bias + ELF_TEXT + half,
-            .limit = bias + ELF_TEXT + half + ELF_TEXT_BYTES / 2,
-            .offset = ELF_TEXT_OFFSET + half,
-            .is_known = i / 2 % ELF_FILES != ELF_FILES - 1};
-    }
-    mappings[ELF_MAPPINGS - 1] = mappings[0];
-    mappings[ELF_MAPPINGS - 1].start += 64; /* it replaces the first one */
-    mappings[ELF_MAPPINGS - 1].limit -= 64;
-    mappings[ELF_MAPPINGS - 1].offset = 0x7000;
-}
-
-static void
-add_mappings(struct cli_symbols *symbols, uint32_t count, bool with_id)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        const struct elf_mapping *mapping = &mappings[i];
-        uint8_t id[ELF_ID_BYTES];
-
-        memcpy(id, mapping->model->id, sizeof id);
-        id[ELF_ID_BYTES - 1] ^= !mapping->is_known;
-        cli_symbols_add(symbols, mapping->model->path, mapping->bias,
-                        mapping->start, mapping->limit, mapping->offset, id,
-                        with_id || !mapping->is_known ? ELF_ID_BYTES : 0);
-    }
-    cli_symbols_added(symbols);
-}
-
-static void
-expect_found(struct cli_symbols *symbols, uint32_t count, uint64_t pc)
-{
-    static struct elf_found want;
-    struct cli_symbol found[CLI_SYMBOLS_MAX];
-    struct cli_symbol outermost;
-
-    elf_model_find(mappings, count, pc, &want);
-    assert_int_equal(cli_symbols_find_all(symbols, pc, found), want.count);
-    for (uint32_t i = 0; i < want.count; i++) {
-        assert_string_equal(found[i].function, want.symbols[i].function);
-        assert_int_equal(found[i].function_offset,
-                         want.symbols[i].function_offset);
-        assert_string_equal(found[i].file, want.symbols[i].file);
-        assert_int_equal(found[i].line, want.symbols[i].line);
-    }
-    cli_symbols_find(symbols, pc, &outermost);
-    assert_string_equal(outermost.function,
-                        want.symbols[want.count - 1].function);
-    assert_int_equal(outermost.line, want.symbols[want.count - 1].line);
-}
-
 TEST(each_address_has_the_names_that_a_linear_search_finds)
 {
     for (uint32_t seed = 1; seed < (SANITIZED ? 6 : 30); seed++) {
@@ -350,14 +273,15 @@ TEST(each_address_has_the_names_that_a_linear_search_finds)
         const uint32_t count = ELF_MAPPINGS - (cache != NULL);
 
         for (uint32_t i = 0; i < ELF_FILES; i++)
-            make_file(i, seed);
-        make_mappings();
-        add_mappings(symbols, count, cache != NULL || seed % 2 == 0);
+            elf_make_file(i, seed);
+        elf_make_mappings();
+        elf_add_mappings(symbols, count, cache != NULL || seed % 2 == 0);
         for (uint32_t i = 0; i < count; i++)
-            for (uint64_t pc = mappings[i].start; pc <= mappings[i].limit; pc++)
-                expect_found(symbols, count, pc);
-        expect_found(symbols, count, 1);
-        expect_found(symbols, count, UINT64_MAX);
+            for (uint64_t pc = elf_mappings[i].start;
+                 pc <= elf_mappings[i].limit; pc++)
+                elf_expect_found(symbols, count, pc);
+        elf_expect_found(symbols, count, 1);
+        elf_expect_found(symbols, count, UINT64_MAX);
         cli_symbols_close(symbols);
         cli_symbol_cache_close(cache);
     }
@@ -370,8 +294,8 @@ TEST(without_memory_a_function_is_named_by_its_place)
     struct cli_symbol found;
 
     for (uint32_t i = 0; i < ELF_FILES; i++)
-        make_file(i, 2);
-    make_mappings();
+        elf_make_file(i, 2);
+    elf_make_mappings();
     for (uint32_t request = 1;; request++) {
         struct cli_symbol_cache *const cache = cli_symbol_cache_open();
         struct cli_symbols *symbols;
@@ -381,11 +305,11 @@ TEST(without_memory_a_function_is_named_by_its_place)
         refused_memory_at = request;
         symbols = cli_symbols_open(cache);
         if (symbols != NULL) {
-            add_mappings(symbols, ELF_MAPPINGS - 1, true);
-            for (uint64_t pc = mappings[0].start; pc < mappings[1].limit;
-                 pc += 3) {
+            elf_add_mappings(symbols, ELF_MAPPINGS - 1, true);
+            for (uint64_t pc = elf_mappings[0].start;
+                 pc < elf_mappings[1].limit; pc += 3) {
                 cli_symbols_find(symbols, pc, &found);
-                elf_model_find(mappings, ELF_MAPPINGS - 1, pc, &want);
+                elf_model_find(elf_mappings, ELF_MAPPINGS - 1, pc, &want);
                 if (strstr(found.function, "0x") == NULL)
                     assert_string_equal(found.function,
                                         want.functions[want.count - 1]);
@@ -400,24 +324,6 @@ TEST(without_memory_a_function_is_named_by_its_place)
     }
 }
 
-static void
-expect_own_name(const struct prof_symbols *symbols, uint64_t pc)
-{
-    static struct elf_found want;
-    struct prof_symbol found = {.line = 7};
-    const struct cli_symbol *outermost;
-
-    elf_model_find(mappings, 2, pc, &want);
-    outermost = &want.symbols[want.count - 1];
-    symbols->find(symbols->context, pc, &found);
-    assert_string_equal(found.function, outermost->function);
-    assert_string_equal(found.file, outermost->file);
-    assert_int_equal(found.line, outermost->line);
-    assert_int_equal(found.entry, outermost->function_offset != 0
-                                      ? pc - outermost->function_offset
-                                      : 0);
-}
-
 /* The kernel lists whole pages of the file. Segments of the file share pages,
  * and are not in the order of their addresses. */
 TEST(a_mapping_is_that_of_its_segment)
@@ -425,10 +331,10 @@ TEST(a_mapping_is_that_of_its_segment)
     enum { BIAS = 0x40000000 };
     const uint64_t pages = ELF_TEXT & ~UINT64_C(0xfff);
     struct prof_mapping listed[] = {
-        {BIAS, BIAS + 0x1000, 0, files[0].path, ""},
+        {BIAS, BIAS + 0x1000, 0, elf_files[0].path, ""},
         {BIAS + ELF_OTHER, BIAS + ELF_OTHER + 0x1000, ELF_OTHER_OFFSET,
-         files[0].path, ""},
-        {BIAS + pages, BIAS + pages + 0x1000, 0x1000, files[0].path, ""},
+         elf_files[0].path, ""},
+        {BIAS + pages, BIAS + pages + 0x1000, 0x1000, elf_files[0].path, ""},
         {BIAS - 0x5000, BIAS - 0x4000, 0, "[vdso]", ""},
         {BIAS - 0x7000, BIAS - 0x6000, 0, "", ""},
     };
@@ -439,24 +345,22 @@ TEST(a_mapping_is_that_of_its_segment)
             struct prof_symbols symbols;
             struct prof_symbol none = {.line = 7};
 
-            make_file(0, seed * 10);
+            elf_make_file(0, seed * 10);
             for (size_t i = 0; i < 2; i++)
-                mappings[i] = (struct elf_mapping){&files[0],
-                                                   BIAS,
-                                                   listed[i + 1].start,
-                                                   listed[i + 1].limit,
-                                                   listed[i + 1].offset,
-                                                   true};
+                elf_mappings[i] = (struct elf_mapping){
+                    &elf_files[0],        BIAS,
+                    listed[i + 1].start,  listed[i + 1].limit,
+                    listed[i + 1].offset, true};
             names = only == 3 ? cli_names_open(listed, 5)
                               : cli_names_open(&listed[only], 1);
             assert_non_null(names);
             symbols = cli_names_symbols(names);
             for (uint64_t pc = listed[only % 3].start + 1;
                  only < 3 && pc <= listed[only % 3].start + 0x480; pc += 7)
-                expect_own_name(&symbols, pc);
+                elf_expect_own_name(&symbols, pc);
             for (uint64_t pc = listed[2].start + 1;
                  only == 3 && pc <= BIAS + ELF_TEXT + ELF_TEXT_BYTES; pc++)
-                expect_own_name(&symbols, pc);
+                elf_expect_own_name(&symbols, pc);
             symbols.find(symbols.context, 0, &none);
             assert_null(none.function);
             assert_int_equal(none.line, 7);
@@ -466,8 +370,58 @@ TEST(a_mapping_is_that_of_its_segment)
         }
 }
 
+TEST(a_recording_names_the_functions_of_its_files)
+{
+    enum { STACKS = 25, DEPTH = 8 };
+
+    for (uint64_t seed = 1; seed < 13; seed++) {
+        struct sim_recording *recording;
+        struct cli_converted what;
+        char error[128] = "";
+        uint64_t pcs[STACKS];
+
+        elf_make_file(0, seed);
+        elf_make_mappings();
+        spool_begin();
+        elf_append_mapping(&elf_mappings[0]);
+        elf_append_mapping(&elf_mappings[1]);
+        for (uint32_t i = 0; i < STACKS; i++) {
+            pcs[i] = elf_mappings[0].start + 1 + i % 16 + i / 16 * 16 * DEPTH +
+                     seed % 4 * 256;
+            (void)spool_append_stack(pcs[i], DEPTH);
+        }
+        if (!spool_convert(&what, error, sizeof error))
+            fail_msg("%s", error);
+        recording = spool_open_result();
+        assert_int_equal(sim_recording_totals(recording)->stacks, STACKS);
+        for (uint32_t i = 0; i < STACKS; i++) {
+            uint32_t numbers[DEPTH];
+
+            assert_int_equal(sim_recording_stack(recording, i, numbers, DEPTH),
+                             DEPTH);
+            for (uint32_t k = 0; k < DEPTH; k++)
+                elf_expect_frames(recording, numbers[k], pcs[i] + 16 * k);
+        }
+        sim_recording_close(recording);
+    }
+}
+
+static int
+make_folders(void **state)
+{
+    return folder_make(state) | spool_make_folder(state);
+}
+
+static int
+clear_folders(void **state)
+{
+    for (uint32_t i = 0; i < ELF_FILES; i++)
+        (void)unlink(elf_files[i].path);
+    return folder_clear(state) | spool_remove_folder(state);
+}
+
 int
 main(void)
 {
-    return tests_run(folder_make, folder_clear);
+    return tests_run(make_folders, clear_folders);
 }
