@@ -53,19 +53,26 @@ cli_buckets_close(struct cli_buckets *buckets)
     free(buckets);
 }
 
+/* The first stack that is as deep; or the first that may have been cut. */
 const char *
 cli_stack_name(const struct sim_scenario *scenario, const uintptr_t *frames,
                uint32_t depth)
 {
+    const char *cut = NULL;
+
     for (uint32_t i = 0; i < scenario->config.stacks_count; i++) {
         const struct truth_stack *stack = &scenario->stacks[i];
 
-        if (stack->depth >= depth &&
-            (depth == 0 ||
-             memcmp(stack->frames, frames, depth * sizeof *frames) == 0))
+        if (stack->depth < depth ||
+            (depth > 0 &&
+             memcmp(stack->frames, frames, depth * sizeof *frames) != 0))
+            continue;
+        if (stack->depth == depth)
             return scenario->stack_names[i];
+        if (cut == NULL)
+            cut = scenario->stack_names[i];
     }
-    return "?";
+    return cut != NULL ? cut : "?";
 }
 
 /* ---- Pairing ---- */

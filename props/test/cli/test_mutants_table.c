@@ -203,6 +203,27 @@ TEST(a_table_has_128_files_and_names_of_39_bytes)
     captured_free(&captured);
 }
 
+/* Who caught a mutant is no name of a row, and may be longer. */
+TEST(a_field_has_up_to_1022_bytes)
+{
+    char rows[2048];
+
+    snprintf(rows, sizeof rows, NAMES "a,k,failed,%01022d,1\n", 0);
+    write_table(rows, 1, 0, "\n");
+    expect_refusal(2, "one name too many, or too long a name");
+    snprintf(rows, sizeof rows, NAMES "a,k,failed,t x%01019d,1\n", 0);
+    write_table(rows, 1, 0, "\n");
+    expect_output(0,
+                  "file                     " TITLES
+                  "a                              1       1           0        "
+                  "0    100.0\n\n"
+                  "                         " TITLES
+                  "all                            1       1           0        "
+                  "0    100.0\n\n"
+                  "first to notice           caught\n"
+                  "t                              1\n");
+}
+
 /* ---- Programs to explore ---- */
 
 TEST(a_program_is_built_and_run_by_these_commands)

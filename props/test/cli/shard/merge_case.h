@@ -77,6 +77,13 @@ void merge_three_of_a_shard(void);
 void merge_first_failure(void);
 void merge_forged_campaigns(void);
 
+/* Tests of the end of a search, and others, in search_ends.c. */
+void merge_search_ends(void);
+void merge_parts(void);
+void merge_short_commands(void);
+void merge_live_audit(void);
+void merge_explained(void);
+
 /* The test in shard_campaigns.c. */
 void merge_real_campaigns(void);
 

@@ -394,7 +394,32 @@ TEST(shards_do_what_the_whole_campaign_does)
     merge_real_campaigns();
 }
 
+TEST(a_search_says_what_was_tried_and_what_was_not)
+{
+    merge_search_ends();
+}
+
+TEST(the_parts_of_a_search_share_its_time)
+{
+    merge_parts();
+}
+
+TEST(a_command_is_cut_to_its_room)
+{
+    merge_short_commands();
+}
+
 /* ---- Other commands ---- */
+
+TEST(each_bucket_of_a_snapshot_is_explained_by_its_own_stack)
+{
+    merge_explained();
+}
+
+TEST(an_audit_of_live_profilers_needs_the_source_tree)
+{
+    merge_live_audit();
+}
 
 TEST(a_refused_request_is_reported_and_leaves_no_half_file)
 {
