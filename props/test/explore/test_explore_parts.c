@@ -1,8 +1,7 @@
 /*
  * test_explore_parts.c -- unit tests of the parts of a search: questions, the
- * frontier and the estimate.
+ * frontier and the set of states.
  */
-#include "estimate.h"
 #include "explore.h"
 #include "frontier.h"
 #include "visited.h"
@@ -230,6 +229,7 @@ put(void *file, const void *data, size_t bytes)
 {
     struct memory *m = file;
 
+    assert_true(bytes <= sizeof m->bytes - m->count);
     memcpy(&m->bytes[m->count], data, bytes);
     m->count += bytes;
     return true;
@@ -310,60 +310,121 @@ TEST(a_damaged_frontier_is_refused_or_sound)
     }
 }
 
-/* ---- The estimate ---- */
+enum { DEEP = 4, LISTS = 81, HELD_MAX = 8 };
 
-/*
- * 1,000 points are kept as stretches. When 32 stretches are full each two
- * become one, so in the end a stretch has 32 points, and the last one 8.
- */
-TEST(an_estimate_of_many_points_is_that_of_their_stretches)
+/* All questions have three answers. Count the lists below a path. */
+static void
+count_below(const struct sim_step *path, uint32_t depth, uint8_t *lists)
 {
-    double runs[32] = {0};
-    double share[32] = {0};
-    double squares = 0;
-    double all_runs = 0;
-    double all_share = 0;
-    double error;
-    double left;
-    struct sim_estimate e;
+    uint32_t first = 0;
+    uint32_t count = 1;
 
-    sim_estimate_begin(&e);
-    for (uint32_t i = 0; i < 1000; i++) {
-        const double more = 1 + i * 7 % 13;
-        const double less = (1 + i * 5 % 11) / 1e5;
-
-        all_runs += more;
-        all_share += less;
-        runs[i / 32] += more;
-        share[i / 32] += less;
-        sim_estimate_add(&e, all_runs, all_share);
-        sim_estimate_add(&e, all_runs, all_share + 1); /* without runs */
+    for (uint32_t i = 0; i < DEEP; i++) {
+        first = first * 3 + (i < depth ? path[i].choice.value : 0);
+        count *= i < depth ? 1 : 3;
     }
-    left = sim_estimate_left(&e, &error);
-    assert_true(left > (all_runs / all_share - all_runs) * 0.999999);
-    assert_true(left < (all_runs / all_share - all_runs) * 1.000001);
-    for (uint32_t i = 0; i < 32; i++) {
-        const double off = runs[i] - all_runs / all_share * share[i];
-
-        squares += off * off;
-    }
-    squares = squares * 32 / 31 / all_share / all_share;
-    assert_true(error * error > squares * 0.999999);
-    assert_true(error * error < squares * 1.000001);
+    for (uint32_t i = first; i < first + count; i++)
+        lists[i]++;
 }
 
-TEST(an_estimate_needs_four_stretches)
+static void
+count_part(const struct sim_frontier *f, uint32_t part, uint8_t *lists)
 {
-    struct sim_estimate e;
-    double error = 1;
+    struct sim_step path[DEEP];
 
-    sim_estimate_begin(&e);
-    for (uint32_t i = 1; i <= 3; i++)
-        sim_estimate_add(&e, 10 * i, 0.1 * i);
-    assert_true(sim_estimate_left(&e, &error) == 0 && error == 0);
-    sim_estimate_add(&e, 40, 0.4);
-    assert_true(sim_estimate_left(&e, &error) > 59.9);
-    assert_true(error < 1e-6);
+    sim_frontier_path(f, part, path);
+    count_below(path, sim_frontier_depth(f, part), lists);
+}
+
+static uint32_t
+draw(uint32_t bound)
+{
+    static uint64_t state = 9;
+
+    state = state * 6364136223846793005U + 1442695040888963407U;
+    return (uint32_t)(state >> 33) % bound;
+}
+
+/* Move on by some questions; the answers before are searched. */
+static void
+split(struct sim_frontier *f, uint32_t part, uint8_t *searched)
+{
+    const uint32_t depth = sim_frontier_depth(f, part);
+    const uint32_t count = draw(DEEP + 1 - depth);
+    struct sim_step path[DEEP];
+
+    sim_frontier_path(f, part, path);
+    for (uint32_t i = depth; i < depth + count; i++) {
+        const uint32_t value = draw(3);
+
+        path[i] = (struct sim_step){.choice = {.bound = 3}};
+        for (; path[i].choice.value < value; path[i].choice.value++)
+            count_below(path, i + 1, searched);
+    }
+    sim_frontier_split(f, part, path + depth, count);
+}
+
+/* Each list was searched, or is below one part that is left: in a copy, and in
+ * what is read from a file. */
+static void
+check_lists(const struct sim_frontier *f, const uint8_t *searched)
+{
+    static struct memory m;
+
+    for (uint32_t i = 0; i < 2; i++) {
+        uint8_t lists[LISTS];
+        struct sim_frontier other;
+        uint32_t part;
+
+        memcpy(lists, searched, LISTS);
+        m.at = m.count = 0;
+        if (i == 0)
+            sim_frontier_copy(&other, f);
+        else
+            assert_true(sim_frontier_write(f, put, &m) &&
+                        sim_frontier_read(&other, get, &m));
+        for (part = 0; part < other.parts_count; part++)
+            sim_frontier_return(&other, part);
+        while ((part = sim_frontier_take(&other)) != SIM_NO_PART)
+            count_part(&other, part, lists);
+        sim_frontier_free(&other);
+        for (uint32_t list = 0; list < LISTS; list++)
+            assert_int_equal(lists[list], 1);
+    }
+}
+
+TEST(each_list_is_below_one_part_whatever_is_done_with_parts)
+{
+    for (uint32_t round = 0; round < 100; round++) {
+        uint8_t searched[LISTS] = {0};
+        uint32_t held[HELD_MAX];
+        uint32_t count = 0;
+        struct sim_frontier f;
+
+        sim_frontier_begin(&f);
+        for (uint32_t step = 0; !sim_frontier_is_empty(&f); step++) {
+            const uint32_t kind = draw(5);
+            uint32_t *part = &held[count > 0 ? draw(count) : 0];
+
+            if (kind < 2 && count < HELD_MAX) {
+                held[count] = sim_frontier_take(&f);
+                count += held[count] != SIM_NO_PART;
+            } else if (kind == 2 && count > 0) {
+                split(&f, *part, searched);
+            } else if (count > 0) {
+                if (kind == 3)
+                    count_part(&f, *part, searched);
+                if (kind == 3)
+                    sim_frontier_done(&f, *part);
+                else
+                    sim_frontier_return(&f, *part);
+                *part = held[--count];
+            }
+            check_lists(&f, searched);
+            assert_true(step < 10000);
+        }
+        sim_frontier_free(&f);
+    }
 }
 
 /* ---- The set of states ---- */

@@ -1,6 +1,7 @@
 /*
  * test_explore_time.c -- a search whose clock this test sets: when it reports
- * progress, when its time is over, and when it writes its checkpoint.
+ * progress, what it estimates to be left, when its time is over, and when it
+ * writes its checkpoint.
  */
 #include "control.h"
 
@@ -174,6 +175,62 @@ TEST(a_file_is_due_every_five_seconds_or_later_if_it_is_large)
     assert_int_equal(c.save_us, 5001000);
     clock_us = 0;
     sim_frontier_free(&c.frontier);
+}
+
+/* ---- The estimate ---- */
+
+/*
+ * 1,000 points are kept as stretches. When 32 stretches are full each two
+ * become one, so in the end a stretch has 32 points, and the last one 8.
+ */
+TEST(an_estimate_of_many_points_is_that_of_their_stretches)
+{
+    double runs[32] = {0};
+    double share[32] = {0};
+    double squares = 0;
+    double all_runs = 0;
+    double all_share = 0;
+    double error;
+    double left;
+    struct sim_estimate e;
+
+    sim_estimate_begin(&e);
+    for (uint32_t i = 0; i < 1000; i++) {
+        const double more = 1 + i * 7 % 13;
+        const double less = (1 + i * 5 % 11) / 1e5;
+
+        all_runs += more;
+        all_share += less;
+        runs[i / 32] += more;
+        share[i / 32] += less;
+        sim_estimate_add(&e, all_runs, all_share);
+        sim_estimate_add(&e, all_runs, all_share + 1); /* without runs */
+    }
+    left = sim_estimate_left(&e, &error);
+    assert_true(left > (all_runs / all_share - all_runs) * 0.999999);
+    assert_true(left < (all_runs / all_share - all_runs) * 1.000001);
+    for (uint32_t i = 0; i < 32; i++) {
+        const double off = runs[i] - all_runs / all_share * share[i];
+
+        squares += off * off;
+    }
+    squares = squares * 32 / 31 / all_share / all_share;
+    assert_true(error * error > squares * 0.999999);
+    assert_true(error * error < squares * 1.000001);
+}
+
+TEST(an_estimate_needs_four_stretches)
+{
+    struct sim_estimate e;
+    double error = 1;
+
+    sim_estimate_begin(&e);
+    for (uint32_t i = 1; i <= 3; i++)
+        sim_estimate_add(&e, 10 * i, 0.1 * i);
+    assert_true(sim_estimate_left(&e, &error) == 0 && error == 0);
+    sim_estimate_add(&e, 40, 0.4);
+    assert_true(sim_estimate_left(&e, &error) > 59.9);
+    assert_true(error < 1e-6);
 }
 
 int
