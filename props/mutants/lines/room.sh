@@ -24,7 +24,8 @@ model)
     test_model_random test_contention test_cpu test_cross test_cross_heap
     test_cross_without test_faults test_fuzz_worlds test_labels test_pprof
     test_pprof_contention test_pprof_counts test_pprof_parts test_pprof_tasks
-    test_pprof_text test_pprof_worlds test_registry test_sampling test_trace_judge
+    test_pprof_text test_pprof_worlds test_registry test_sampler test_sampling
+    test_trace_judge
     test_trace_reader test_trace_rules test_traced_worlds test_tracer'
     headers="-iquote model -iquote model/heap -iquote model/trace
     -iquote model/pprof -iquote sim/truth"

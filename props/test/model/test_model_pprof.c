@@ -45,6 +45,15 @@ TEST(a_part_that_is_broken_inside_is_refused)
            "a line has no function");
 }
 
+/* The fields of the outermost message are 1 to 14. */
+TEST(a_field_of_no_known_number_is_refused)
+{
+    EXPECT(PROFILE("\x68\x00"), NULL);
+    EXPECT(PROFILE("\x70\x00"), NULL);
+    EXPECT(PROFILE("\x78\x00"), "a field is unknown");
+    EXPECT(PROFILE("\x80\x01\x00"), "a field is unknown");
+}
+
 /* Ids need not count from 1, nor be in order; but each is one thing's alone. */
 TEST(an_id_is_any_number_but_0_and_of_one_thing)
 {

@@ -440,6 +440,44 @@ TEST(a_part_of_an_event_is_cut_off_but_for_the_only_block_event)
     }
 }
 
+/* Under exact rules whole rounds are drawn; else as many as there are. */
+TEST(draws_are_taken_in_whole_rounds_under_exact_rules)
+{
+    for (unsigned place = 0; place < 30 * 7 * 7; place++) {
+        const struct model_draws draws = {.count = place % 30};
+        const uint64_t cycles = 1 + place / 30 % 7;
+        const uint64_t rate = 1 + place / 30 / 7;
+        const struct model_sums exact =
+            model_block_sums(MODEL_EXACT, draws, cycles, rate);
+        const struct model_sums go =
+            model_block_sums(MODEL_GO_1_10, draws, cycles, rate);
+
+        assert_int_equal(exact.draws, cycles >= rate
+                                          ? draws.count
+                                          : draws.count / rate * rate);
+        assert_true(exact.cycles * exact.count_bottom ==
+                    exact.draws * cycles * exact.count_bottom);
+        assert_int_equal(exact.count_top, exact.draws * exact.count_bottom);
+        assert_int_equal(go.draws, draws.count);
+    }
+}
+
+TEST(each_allocation_counts_as_it_is_if_all_are_recorded)
+{
+    static const enum model_era eras[] = {MODEL_EXACT, MODEL_GO_1_10,
+                                          MODEL_GO_1_17};
+
+    for (size_t i = 0; i < sizeof eras / sizeof *eras; i++) {
+        for (uint64_t rate = 0; rate < 3; rate++) {
+            const struct model_heap_sampling sampling =
+                model_heap_sampling(eras[i], rate < 2 ? 64 : 0, rate);
+
+            assert_true(sampling.chance >= 1 && sampling.chance <= 1);
+            assert_true(sampling.factor >= 1 && sampling.factor <= 1);
+        }
+    }
+}
+
 int
 main(void)
 {
