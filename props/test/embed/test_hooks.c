@@ -77,6 +77,7 @@ embed_on_resized(uint64_t token, void *old, void *address, size_t bytes,
 }
 
 static int early;
+static bool was_amid;    /* malloc was not the last */
 static bool was_outside; /* while the functions were looked up */
 
 void
@@ -146,6 +147,7 @@ embed_resolve(void *function, const char *name, const char *version)
     };
 
     (void)version;
+    was_amid = strcmp(name, "malloc") != 0;
     if (is_hidden && strcmp(name, "malloc") == 0)
         memset(function, 0, sizeof rows[0].real);
     if (is_hidden)
@@ -385,6 +387,7 @@ TEST(before_malloc_is_known_memory_is_given_once)
     }
     assert_int_equal(early, 8);
     assert_false(embed_inside || was_outside);
+    assert_false(was_amid);
     embed_inside = true; /* as if dlsym() allocated */
     place = malloc(10);
     assert_non_null(place);

@@ -29,6 +29,9 @@ TEST_WITH(agent_begin, agent_end, an_agent_is_started_once)
     assert_int_equal(count_threads(), 2);
     profile_agent_start();
     assert_int_equal(count_threads(), 2);
+    assert_int_equal(agent_end(state), 0);
+    profile_agent_stop(); /* there is none */
+    assert_int_equal(agent_begin(state), 0);
 }
 
 /* ---- files ---- */

@@ -145,6 +145,8 @@ static const struct setting {
                 {PROFILE_ENV_HEAP, "1", 1},
                 {PROFILE_ENV_HEAP, "5000000000", INT64_C(5000000000)},
                 {PROFILE_ENV_HEAP, "12x", PROF_HEAP_RATE_DEFAULT},
+                {PROFILE_ENV_HEAP, "010", 10},
+                {PROFILE_ENV_HEAP, "0x10", PROF_HEAP_RATE_DEFAULT},
                 {PROFILE_ENV_HEAP, "-1", PROF_HEAP_RATE_DEFAULT},
                 {PROFILE_ENV_MUTEX, NULL, 1},
                 {PROFILE_ENV_MUTEX, "6", 6},

@@ -327,6 +327,22 @@ TEST_WITH(clear, NULL, a_child_that_samples_is_not_idle)
     assert_false(atomic_load(&profile.is_idle_child));
 }
 
+/* A block whose address only looks like a sampled one's is none. */
+TEST_WITH(clear, NULL, an_address_that_is_counted_with_another_is_not_sampled)
+{
+    void *const like = (char *)block_at(0) + (16 << EMBED_FILTER_LOG2);
+
+    (void)state;
+    embed_on_alloc(block_at(0), (struct embed_request){.bytes = 9},
+                   profile_world_frame());
+    assert_true(embed_may_be_told(like));
+    memset(world->noted, 0, sizeof world->noted);
+    embed_on_free(like);
+    assert_int_equal(embed_on_resize(like), 0);
+    assert_string_equal(world->noted, "");
+    assert_true(embed_on_resize(block_at(0)) != 0);
+}
+
 /* A child has none of its parent's waiters, whatever their slots. */
 TEST(in_a_child_nobody_waits)
 {
