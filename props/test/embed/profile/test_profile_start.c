@@ -251,6 +251,8 @@ fork_outside(void)
     STUBS.seeds[0] = STUBS.config.seed;
     STUBS.own++; /* another process, forked at the same time */
     expect_other_seeds();
+    STUBS.own++;
+    expect_other_seeds();
     CHECK(!embed_inside && profile_is_on());
     CHECK(atomic_load(&profile.is_idle_child));
     STUBS.clock_ns += 1000; /* later, a process with the same number */

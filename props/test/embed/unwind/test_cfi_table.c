@@ -294,6 +294,7 @@ TEST(letters_say_what_a_common_entry_has)
 {
     static const uint8_t all[] = {0x03, 1, 2, 3, 4, 0x1b, 0x00};
     static const uint8_t forms[] = {0x00, 0x04, 0x0c};
+    static const uint8_t no_form[] = {0x05, 0x00};
 
     (void)state;
     for (size_t i = 0; i < 3; i++) {
@@ -307,6 +308,8 @@ TEST(letters_say_what_a_common_entry_has)
     make("zSB", NULL, 0, further, sizeof further);
     assert_true(find_in(made_count, function(1)));
     assert_true(row.is_signal);
+    make("zPR", no_form, sizeof no_form, further, sizeof further);
+    assert_false(find_in(made_count, function(1)));
     make("zX", NULL, 0, further, sizeof further);
     assert_false(find_in(made_count, function(1)));
     make("zRX", forms, 1, further, sizeof further);

@@ -299,10 +299,17 @@ TEST(a_stack_that_is_no_threads_is_not_walked)
 
 #ifdef __x86_64__
 
-/* Functions that have saved registers far from their frames, and one that has
- * no caller. */
-extern const char far_down[], last_of_all[];
+/* Functions that have saved registers far from their frames, or whose frames
+ * are far from where they point, and one that has no caller. */
+extern const char far_down[], far_up[], last_of_all[];
 __asm__(".text\n"
+        ".cfi_startproc\n"
+        ".cfi_def_cfa %rbp, 8000000\n"
+        "nop\n"
+        "far_up:\n"
+        "nop\n"
+        "ret\n"
+        ".cfi_endproc\n"
         ".cfi_startproc\n"
         ".cfi_def_cfa %rsp, 16016\n"
         ".cfi_offset %rbp, -16000\n"
@@ -336,6 +343,10 @@ TEST(registers_are_found_far_from_their_frame)
     assert_in_range(embed_unwind_walk(pcs, ROOM, &from, true, &own), 3, ROOM);
     assert_int_equal(pcs[1], 0x1000);
     assert_int_equal(pcs[2], 0x2000);
+    from.pc = (uintptr_t)far_up;
+    from.fp = (uintptr_t)&stack[2102] - 8000000;
+    assert_in_range(embed_unwind_walk(pcs, ROOM, &from, true, &own), 2, ROOM);
+    assert_int_equal(pcs[1], 0x1000);
     from.pc = 0x1000;
     from.fp = UINTPTR_MAX - 4095; /* behind all stacks */
     assert_int_equal(embed_unwind_walk(pcs, ROOM, &from, true, &own), 1);
