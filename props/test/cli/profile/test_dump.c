@@ -207,6 +207,7 @@ TEST(both_files_say_what_the_agent_sent)
         struct captured said;
         char *lines[3];
 
+        answers[0] = THERE;
         dump_make(&sent[0], seed, DUMP_ONE);
         said = dump(true);
         assert_int_equal(said.exit_code, 0);
@@ -375,6 +376,7 @@ TEST(the_lines_of_top_are_in_order_and_add_up)
         char *rest;
         int lines = 0;
 
+        answers[0] = THERE;
         dump_make(&sent[0], seed, DUMP_ONE);
         said = run(cli_top, (const char *const[]){"top", "77", NULL});
         assert_int_equal(said.exit_code, 0);

@@ -53,6 +53,8 @@ record_left_folder(void)
 static enum cli_exit
 record(int argc, char **argv)
 {
+    signal(SIGQUIT, SIG_DFL); /* the test may have been started without these */
+    signal(SIGTERM, SIG_DFL);
     setenv("TMPDIR", spool_path_of("."), 1);
     setenv("PROFSIM_RECORDER",
            tried->library != NULL ? tried->library : record_library(), 1);

@@ -337,12 +337,15 @@ TEST(an_executed_program_without_a_log_is_named)
 /* A damaged log: the record of an executed program reaches past the end. */
 TEST(a_record_that_is_cut_off_names_nothing)
 {
-    const uint64_t words[3] = {5000, 4, 0};
+    uint64_t words[3] = {5000, 4, 0};
     char path[64];
     uint32_t executed = 0;
 
     snprintf(path, sizeof path, "%s", spool_path_of("log"));
-    for (uint64_t cut = 0; cut <= 32; cut += 8) {
+    for (uint64_t i = 0; i <= 50; i++) {
+        const uint64_t cut = i % 5 * 8;
+
+        words[1] = i / 5; /* the bytes of the path; there is room for 8 */
         spool_begin();
         spool_append(EMBED_EXEC, 0, 1, words, 3);
         atomic_fetch_sub(&spool_header()->used_bytes, cut);
@@ -350,7 +353,7 @@ TEST(a_record_that_is_cut_off_names_nothing)
         record_write_spool(path);
         executed = 0;
         cli_convert_executed(path, count_executed, &executed);
-        assert_int_equal(executed, cut == 0);
+        assert_int_equal(executed, cut == 0 && words[1] <= 8);
     }
     assert_int_equal(unlink(path), 0);
 }
@@ -420,9 +423,13 @@ TEST(what_cannot_be_recorded_is_told)
         {.script = SAVE, .options = {"--depth", "0"}},
         {.script = SAVE, .options = {"--images", "0"}},
         {.script = SAVE, .options = {"--limit", "65535"}},
+        {.script = SAVE, .options = {"--limit", "1025G"}},
+        {.script = SAVE, .options = {"--images", "1000001"}},
+        {.script = SAVE, .options = {"--depth", "1000000"}},
         {.options = {"--usable"}},
     };
-    static const int exits[] = {127, 126, 125, 125, 125, 125, 125, 125, 125};
+    static const int exits[] = {127, 126, 125, 125, 125, 125,
+                                125, 125, 125, 125, 125, 125};
     static const char *const texts[] = {"/no/such/command: No such file",
                                         "/: Permission denied",
                                         "/no/such.so: the library is not there",
@@ -431,6 +438,9 @@ TEST(what_cannot_be_recorded_is_told)
                                         "--depth",
                                         "--images",
                                         "--limit",
+                                        "--limit",
+                                        "--images",
+                                        "--depth",
                                         "no command to record"};
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
@@ -446,7 +456,7 @@ TEST(the_recorder_gets_what_was_asked)
     } cases[] = {
         {{NULL}, "536870912 32 0 0\n"},
         {{"--limit", "65536", "--depth", "1"}, "65536 1 0 0\n"},
-        {{"--limit", "1024G"}, "1099511627776 32 0 0\n"},
+        {{"--limit", "1024G", "--images", "1"}, "1099511627776 32 0 0\n"},
         {{"--usable", "--images", "1000000"}, "536870912 32 0 1\n"},
         {{"--frame-pointers"}, "536870912 32 1 0\n"},
         {{"--usable", "--frame-pointers", "--depth", "7"}, "536870912 7 1 1\n"},

@@ -66,6 +66,9 @@ TEST(a_name_is_that_of_its_file_and_address)
     };
 
     for (uint32_t i = 0; i < 4; i++)
+        for (uint32_t k = 0; k < i; k++)
+            assert_int_not_equal(files[i], files[k]);
+    for (uint32_t i = 0; i < 4; i++)
         for (uint64_t offset = 0; offset < 3000; offset++)
             keep(cache, files[i], offset * 16);
     assert_int_equal(cli_symbol_cache_file(cache, "/a", second_id, 3),
