@@ -122,6 +122,23 @@ TEST(a_header_is_of_a_version_or_of_no_trace)
     }
 }
 
+TEST(a_header_that_is_cut_off_says_where)
+{
+    for (size_t bytes = 0; bytes < MODEL_TRACE_HEADER_BYTES; bytes++) {
+        struct model_trace trace;
+        char want[64];
+
+        (void)snprintf(want, sizeof want, "the file ends after %zu", bytes);
+        model_trace_init(&trace);
+        assert_int_equal(model_trace_read(&trace,
+                                          (const uint8_t *)"go 1.5 trace\0\0\0",
+                                          bytes),
+                         ERROR);
+        assert_non_null(strstr(trace.reason.text, want));
+        model_trace_release(&trace);
+    }
+}
+
 /* An array that cannot double is not made larger, and not given up. */
 TEST(an_array_of_half_of_32_bits_does_not_grow)
 {
