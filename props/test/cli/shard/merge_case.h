@@ -83,6 +83,8 @@ void merge_parts(void);
 void merge_short_commands(void);
 void merge_live_audit(void);
 void merge_explained(void);
+void merge_helps(void);
+void merge_lists(void);
 
 /* The test in shard_campaigns.c. */
 void merge_real_campaigns(void);

@@ -7,12 +7,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include "audit_command.h"
+#include "build_program.h"
 #include "check.h"
 #include "check_search.h"
 #include "command.h"
+#include "conform.h"
+#include "corpus.h"
 #include "generate.h"
+#include "list_command.h"
+#include "merge.h"
 #include "merge_case.h"
+#include "mutants.h"
+#include "rows.h"
 #include "subject_file.h"
 #include "unit_test.h"
 
@@ -360,4 +370,112 @@ merge_explained(void)
                  "          cycle");
     captured_free(&said);
     assert_int_equal(remove(path), 0);
+}
+
+/* ---- Words ---- */
+
+static const struct {
+    const char *name;
+    enum cli_exit (*run)(int argc, char **argv);
+} commands[] = {
+    {"run", cli_run},
+    {"check", cli_check},
+    {"merge", cli_merge},
+    {"corpus", cli_corpus},
+    {"shard", cli_list_shard},
+    {"conform", cli_conform},
+    {"bias", cli_bias},
+    {"audit", cli_audit},
+    {"explore", cli_explore_any},
+    {"mutants", cli_mutants},
+    {"replay", cli_replay},
+    {"explain", cli_explain},
+    {"shrink", cli_shrink},
+};
+
+static void
+expect_words(size_t which, const char *word, int exit_code, const char *begin)
+{
+    char words[2][64];
+    char *argv[] = {words[0], words[1], NULL};
+    struct captured said;
+    char wanted[128];
+
+    snprintf(words[0], sizeof words[0], "%s", commands[which].name);
+    snprintf(words[1], sizeof words[1], "%s", word);
+    snprintf(wanted, sizeof wanted, "%s%s", begin,
+             exit_code == 0 ? commands[which].name : "");
+    assert_true(captured_run(&said, commands[which].run, argv, -1, 60));
+    merge_expect_exit(&said, exit_code);
+    if (strncmp(said.text, wanted, strlen(wanted)) != 0 ||
+        strstr(&said.text[1], "profsim: ") != NULL)
+        fail_msg("%s %s:\n%s", words[0], word, said.text);
+    captured_free(&said);
+}
+
+void
+merge_helps(void)
+{
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        expect_words(i, "--help", 0, "usage: profsim ");
+        expect_words(i, "--sneeze", 1, "profsim: ");
+    }
+}
+
+/* ---- Lists ---- */
+
+static enum cli_exit
+shard_with_few_files(int argc, char **argv)
+{
+    const struct rlimit few = {16, 16};
+
+    return setrlimit(RLIMIT_NOFILE, &few) == 0 ? cli_list_shard(argc, argv)
+                                               : CLI_CRASH;
+}
+
+/* Items 0 to 39, of which the command `test bad != ITEM` fails at one. */
+void
+merge_lists(void)
+{
+    enum { ITEMS = 40 };
+    static const int bad[] = {0, 1, 20, ITEMS - 1};
+    char result[64];
+    char path[128];
+    char bad_item[16];
+    char words[3][16] = {"test", "!=", "shard"};
+    char *argv[] = {words[2],
+                    (char[]){"--asked"},
+                    (char[]){"make mutants"},
+                    (char[]){"--result"},
+                    result,
+                    words[0],
+                    bad_item,
+                    words[1],
+                    NULL};
+
+    snprintf(result, sizeof result, "%s/", merge_folder());
+    snprintf(path, sizeof path, "%sshard-1-of-1.result", result);
+    for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
+        FILE *const input = tmpfile();
+        struct captured said;
+        struct cli_rows rows;
+
+        assert_non_null(input);
+        for (int i = 0; i < ITEMS; i++)
+            fprintf(input, "i%d\n", i);
+        assert_int_equal(fflush(input), 0);
+        rewind(input);
+        snprintf(bad_item, sizeof bad_item, "i%d", bad[k]);
+        assert_true(
+            captured_run(&said, shard_with_few_files, argv, fileno(input), 60));
+        merge_expect_exit(&said, 2);
+        merge_expect(&said, true, "make mutants: 40 of 40 rows");
+        assert_true(cli_rows_read(&rows, path));
+        for (int i = 0; i < ITEMS; i++)
+            assert_int_equal(rows.rows[i].exit_code, i == bad[k] ? 2 : 0);
+        cli_rows_free(&rows);
+        captured_free(&said);
+        assert_int_equal(unlink(path), 0);
+        fclose(input);
+    }
 }

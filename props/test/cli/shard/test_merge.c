@@ -340,6 +340,11 @@ TEST(of_a_long_output_the_end_is_kept)
     close(list);
 }
 
+TEST(each_item_of_a_list_counts)
+{
+    merge_lists();
+}
+
 /* ---- Orderings ---- */
 
 TEST(orderings_are_added_up)
@@ -414,6 +419,11 @@ TEST(a_command_is_cut_to_its_room)
 TEST(each_bucket_of_a_snapshot_is_explained_by_its_own_stack)
 {
     merge_explained();
+}
+
+TEST(each_command_helps_and_refuses_an_unknown_option)
+{
+    merge_helps();
 }
 
 TEST(an_audit_of_live_profilers_needs_the_source_tree)
