@@ -222,6 +222,41 @@ TEST(the_recording_in_fixtures_is_whole_and_named)
     sim_recording_close(recording);
 }
 
+/* A longer text is cut, by the writer; the reader refuses it. */
+TEST(a_text_has_at_most_65536_bytes)
+{
+    static const uint64_t dropped[CLI_RECFILE_CAUSES];
+    static const struct cli_recfile_about about = {.ticks_per_second = 1000,
+                                                   .depth_max = 8};
+    static const size_t lengths[] = {65535, 65536, 65537, 70000};
+    static char text[70001];
+
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        const size_t want = lengths[i] < 65536 ? lengths[i] : 65536;
+        const struct cli_recfile_frame frame = {.pc = 0x1000, .function = 1};
+        const uint32_t stack[] = {0};
+        struct sim_recording *recording;
+        struct sim_recorded_frame found;
+        struct cli_recfile file;
+
+        memset(text, 'a', sizeof text);
+        text[lengths[i]] = '\0';
+        cli_recfile_init(&file, 0);
+        cli_recfile_about(&file, &about);
+        cli_recfile_string(&file, text);
+        cli_recfile_frame(&file, &frame);
+        cli_recfile_stack(&file, stack, 1);
+        cli_recfile_thread(&file, 1, "");
+        cli_recfile_end(&file, dropped);
+        recording = props_small_recording_read(file.bytes, file.bytes_count);
+        cli_recfile_release(&file);
+        found = sim_recording_frame(recording, 0);
+        assert_int_equal(strlen(found.function), want);
+        assert_memory_equal(found.function, text, want);
+        sim_recording_close(recording);
+    }
+}
+
 int
 main(void)
 {
