@@ -20,7 +20,8 @@ enum played_says {
 
 struct played {
     _Atomic uint32_t visits[PLAYED_LISTS]; /* of each list */
-    _Atomic uint32_t unasked; /* had the whole tree, was asked for nothing */
+    _Atomic uint32_t unasked;  /* had the whole tree, was asked for nothing */
+    _Atomic uint32_t outlived; /* went on after the end of the search */
 };
 
 /* Shared with the processes; NULL: workers are real. */
