@@ -20,13 +20,16 @@ enum played_says {
 
 struct played {
     _Atomic uint32_t visits[PLAYED_LISTS]; /* of each list */
+    _Atomic uint32_t begun;                /* parts */
     _Atomic uint32_t unasked;  /* had the whole tree, was asked for nothing */
     _Atomic uint32_t outlived; /* went on after the end of the search */
 };
 
 /* Shared with the processes; NULL: workers are real. */
 extern struct played *played;
-extern enum played_says played_says; /* what a worker does with its part */
+
+/* Workers that start from now on are played. in: what they do with a part */
+void played_open(enum played_says what);
 
 /* returns: the list's number, below PLAYED_LISTS */
 uint32_t played_number(const struct sim_step *path);
