@@ -341,6 +341,9 @@ TEST_WITH(set_out, NULL, the_program_is_told_what_was_lost)
     assert_int_equal(status.rate_bytes, 512);
     assert_int_equal(status.live_samples, 9);
     assert_int_equal(status.dropped_samples, 3);
+    drops.no_frames = UINT64_C(1) << 33; /* more than 32 bits hold */
+    assert_int_equal(prof_malloc_status(&status), PROF_OK);
+    assert_int_equal(status.dropped_samples, (UINT64_C(1) << 33) + 1);
     assert_int_equal(status.early_allocs, 3);
     assert_int_equal(status.untracked_samples, 4);
     assert_int_equal(status.unseen_frees, 5);

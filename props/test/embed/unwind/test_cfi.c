@@ -118,6 +118,10 @@ TEST(rules_are_restored)
     assert_rule(&row.pc, EMBED_RULE_AT, -8);
     run(0, BYTES(0x80 | PC, 5, 0x06, PC));
     assert_rule(&row.pc, EMBED_RULE_AT, -8);
+    run(0, BYTES(0x08, PC, 0xc0 | PC)); /* it was the same meanwhile */
+    assert_rule(&row.pc, EMBED_RULE_AT, -8);
+    run(0, BYTES(0x08, PC, 0x06, PC));
+    assert_rule(&row.pc, EMBED_RULE_AT, -8);
     run(0, BYTES(0x0a, 0x0e, 32, 0x80 | FP, 2, 0x0b));
     assert_cfa(SP, 8);
     assert_rule(&row.fp, EMBED_RULE_SAME, 0);
