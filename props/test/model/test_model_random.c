@@ -437,6 +437,10 @@ TEST(a_part_of_an_event_is_cut_off_but_for_the_only_block_event)
             assert_int_equal(
                 model_contention_count(&model, block, &half, 7, &events),
                 halves / 2);
+        events = 0x1p63;
+        assert_int_equal(
+            model_contention_count(&model, block, &half, 7, &events),
+            UINT64_C(1) << 63);
     }
 }
 
