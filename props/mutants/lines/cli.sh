@@ -17,7 +17,7 @@ tests='test_exit test_words test_report_files test_heap_command test_mutants_tab
 test_profile_top test_shard test_convert test_recording test_recording_forged
 test_symbol_cache test_trace_cli test_otlp test_lost_files test_names test_graphs
 test_demangle test_audit_recording test_hostile test_explore_command test_images
-test_dump test_trace_views'
+test_dump test_trace_views test_merge test_conform_stream test_output'
 scripts="out/corpus out/orderings out/shards out/rows out/command out/ci
 out/subject-explored out/subject.some out/explore-programs out/report out/audit
 out/pages $from/props/test_run_out $from/props/test_heap_views

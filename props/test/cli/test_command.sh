@@ -69,6 +69,14 @@ limits replay --break 0 1 1000000 1000001
 limits conform --time 0 1 3600 3601
 limits bias --rate 0 1 9223372036854775807 9223372036854775808
 limits explore --jobs 0 1 256 257
+for value in -1..5 18446744073709551615..18446744073709551615 1..18446744073709551615; do
+    refuses "check does not take --seeds $value" \
+        "--seeds takes a whole number from 0 to 18446744073709551614" check "--seeds=$value"
+done
+for value in 0..0 18446744073709551614..18446744073709551614; do
+    refuses "check takes --seeds $value" "'--sneeze'" check --seeds "$value" --sneeze
+done
+refuses "the nearest kernel may be the first" "did you mean 'seqlock-1w1r'?" explore seqlock-1w1
 limits explore --time 0 1 1000000000 1000000001
 limits explore --unroll 0 1 1000 1001
 limits explore --spurious -1 0 1000 1001

@@ -67,6 +67,7 @@ TEST(a_shard_is_written_or_what_a_scheduler_says)
     expect_shard("auto/7", SET("JOB_COMPLETION_INDEX", "6"), 7, 7);
     expect_shard("auto/7", SET("PARALLEL_SEQ", "7"), 7, 7);
     expect_shard("auto", SET("CI_NODE_INDEX", "2", "CI_NODE_TOTAL", "4"), 2, 4);
+    expect_shard("auto", SET("CI_NODE_INDEX", "1", "CI_NODE_TOTAL", "1"), 1, 1);
     /* The largest array that is allowed. */
     expect_shard("auto",
                  SET("CI_NODE_INDEX", "65536", "CI_NODE_TOTAL", "65536"), 65536,
@@ -102,6 +103,9 @@ TEST(what_is_no_shard_is_refused)
         "auto", SET("CI_NODE_INDEX", "4294967297", "CI_NODE_TOTAL", "7"), 0, 0);
     expect_shard("auto", SET("JOB_COMPLETION_INDEX", "3"), 0, 0);
     expect_shard("auto", SET("PARALLEL_SEQ", "3"), 0, 0);
+    assert_non_null(strstr(cli_complaint_last(), "; write auto/N"));
+    expect_shard("auto", SET("CI_NODE_INDEX", "1", "CI_NODE_TOTAL", "0"), 0, 0);
+    assert_non_null(strstr(cli_complaint_last(), "; write auto/N"));
     expect_shard("auto/7", SET("PARALLEL_SEQ", "0"), 0, 0);
     expect_shard("auto/7", SET("PARALLEL_SEQ", "8"), 0, 0);
     expect_shard("auto/7", SET("JOB_COMPLETION_INDEX", "7"), 0, 0);
