@@ -93,7 +93,7 @@ done
 for value in 1 1073741824 1g; do
     refuses "audit takes --rate $value" "'--sneeze'" audit --rate "$value" --sneeze
 done
-for value in 0 1073741825 2G 1kk; do
+for value in 0 1073741825 2G 1kk 0x10; do
     refuses "audit does not take --rate $value" "--rate takes bytes from 1 to 1073741824" \
         audit --rate "$value" --sneeze
 done
