@@ -94,6 +94,30 @@ TEST(an_id_is_any_number_but_0_and_of_one_thing)
     "\x32\x01"         \
     "c"
 
+static void
+expect_parts(const struct model_pprof *profile)
+{
+    assert_string_equal(profile->types[0].type, "a");
+    assert_string_equal(profile->types[0].unit, "b");
+    assert_int_equal(profile->mappings[0].id, 5);
+    assert_int_equal(profile->mappings[0].start, 17);
+    assert_int_equal(profile->mappings[0].limit, 18);
+    assert_int_equal(profile->mappings[0].offset, 19);
+    assert_string_equal(profile->mappings[0].file, "b");
+    assert_string_equal(profile->mappings[0].build_id, "c");
+    assert_int_equal(profile->functions[0].id, 7);
+    assert_string_equal(profile->functions[0].name, "a");
+    assert_string_equal(profile->functions[0].system_name, "b");
+    assert_string_equal(profile->functions[0].file, "c");
+    assert_int_equal(profile->locations[0].id, 6);
+    assert_int_equal(profile->locations[0].mapping, 5);
+    assert_int_equal(profile->locations[0].address, 20);
+    assert_int_equal(profile->locations[0].function, 7);
+    assert_int_equal(profile->locations[0].line, 21);
+    assert_string_equal(profile->period_type.type, "c");
+    assert_string_equal(profile->period_type.unit, "a");
+}
+
 /* Each field of a part has another number. */
 TEST(each_field_is_read_from_its_own_number)
 {
@@ -109,29 +133,44 @@ TEST(each_field_is_read_from_its_own_number)
 
     if (!model_pprof_read(&profile, bytes, sizeof bytes - 1))
         fail_msg("refused: %s", profile.reason);
-    assert_string_equal(profile.types[0].type, "a");
-    assert_string_equal(profile.types[0].unit, "b");
-    assert_int_equal(profile.mappings[0].id, 5);
-    assert_int_equal(profile.mappings[0].start, 17);
-    assert_int_equal(profile.mappings[0].limit, 18);
-    assert_int_equal(profile.mappings[0].offset, 19);
-    assert_string_equal(profile.mappings[0].file, "b");
-    assert_string_equal(profile.mappings[0].build_id, "c");
+    expect_parts(&profile);
     assert_true(profile.mappings[0].has_functions);
-    assert_int_equal(profile.functions[0].id, 7);
-    assert_string_equal(profile.functions[0].name, "a");
-    assert_string_equal(profile.functions[0].system_name, "b");
-    assert_string_equal(profile.functions[0].file, "c");
-    assert_int_equal(profile.locations[0].id, 6);
-    assert_int_equal(profile.locations[0].mapping, 5);
-    assert_int_equal(profile.locations[0].address, 20);
-    assert_int_equal(profile.locations[0].function, 7);
-    assert_int_equal(profile.locations[0].line, 21);
-    assert_string_equal(profile.period_type.type, "c");
-    assert_string_equal(profile.period_type.unit, "a");
     model_pprof_release(&profile);
     EXPECT(LETTERS "\x2a\x04\x08\x07\x10\x03", NULL);
     EXPECT(LETTERS "\x2a\x04\x08\x07\x10\x04", "a string number is too large");
+}
+
+/* If a field that is not repeated is there twice, the last one counts. */
+TEST(of_a_number_that_is_there_twice_the_last_counts)
+{
+    static const char bytes[] = LETTERS
+        "\x0a\x08\x08\x03\x08\x01\x10\x03\x10\x02" /* type a, b */
+        "\x1a\x1c\x08\x01\x10\x01\x18\x01\x20\x01"
+        "\x28\x01\x30\x01\x38\x01" /* mapping */
+        "\x08\x05\x10\x11\x18\x12\x20\x13\x28\x02\x30\x03\x38\x00"
+        "\x2a\x10\x08\x09\x10\x03\x18\x01\x20\x01"
+        "\x08\x07\x10\x01\x18\x02\x20\x03" /* function a, b, c */
+        "\x22\x16\x08\x01\x10\x01\x18\x01\x08\x06\x10\x05\x18\x14"
+        "\x22\x08\x08\x09\x10\x01\x08\x07\x10\x15" /* line 21 of it */
+        "\x5a\x08\x08\x01\x10\x02\x08\x03\x10\x01" /* period type c, a */
+        "\x12\x14\x08\x06\x10\x01\x1a\x0e"
+        "\x08\x02\x10\x01\x08\x01\x10\x02\x18\x02\x18\x07\x18\x09" /* label a */
+        "\x48\x01\x48\x02\x50\x03\x50\x04"                         /* times */
+        "\x60\x05\x60\x06\x70\x01\x70\x03";
+    struct model_pprof profile;
+
+    if (!model_pprof_read(&profile, bytes, sizeof bytes - 1))
+        fail_msg("refused: %s", profile.reason);
+    expect_parts(&profile);
+    assert_false(profile.mappings[0].has_functions);
+    assert_string_equal(profile.samples[0].labels[0].key, "a");
+    assert_string_equal(profile.samples[0].labels[0].text, "b");
+    assert_int_equal(profile.samples[0].labels[0].number, 9);
+    assert_int_equal(profile.time_ns, 2);
+    assert_int_equal(profile.duration_ns, 4);
+    assert_int_equal(profile.period, 6);
+    assert_string_equal(profile.default_type, "c");
+    model_pprof_release(&profile);
 }
 
 static void

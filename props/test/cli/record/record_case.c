@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "convert.h"
 #include "images.h"
 #include "in_child.h"
 #include "preload.h"
@@ -111,6 +112,44 @@ record_run(const struct record_case *one)
         free(argv[i]);
     free(path);
     return said;
+}
+
+/* ---- damaged logs ---- */
+
+static void
+count_executed(void *context, uint32_t process, uint64_t ticks,
+               const char *path)
+{
+    uint32_t *const executed = context;
+
+    assert_int_equal(process, 1);
+    assert_int_equal(ticks, 5000);
+    assert_int_equal(strlen(path), 0);
+    (*executed)++;
+}
+
+void
+record_check_cut(void)
+{
+    uint64_t words[3] = {5000, 4, 0};
+    char path[64];
+    uint32_t executed = 0;
+
+    snprintf(path, sizeof path, "%s", spool_path_of("log"));
+    for (uint64_t i = 0; i <= 50; i++) {
+        const uint64_t cut = i % 5 * 8;
+
+        words[1] = i / 5; /* the bytes of the path; there is room for 8 */
+        spool_begin();
+        spool_append(EMBED_EXEC, 0, 1, words, 3);
+        atomic_fetch_sub(&spool_header()->used_bytes, cut);
+        atomic_store(&spool_header()->executed, 1);
+        record_write_spool(path);
+        executed = 0;
+        cli_convert_executed(path, count_executed, &executed);
+        assert_int_equal(executed, cut == 0 && words[1] <= 8);
+    }
+    assert_int_equal(unlink(path), 0);
 }
 
 /* ---- signals ---- */

@@ -32,6 +32,10 @@ const char *record_library(void);
 /* Is a folder that a recording would use still there? */
 bool record_left_folder(void);
 
+/* In a damaged log the record of an executed program reaches past the end: it
+ * names nothing. */
+void record_check_cut(void);
+
 /* Signals while a command runs, and after it; to be run in a child. */
 void record_check_signals(void);
 
