@@ -2,10 +2,12 @@
 #ifndef CLI_EXPLORE_MERGE_H
 #define CLI_EXPLORE_MERGE_H
 
+#include <stdbool.h>
+
 #include "report.h"
 
-/* returns: is this the result of a search? */
-bool cli_is_explored(const char *path);
+/* returns: does the result of a search begin with this line? */
+bool cli_is_explored(const char *first);
 
 /* Merge the results of an exhaustive search; contract as of
  * cli_check_merge(). */

@@ -37,6 +37,7 @@ struct exchange {
     uint64_t taken_bytes;
     char *bytes; /* of one file */
     size_t bytes_count;
+    int error; /* why it could not be read; 0: it is none to be exchanged */
     struct cli_corpus_counts *counts;
 };
 
@@ -104,7 +105,15 @@ close_folder(struct folder *folder)
 
 /* ---- One file ---- */
 
-/* out: x->bytes. returns: false if it is not a file that may be exchanged */
+/* Is it a link, a socket, or removed since the folder was read? */
+static bool
+is_left_out(int error)
+{
+    return error == ENOENT || error == ELOOP || error == ENXIO;
+}
+
+/* out: x->bytes. returns: false, with x->error, if it cannot be read, or is not
+ * a file that may be exchanged */
 static bool
 read_file(struct exchange *x, const struct folder *folder, const char *name)
 {
@@ -115,6 +124,7 @@ read_file(struct exchange *x, const struct folder *folder, const char *name)
     ssize_t count = 1;
 
     x->bytes_count = 0;
+    x->error = fd < 0 && !is_left_out(errno) ? errno : 0;
     if (fd < 0)
         return false;
     if (fstat(fd, &like) != 0 || !S_ISREG(like.st_mode))
@@ -123,6 +133,7 @@ read_file(struct exchange *x, const struct folder *folder, const char *name)
         count = read(fd, x->bytes + x->bytes_count,
                      CLI_CORPUS_BYTES + 1 - x->bytes_count);
         x->bytes_count += count > 0 ? (size_t)count : 0;
+        x->error = count < 0 ? errno : 0;
     }
     close(fd);
     return count == 0;
@@ -214,8 +225,12 @@ send_all(struct exchange *x)
     for (uint32_t i = 0; i < x->local.count; i++) {
         char *digits = x->known[x->known_count];
 
-        if (!read_file(x, &x->local, x->local.names[i]))
+        if (!read_file(x, &x->local, x->local.names[i])) {
+            if (x->error != 0)
+                return cli_complain("%s/%s: %s", x->local.path,
+                                    x->local.names[i], strerror(x->error));
             continue; /* removed, or not to be exchanged */
+        }
         hash_of(x, digits);
         x->known_count++;
         if (!send_file(x, digits))
@@ -242,10 +257,12 @@ take_file(struct exchange *x, const char *name)
     if (bsearch(digits, x->known, x->known_count, sizeof *x->known, by_text) !=
         NULL)
         return true;
+    found[0] = '\0';
     if (read_file(x, &x->shared, name))
         hash_of(x, found);
-    else
-        found[0] = '\0';
+    else if (x->error != 0 && x->error != EACCES) /* closed to us: ignored */
+        return cli_complain("%s/%s: %s", x->shared.path, name,
+                            strerror(x->error));
     if (strcmp(found, digits) != 0 ||
         x->taken_bytes + x->bytes_count > CLI_CORPUS_TAKEN_BYTES) {
         x->counts->ignored++;

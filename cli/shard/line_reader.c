@@ -172,19 +172,19 @@ cli_reader_open(struct cli_reader *r, const char *path, const char *first)
 }
 
 bool
-cli_reader_is(const char *path, const char *first)
+cli_reader_first(const char *path, char *first, size_t room)
 {
-    const size_t bytes = strlen(first);
     struct sim_input input;
-    bool found;
+    size_t bytes = 0;
 
     if (!sim_input_read_regular(&input, path))
-        return false; /* the reader of the file reports why */
-    found = input.bytes_count > bytes &&
-            memcmp(input.bytes, first, bytes) == 0 &&
-            input.bytes[bytes] == '\n';
+        return cli_complain("%s: %s", path, input.reason);
+    while (bytes < input.bytes_count && bytes + 1 < room &&
+           input.bytes[bytes] != '\n')
+        bytes++;
+    snprintf(first, room, "%.*s", (int)bytes, (const char *)input.bytes);
     sim_input_free(&input);
-    return found;
+    return true;
 }
 
 void

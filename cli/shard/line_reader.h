@@ -31,8 +31,12 @@ struct cli_reader {
 bool cli_reader_open(struct cli_reader *reader, const char *path,
                      const char *first);
 
-/* returns: is there a result with this first line? Does not complain. */
-bool cli_reader_is(const char *path, const char *first);
+/*
+ * Read the first line of a regular file, or as much of it as there is room for.
+ *
+ * returns: false, after a complaint
+ */
+bool cli_reader_first(const char *path, char *first, size_t room);
 
 void cli_reader_close(struct cli_reader *reader);
 

@@ -85,9 +85,13 @@ static enum cli_exit
 merge(char *const *paths, uint32_t count, const char *folder, const char *save,
       struct cli_report *report)
 {
-    if (cli_is_explored(paths[0]))
+    char first[64];
+
+    if (!cli_reader_first(paths[0], first, sizeof first))
+        return CLI_USAGE;
+    if (cli_is_explored(first))
         return cli_explore_merge(paths, count, folder, report);
-    if (cli_reader_is(paths[0], CLI_ROWS_FIRST))
+    if (strcmp(first, CLI_ROWS_FIRST) == 0)
         return cli_rows_merge(paths, count, folder, report);
     return cli_check_merge(paths, count, folder, save, report);
 }

@@ -38,7 +38,6 @@ struct refused {
     const char *input;            /* standard input; NULL: empty */
     int exit_code;                /* if nothing fails */
     bool files_only;              /* without memory it aborts */
-    bool may_lack;                /* leaves out a file that cannot be opened */
     bool goes_on; /* a second try goes on, and so prints something else */
 };
 
@@ -213,21 +212,16 @@ complaints(const char *text)
     return count;
 }
 
-/* Does a command name the failure, in one complaint? Merge has one for each of
- * the two files if it cannot tell of what kind the first is. */
+/* Does a command name the failure, in one complaint? */
 static bool
-complains(const struct refused *r, const struct captured *said,
-          const struct captured *whole)
+complains(const struct captured *said, const struct captured *whole)
 {
-    const int most = complaints(whole->text) + 1 + (r->command == cli_merge);
+    const int most = complaints(whole->text) + 1;
 
-    if (r->may_lack && said->exit_code == CLI_OK)
-        return true;
     return said->signal == 0 && said->exit_code == CLI_USAGE &&
            complaints(said->text) <= most &&
            (strstr(said->text, "memory") != NULL ||
-            strstr(said->text, strerror(EIO)) != NULL ||
-            r->command == cli_merge);
+            strstr(said->text, strerror(EIO)) != NULL);
 }
 
 static bool
@@ -259,7 +253,7 @@ refuse(const struct refused *r, const struct reference *whole, uint32_t n)
     snprintf(what, sizeof what, "%s, request %" PRIu32 " (%s)", r->words[0], n,
              refused_calls_which() != NULL ? refused_calls_which() : "none");
     if (!is_as(r, whole, &said, &files, false)) {
-        if (!complains(r, &said, &whole->said))
+        if (!complains(&said, &whole->said))
             fail_msg("%s: exit code %d, signal %d:\n%s\ninstead of:\n%s", what,
                      said.exit_code, said.signal, said.text, whole->said.text);
         for (int i = 0; i < files.count; i++) {
@@ -421,7 +415,6 @@ static const struct refused commands[] = {
                "--svg", "@/page"},
      .prepare = write_old_page},
     {.command = cli_corpus,
-     .may_lack = true,
      .words = {"corpus", "@/shared", "@/local"},
      .prepare = write_corpus,
      .goes_on = true},
