@@ -70,6 +70,10 @@ void merge_orderings_that_differ(void);
 void merge_learned(void);
 void merge_learners(void);
 
+/* Tests of one result of orderings, in forged_orderings.c. */
+void merge_forged_orderings(void);
+void merge_written_orderings(void);
+
 /* Tests of campaigns, in merge_campaigns.c. */
 void merge_campaigns(void);
 void merge_two_of_a_shard(void);

@@ -367,6 +367,16 @@ TEST(a_shard_counts_if_it_knows_what_all_know)
     merge_learners();
 }
 
+TEST(a_result_of_orderings_is_refused_at_its_wrong_line)
+{
+    merge_forged_orderings();
+}
+
+TEST(a_result_of_orderings_is_read_as_it_was_written)
+{
+    merge_written_orderings();
+}
+
 /* ---- Campaigns ---- */
 
 TEST(campaigns_are_added_up)
