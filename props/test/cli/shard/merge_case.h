@@ -90,6 +90,10 @@ void merge_explained(void);
 void merge_helps(void);
 void merge_lists(void);
 
+/* Tests of the words of `profsim check`, in check_words.c. */
+void merge_check_words(void);
+void merge_check_left(void);
+
 /* The test in shard_campaigns.c. */
 void merge_real_campaigns(void);
 

@@ -409,6 +409,16 @@ TEST(shards_do_what_the_whole_campaign_does)
     merge_real_campaigns();
 }
 
+TEST(any_words_of_check_are_taken_or_refused)
+{
+    merge_check_words();
+}
+
+TEST(a_shard_has_its_own_seeds_left)
+{
+    merge_check_left();
+}
+
 TEST(a_search_says_what_was_tried_and_what_was_not)
 {
     merge_search_ends();
