@@ -37,7 +37,7 @@ enum {
     TIME,
     SEED,
     NUMBERS,
-    LINE_WORDS = 20
+    LINE_WORDS = 32
 };
 
 static const char *const strategies[] = {"random", "pct", "urw", "stall"};
@@ -51,6 +51,7 @@ struct line {
     uint64_t values[NUMBERS];
     int strategy; /* -1: none */
     bool exhaustive, schedules, kernel, checkpoint, result, csv, mutants;
+    bool replay, html, data;
     uint32_t shards; /* 0: none */
 };
 
@@ -120,6 +121,9 @@ draw_line(struct line *line)
     say_flag(line, "--result=r", &line->result);
     say_flag(line, "--mutants", &line->mutants);
     say_flag(line, "--csv", &line->csv);
+    say_flag(line, "--replay=0,1", &line->replay);
+    say_flag(line, "--html=h", &line->html);
+    say_flag(line, "--data=d", &line->data);
     line->kernel = below(3) > 0;
     if (line->kernel)
         say(line, "flags");
@@ -130,7 +134,9 @@ draw_line(struct line *line)
     /* What cannot be combined, in the words of the manual. */
     line->is_wrong |= line->csv && !line->mutants;
     line->is_wrong |= (line->checkpoint || line->result) && !line->kernel;
-    line->is_wrong |= line->shards > 0 && line->mutants;
+    line->is_wrong |=
+        (line->replay || line->html || line->data) && !line->kernel;
+    line->is_wrong |= line->shards > 0 && (line->mutants || line->replay);
     line->is_wrong |=
         is_random && (line->shards > 0 || line->result || line->checkpoint ||
                       (line->has[JOBS] && line->values[JOBS] > 1));
@@ -163,6 +169,10 @@ expect_words(const struct line *line, const struct cli_explore_words *w)
     assert_int_equal(w->kernel != NULL, line->kernel);
     assert_int_equal(w->checkpoint != NULL, line->checkpoint);
     assert_int_equal(w->result != NULL, line->result);
+    assert_int_equal(w->replay != NULL, line->replay);
+    assert_int_equal(w->pages.html != NULL, line->html);
+    assert_int_equal(w->pages.data != NULL, line->data);
+    assert_false(w->list);
     assert_int_equal(w->mutants, line->mutants);
     assert_int_equal(w->csv, line->csv);
     assert_int_equal(w->shard.count, line->shards);
