@@ -165,6 +165,7 @@ sim_object_wait(struct object *o, enum sim_need need, enum sim_limit limit,
     sim_engine_settle();
     if (is_impatient(t, limit)) {
         sim_engine_point(site);
+        check_usable(o, site);
         in_time = sim_object_admits(o, need);
         if (!in_time)
             give_up(t, limit);

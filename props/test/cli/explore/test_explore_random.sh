@@ -5,7 +5,8 @@
 # threads and futexes, have the results, and the failures, that an enumeration of
 # all orders without the explorer finds. Random calls of libc have the results
 # that libc itself gives, in a run and before the first. Of random programs that
-# use a heap, mistakes are reported as a model of the heap says.
+# use a heap, mistakes are reported as a model of the heap says. Each call that
+# ends a run is reported by its text and line.
 # usage: test_explore_random.sh PROFSIM COUNT
 set -u
 library=$(dirname "$(realpath "$1")")
@@ -89,10 +90,13 @@ PROFSIM_EXPLORE=--exhaustive timeout 600 "$work/libc" "$work/results" \
     [ "$(grep -c ' libc: same' "$work/out")" = "$programs" ]
 count "explored calls have the results of libc's" $?
 
-build heap heap_program heap_use
-count "the programs that use a heap are built" $?
-PROFSIM_EXPLORE=--exhaustive timeout 600 "$work/heap" 1 "$programs" |
-    awk '/ model: / { want = $0; sub(/^.* model: /, "", want); said = "nothing"; at = 0 }
+# For each program PROGRAM says what must be reported, then the explorer's report
+# follows, then where: prints how many agree, and a line for each that does not.
+reported() { # PROGRAM WORD...
+    program=$work/$1
+    shift
+    PROFSIM_EXPLORE=--exhaustive timeout 600 "$program" "$@" |
+        awk '/ model: / { want = $0; sub(/^.* model: /, "", want); said = "nothing"; at = 0 }
         / runs .* s  holds$/ { said = "holds" }
         /^  broken: / { said = $0; gsub(/^  broken: ([0-9]+ )?| \([a-z ]*\)$/, "", said) }
         /^  by thread / && !at { at = $0; sub(/^.* at [^:]*:/, "", at); at += 0 }
@@ -106,7 +110,17 @@ PROFSIM_EXPLORE=--exhaustive timeout 600 "$work/heap" 1 "$programs" |
                 print "wanted: " want ", line " $3 " or" taken ", explorer: " said ", line " at
         }
         END { print agree + 0 }' | tee "$work/differ" | grep -v '^[0-9]*$'
+}
+build heap heap_program heap_use
+count "the programs that use a heap are built" $?
+reported heap 1 "$programs"
 [ "$(cat "$work/differ")" = "$programs" ]
 count "mistakes with the heap are reported as a model says" $?
+
+build misuse misuse_program
+count "the calls that end a run are built" $?
+reported misuse
+[ "$(cat "$work/differ")" = 30 ]
+count "calls that end a run are reported at their lines" $?
 
 finish explore-random
