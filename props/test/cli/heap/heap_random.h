@@ -8,6 +8,9 @@
 void heap_random_run(void);
 void heap_random_diff(void);
 
+/* The heap over time, which the page of a run shows; in heap_bins.c. */
+void heap_random_bins(void);
+
 /* Each request for memory refused; files of limited size. */
 void heap_random_refused(void);
 

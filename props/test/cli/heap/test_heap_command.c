@@ -357,6 +357,11 @@ TEST(random_heaps_differ_by_the_sums_of_their_sites)
     heap_random_diff();
 }
 
+TEST(a_random_heap_over_time_is_added_up_moment_by_moment)
+{
+    heap_random_bins();
+}
+
 TEST(files_are_whole_or_not_there_when_memory_or_the_disk_is_full)
 {
     heap_random_refused();
