@@ -120,6 +120,43 @@ TEST(mutants_are_counted_by_file_and_by_judge)
            "t                              1\n");
 }
 
+/* The kernel has four orders that are not relaxed. */
+TEST(the_weaker_orders_of_one_kernel_are_tried)
+{
+    static const struct {
+        const char *words[4];
+        int exit_code;
+        const char *contains;
+    } rows[] = {
+        {{"mutants", "--memory-order", "table-same-2p1r"},
+         0,
+         "\n4 of 4 weaker orders found\n"},
+        {{"mutants", "--memory-order", "no-such-kernel"},
+         1,
+         "profsim: there is no kernel 'no-such-kernel'"},
+        {{"mutants", "--csv", "table-same-2p1r"},
+         1,
+         "profsim: --csv is for --memory-order"},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char words[3][32];
+        char *argv[4] = {NULL};
+        struct captured captured;
+
+        for (int k = 0; k < 3; k++) {
+            snprintf(words[k], sizeof words[k], "%s", rows[i].words[k]);
+            argv[k] = words[k];
+        }
+        assert_true(captured_run(&captured, cli_mutants, argv, -1, 60));
+        assert_int_equal(captured.exit_code, rows[i].exit_code);
+        if (strstr(captured.text, rows[i].contains) == NULL)
+            fail_msg("no '%s' in:\n%s", rows[i].contains, captured.text);
+        assert_null(strstr(captured.text, "SURVIVES"));
+        captured_free(&captured);
+    }
+}
+
 TEST(a_table_that_is_not_whole_is_refused)
 {
     static const char damaged[] =

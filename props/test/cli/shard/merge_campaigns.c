@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "command.h"
 #include "merge_case.h"
 #include "unit_test.h"
 
@@ -340,11 +341,56 @@ expect_forged(const struct forged *f, uint32_t shard, const char *complaint)
     captured_free(&said);
 }
 
+/* Shard 2 of 4 goes on from its own seeds alone: run it with this file as its
+ * result. */
+static void
+expect_continued(const struct forged *f)
+{
+    static char more[][64] = {"--shard", "2/4", "--jobs", "1", "--result", ""};
+    enum { MORE = sizeof more / sizeof *more };
+    struct captured said;
+    char copy[128];
+    char *argv[16 + MORE];
+    char *rest;
+    int argc = 0;
+    FILE *file = merge_begin_file("profsim result 1", f->asked, 1, 4);
+
+    fprintf(file, "spent 5 ms\n%s", f->lines);
+    merge_end_file(file);
+    snprintf(copy, sizeof copy, "%s", f->asked);
+    for (char *word = strtok_r(copy, " ", &rest); word != NULL && argc < 15;
+         word = strtok_r(NULL, " ", &rest))
+        argv[argc++] = word;
+    snprintf(more[MORE - 1], sizeof *more, "%s", merge_path(0));
+    for (int i = 0; i < MORE; i++)
+        argv[argc++] = more[i];
+    argv[argc] = NULL;
+    assert_true(captured_run(&said, cli_check, argv, -1, 60));
+    merge_expect_exit(&said, f->complaint != NULL ? 1 : 0);
+    merge_expect(&said, f->complaint != NULL, "are not those of its shard");
+    merge_expect(&said, f->complaint == NULL, "continues after 10 and 0 runs");
+    merge_expect(&said, f->complaint == NULL, "shard 2/4 is done");
+    captured_free(&said);
+    merge_remove_files();
+}
+
+/* Does a file have runs, but no failure and nothing that is enumerated? */
+static bool
+has_runs_alone(const struct forged *f)
+{
+    return strstr(f->lines, "runs ") != NULL &&
+           strstr(f->lines, "failure") == NULL &&
+           strstr(f->asked, "--time") == NULL;
+}
+
 void
 merge_forged_campaigns(void)
 {
     for (size_t i = 0; i < sizeof forged / sizeof *forged; i++) {
         const bool checks = strstr(forged[i].lines, "enumerated") != NULL;
+
+        if (has_runs_alone(&forged[i]))
+            expect_continued(&forged[i]);
 
         expect_forged(&forged[i], checks ? 0 : 1, forged[i].complaint);
         if (checks)
