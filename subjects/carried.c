@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "no_memory.h"
+
 enum { EPOCHS_MAX = 256 };
 
 /* The chance c of a state, and b = E[Y; state] (carried.h), as one vector. */
@@ -246,7 +248,7 @@ carried_begin(struct carried *carried, const struct subjects_rules *rules,
         calloc((carried->mask * 2 * carried->pieces_count + longest + 1),
                sizeof *carried->memory);
     if (carried->memory == NULL)
-        abort();
+        subjects_no_memory();
     for (size_t p = 0; p < carried->pieces_count; p++) {
         carried->old.ring[p] = &carried->memory[at];
         carried->fresh.ring[p] = &carried->memory[at + carried->mask];

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "no_memory.h"
+
 struct segment {
     uint64_t cut; /* where it begins, in bytes allocated */
     double kappa; /* added to base */
@@ -74,7 +76,7 @@ push(struct kept *kept, struct segment segment)
         kept->segments =
             realloc(kept->segments, kept->room * sizeof *kept->segments);
         if (kept->segments == NULL)
-            abort();
+            subjects_no_memory();
     }
     kept->segments[kept->count++] = segment;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "no_memory.h"
 #include "strata.h"
 
 enum { GRID = 52, BISECTIONS = 60 }; /* R: 4 to 4 2^25.5 */
@@ -152,7 +153,7 @@ subjects_live_strata(const struct subjects_history *history, double rate)
     struct subjects_live live;
 
     if (blocks == NULL)
-        abort();
+        subjects_no_memory();
     live = strata_of(history, rate, SUBJECTS_CLASSES, blocks);
     free(blocks);
     return live;
@@ -243,7 +244,7 @@ subjects_live_best_chances(const struct subjects_history *history,
     size_t count;
 
     if (sizes == NULL)
-        abort();
+        subjects_no_memory();
     count = sizes_of(history, sizes);
     for (int i = 0; i < 2 * BISECTIONS; i++) {
         const double middle = sqrt(low * high);
@@ -290,7 +291,7 @@ subjects_live_best_strata(const struct subjects_history *history,
     struct subjects_live live;
 
     if (grid == NULL || blocks == NULL)
-        abort();
+        subjects_no_memory();
     for (size_t i = 0; i < history->count; i++)
         used[subjects_class(history->objects[i].size_bytes)] = true;
     for (unsigned c = 0; c < SUBJECTS_CLASSES; c++) {

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "no_memory.h"
+
 static const double negligible = 1e-15;
 
 /* A table of P(threshold > n), by n, for rule sets whose estimate depends on
@@ -57,7 +59,7 @@ table_of(const struct subjects_rules *rules, uint64_t rate)
     table = (struct table){rules, rate, NULL, limit + 1};
     table.above = malloc(table.count * sizeof *table.above);
     if (table.above == NULL)
-        abort();
+        subjects_no_memory();
     for (uint64_t n = 0; n < table.count; n++)
         table.above[n] = rules->above(rate, n);
     return &table;
@@ -202,7 +204,7 @@ subjects_renewal_mean(const struct subjects_rules *rules, uint64_t rate,
     double steps = 0;
 
     if (rows == NULL)
-        abort();
+        subjects_no_memory();
     for (size_t i = 0; i < count; i++)
         row_make(&chain, i, &rows[i]);
     stationary(rows, count, share);
@@ -269,7 +271,7 @@ subjects_renewal_short(const struct subjects_rules *rules, uint64_t rate,
     double result;
 
     if (rest == NULL)
-        abort();
+        subjects_no_memory();
     for (size_t n = 1; n <= allocations; n++) {
         double left = 1;
 

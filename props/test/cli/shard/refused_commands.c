@@ -410,7 +410,6 @@ static const struct refused commands[] = {
                "@/page"},
      .goes_on = true},
     {.command = cli_audit,
-     .files_only = true,
      .words = {"audit", "--rules", "exact", "--sizes", "500", "--rate", "4k",
                "--svg", "@/page"},
      .prepare = write_old_page},
