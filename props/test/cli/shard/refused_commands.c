@@ -36,6 +36,7 @@ struct refused {
     const char *words[WORDS_MAX]; /* @ at the beginning stands for the folder */
     void (*prepare)(void);        /* writes what the command reads */
     const char *input;            /* standard input; NULL: empty */
+    const char *page;             /* is then in the file "page" */
     int exit_code;                /* if nothing fails */
     bool files_only;              /* without memory it aborts */
     bool goes_on; /* a second try goes on, and so prints something else */
@@ -284,6 +285,8 @@ refuse_each(const struct refused *r)
     walk(&whole.before, merge_folder());
     run(r, 0, &whole.said, &whole.after);
     merge_expect_exit(&whole.said, r->exit_code);
+    if (r->page != NULL)
+        assert_non_null(strstr(find(&whole.after, "/page")->text, r->page));
     made = refused_calls_made();
     step = made / TRIES + 1;
     assert_in_range(made, 3, 100000);
@@ -391,6 +394,7 @@ static const struct refused commands[] = {
      .prepare = write_old_page},
     {.command = cli_run,
      .words = {"run", "@/a.sim", "--json", "@/page"},
+     .page = "broken, as it must be",
      .prepare = write_old_page},
     {.command = cli_shrink,
      .words = {"shrink", "@/a.sim"},
