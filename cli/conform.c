@@ -23,6 +23,7 @@
 #include "notes.h"
 #include "options.h"
 #include "preload.h"
+#include "quote.h"
 #include "report.h"
 
 enum {
@@ -210,6 +211,23 @@ print_part(const char *before, const char *word,
     sim_escape_text(stdout, outcome->text);
 }
 
+/* Print the command that makes one check again. */
+static void
+print_replay(FILE *file, const struct conform *conform,
+             const struct check *check)
+{
+    fprintf(file, "profsim conform --only %s ", shown(check->name));
+    if (conform->command == NULL) {
+        cli_quote_path(file, conform->library);
+        return;
+    }
+    fputs("--", file);
+    for (char **word = conform->command; *word != NULL; word++) {
+        fputc(' ', file);
+        cli_quote_word(file, *word);
+    }
+}
+
 /* Print a line of TAP, and below it what else a reader needs to know. */
 static void
 print_outcome(const struct conform *conform, uint32_t number,
@@ -230,9 +248,8 @@ print_outcome(const struct conform *conform, uint32_t number,
     } else if (kind != CLI_SKIPPED) {
         printf("  ---\n  contract: %s\n", check->about);
         print_part("  ", cli_verdict_word(outcome->verdict), outcome);
-        printf("\n  replay: profsim conform --only %s %s", shown(check->name),
-               conform->command != NULL ? "-- " : "");
-        sim_escape_text(stdout, conform->library);
+        fputs("\n  replay: ", stdout);
+        print_replay(stdout, conform, check);
         puts("\n  ...");
     }
     fflush(stdout);
@@ -245,13 +262,20 @@ add_result(struct conform *conform, const struct check *check,
     struct cli_result *const result =
         cli_report_add(&conform->report, conform->library, shown(check->name),
                        outcome->verdict);
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *const file = open_memstream(&text, &bytes);
 
     cli_result_text(&conform->report, &result->about, "%s: %s", check->sentence,
                     check->about);
     cli_result_text(&conform->report, &result->text, "%s", outcome->text);
-    cli_result_text(&conform->report, &result->replay,
-                    "profsim conform --only %s %s", shown(check->name),
-                    conform->library);
+    if (file != NULL)
+        print_replay(file, conform, check);
+    if (file == NULL || fclose(file) != 0)
+        conform->report.failed = true;
+    else
+        cli_result_replay(&conform->report, result, text, NULL);
+    free(text);
 }
 
 static enum cli_exit

@@ -83,10 +83,14 @@ LD_PRELOAD=$producer run 0 "$profsim" conform --only frees -- python3 -c \
     has 'ok 1 - C7 frees'
 count "the events of a command" $?
 CONFORM_FAULT=free_forgotten LD_PRELOAD=$producer \
-    run 2 "$profsim" conform --only frees -- python3 -c \
+    run 2 "$profsim" conform --only frees --json "$dir/r.json" -- python3 -c \
     'for j in range(20000): x = b"x" * 100000' &&
     has 'not ok 1 - C7 frees'
 count "frees that a command forgets" $?
+again="profsim conform --only frees -- python3 -c 'for j in range(20000): x = b\"x\" * 100000'"
+grep -qxF "  replay: $again" "$dir/out" && [ "$again" = "$(python3 -c 'import json, sys
+print(json.load(open(sys.argv[1]))["results"][0]["replay"])' "$dir/r.json")" ]
+count "... are shown again by the whole command" $?
 LD_PRELOAD=$producer run 6 "$profsim" conform --only weights -- true
 count "a command without events is not tried" $?
 run 1 "$profsim" conform -- true && has 'profsim: true: no module'
@@ -149,6 +153,9 @@ for words in "" "--only nonsense $producer" "--time 0 $producer" "$dir/none" \
     run 1 "$profsim" conform $words && [ "$(wc -l <"$dir/out")" -eq 1 ]
     count "one error for: conform $words" $?
 done
+
+run 1 "$profsim" conform "$producer" other more && grep -qF "not 'other'" "$dir/out"
+count "the second library is named" $?
 
 for word in size_zero size-zer; do
     run 1 "$profsim" conform --only $word "$producer" &&
