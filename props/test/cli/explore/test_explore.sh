@@ -71,6 +71,10 @@ while read -r line; do
     check "$line" [ "$line" = ok ]
 done <"$work/verdicts"
 
+check "an exception that nobody catches is named" says \
+    "$work/._cxx_exception.cc.out" "broken: the program ends itself: an exception \
+that nobody catches, or a thread that is neither joined nor detached (exit)"
+
 # Reports are compared byte by byte: NAME.txt is what a person wrote for the
 # failure of NAME.c. The path of NAME.c is as seen from where it was compiled.
 for want in fixtures/explore/user/*.txt; do
