@@ -12,6 +12,7 @@
 #include "folder.h"
 #include "heap_case.h"
 #include "heap_random.h"
+#include "subject_shown.h"
 #include "unit_test.h"
 
 enum { WORDS_MAX = 10, TEXT_BYTES = 1 << 14 };
@@ -365,6 +366,18 @@ TEST(a_random_heap_over_time_is_added_up_moment_by_moment)
 TEST(files_are_whole_or_not_there_when_memory_or_the_disk_is_full)
 {
     heap_random_refused();
+}
+
+/* ---- Subjects ---- */
+
+TEST(a_subject_is_shown_and_written_as_it_shows_itself)
+{
+    subject_shown_random();
+}
+
+TEST(a_subject_s_files_are_whole_or_not_there)
+{
+    subject_shown_refused();
 }
 
 /* ---- What is refused ---- */
