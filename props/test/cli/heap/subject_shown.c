@@ -41,6 +41,7 @@ static const struct {
     {"s3", "0x402000>0x401000", 2, {"0x401000", "0x402000"}},
     /* Of no scenario: a subject made them up. */
     {"a site that is none", NULL, 3, {"0x777000", "0x1", "0x2"}},
+    {"a site that is none", NULL, 2, {"0x778000", "0x1"}},
     {"a site that is none", NULL, 0, {NULL}},
     {"a site that is none", NULL, 1, {"0x800000"}},
 };
@@ -193,7 +194,7 @@ draw_table(struct table *table)
         const int site = table->sites[i] = (int)draw(SITES);
         const bool is_last = site == SITES - 1;
 
-        table->leaves[i] = 0x800000 + (uintptr_t)draw(1 << 20);
+        table->leaves[i] = 0x800000 + (uintptr_t)draw(UINT64_C(1) << 40);
         table->records[i] = (struct subject_record){
             .site = {is_last ? &table->leaves[i] : frames[site],
                      stacks[site].depth},
@@ -337,6 +338,10 @@ expect_file(const char *name, const struct table *table, const size_t *offsets,
     for (size_t i = 0; i < 2 * pairs; i++)
         expect_type(&profile.types[i], types[2 * i], types[2 * i + 1]);
     assert_int_equal(profile.samples_count, table->count);
+    for (size_t i = 0; i < profile.locations_count; i++)
+        for (size_t k = 0; k < i; k++)
+            assert_true(profile.locations[i].address !=
+                        profile.locations[k].address);
     for (int i = 0; i < table->count; i++) {
         const struct model_pprof_sample *const sample = &profile.samples[i];
 
