@@ -82,7 +82,7 @@ gcc -D_GNU_SOURCE -DLIBC -g -O1 -fno-builtin -pthread -o "$work/calls" \
 count "the calls of libc are built" $?
 build libc libc_program libc_text libc_print libc_heap libc_locks libc_keys
 count "and the same, explored" $?
-timeout 60 "$work/calls" "$work/results" "$programs" >"$work/out"
+timeout 300 "$work/calls" "$work/results" "$programs" >"$work/out"
 count "libc has results" $?
 PROFSIM_EXPLORE=--exhaustive timeout 600 "$work/libc" "$work/results" \
     "$programs" >"$work/out"
