@@ -23,14 +23,8 @@ shown(void)
 static void
 read_string(const char *s, int most, uintptr_t site)
 {
-    size_t length;
-
-    if (s == NULL)
-        return;
-    length = most >= 0 ? strnlen(s, (size_t)most) : strlen(s);
-    if (most < 0 || length < (size_t)most)
-        length++; /* its end is read, too */
-    sim_program_reads(s, length, site);
+    if (s != NULL)
+        sim_program_reads_string(s, most >= 0 ? (size_t)most : SIZE_MAX, site);
 }
 
 /* Read one conversion, after its '%', and its arguments. returns: its end */

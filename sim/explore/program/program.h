@@ -9,6 +9,7 @@
 #ifndef SIM_PROGRAM_H
 #define SIM_PROGRAM_H
 
+#include <string.h>
 #include <time.h>
 
 #include "object.h"
@@ -97,6 +98,17 @@ sim_program_reads(const volatile void *p, size_t bytes, uintptr_t site)
 {
     if (bytes > 0 && sim_program_called(site))
         sim_plain_access((uintptr_t)p, bytes, false, site);
+}
+
+/* A string of at most so many bytes: its end is read, too, if it lies within
+ * them. returns: its length */
+static inline size_t
+sim_program_reads_string(const char *s, size_t most, uintptr_t site)
+{
+    const size_t length = strnlen(s, most);
+
+    sim_program_reads(s, length < most ? length + 1 : length, site);
+    return length;
 }
 
 static inline void

@@ -28,17 +28,15 @@ static void
 reads_string(const char *s, uintptr_t site)
 {
     if (sim_program_runs())
-        sim_program_reads(s, strlen(s) + 1, site);
+        sim_program_reads_string(s, SIZE_MAX, site);
 }
 
 /* A string of at most so many bytes. returns: its length */
 static size_t
 reads_at_most(const char *s, size_t most, uintptr_t site)
 {
-    const size_t length = strnlen(s, most);
-
-    reads(s, length < most ? length + 1 : length, site);
-    return length;
+    return sim_program_runs() ? sim_program_reads_string(s, most, site)
+                              : strnlen(s, most);
 }
 
 /* ---- Memory ---- */

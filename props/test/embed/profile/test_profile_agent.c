@@ -174,11 +174,10 @@ TEST_WITH(agent_begin, NULL, an_agent_that_was_ended_is_gone)
     AGENT.lingers = 0;
 }
 
-/* An agent that does not end in time has left nothing for another to take: none
- * is started beside it, and it ends when it can. */
-TEST_WITH(agent_begin, NULL, an_agent_that_is_slow_to_end_still_ends)
+/* Stop an agent that hangs in a dump, and so does not end in time. */
+static void
+stop_while_it_dumps(void)
 {
-    (void)state;
     atomic_store(&AGENT.dump_hangs, true);
     atomic_store(&AGENT.dumps_begun, 0);
     agent_ask();
@@ -186,6 +185,14 @@ TEST_WITH(agent_begin, NULL, an_agent_that_is_slow_to_end_still_ends)
     atomic_store(&AGENT.is_slow, true);
     profile_agent_stop();
     atomic_store(&AGENT.is_slow, false);
+}
+
+/* An agent that does not end in time has left nothing for another to take: none
+ * is started beside it, and it ends when it can. */
+TEST_WITH(agent_begin, NULL, an_agent_that_is_slow_to_end_still_ends)
+{
+    (void)state;
+    stop_while_it_dumps();
     profile_agent_start();
     atomic_store(&AGENT.dump_hangs, false);
     for (int i = 0; i < 10000 && profile_agent_is_running(); i++)
@@ -212,13 +219,7 @@ end_dump(void)
 TEST_WITH(agent_begin, NULL, who_ends_writes_what_the_agent_has_not_written)
 {
     (void)state;
-    atomic_store(&AGENT.dump_hangs, true);
-    atomic_store(&AGENT.dumps_begun, 0);
-    agent_ask();
-    agent_await(&AGENT.dumps_begun, 1);
-    atomic_store(&AGENT.is_slow, true);
-    profile_agent_stop();
-    atomic_store(&AGENT.is_slow, false);
+    stop_while_it_dumps();
     clock_reads = 0;
     agent_at_clock = end_dump;
     profile_agent_end();
