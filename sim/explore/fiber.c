@@ -15,25 +15,24 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "need.h"
+
 #ifdef SIM_FIBER_ASAN
 #include <sanitizer/asan_interface.h>
 #endif
 
-bool
+void
 sim_fiber_init(struct sim_fiber *fiber)
 {
     const size_t guard_bytes = 4096;
     uint8_t *memory;
 
-    memory =
-        mmap(NULL, guard_bytes + SIM_FIBER_STACK_BYTES, PROT_READ | PROT_WRITE,
-             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED)
-        return false;
+    memory = sim_need(mmap(NULL, guard_bytes + SIM_FIBER_STACK_BYTES,
+                           PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
     if (mprotect(memory, guard_bytes, PROT_NONE) != 0)
-        return false;
+        sim_need(NULL);
     fiber->stack = memory + guard_bytes;
-    return true;
 }
 
 void

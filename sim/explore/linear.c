@@ -242,8 +242,7 @@ check_part(const struct sim_linear_model *model,
         s.count++;
     }
     entries_link(&s);
-    if (!sim_visited_init(&s.tried, UINT64_MAX))
-        return false;
+    sim_visited_init(&s.tried, UINT64_MAX);
     ok = search(&s);
     sim_visited_close(&s.tried);
     return ok;

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "need.h"
+
 static uint64_t
 memory_read(uintptr_t address, uint32_t bytes)
 {
@@ -84,9 +86,7 @@ location_new(struct word *word, uintptr_t address, uint32_t bytes, uint8_t mask,
     l = &e->locations[e->locations_count++];
     if (l->stores == NULL) {
         l->stores_room = 8;
-        l->stores = malloc(l->stores_room * sizeof *l->stores);
-        if (l->stores == NULL)
-            abort();
+        l->stores = sim_need(malloc(l->stores_room * sizeof *l->stores));
     }
     location_reset(l, address, bytes);
     l->mask = mask;

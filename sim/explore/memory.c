@@ -26,6 +26,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "need.h"
+
 enum event_kind {
     EVENT_LOAD = 1,
     EVENT_STORE,
@@ -86,9 +88,8 @@ store_insert(struct location *l, uint32_t index)
 {
     if (l->stores_count == l->stores_room) {
         l->stores_room *= 2;
-        l->stores = realloc(l->stores, l->stores_room * sizeof *l->stores);
-        if (l->stores == NULL)
-            abort();
+        l->stores =
+            sim_need(realloc(l->stores, l->stores_room * sizeof *l->stores));
     }
     if (index == l->stores_count++)
         return &l->stores[index];

@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "need.h"
+
 enum { LOG_MAX = 1 << 16 };
 
 struct access {
@@ -40,11 +42,9 @@ void
 sim_repeat_begin(uint64_t run)
 {
     if (repeat.list == NULL) {
-        repeat.list = malloc(LOG_MAX * sizeof *repeat.list);
-        values = malloc(CHOICES_MAX * sizeof *values);
-        choice_list = malloc(CHOICES_MAX * sizeof *choice_list);
-        if (repeat.list == NULL || values == NULL || choice_list == NULL)
-            abort();
+        repeat.list = sim_need(malloc(LOG_MAX * sizeof *repeat.list));
+        values = sim_need(malloc(CHOICES_MAX * sizeof *values));
+        choice_list = sim_need(malloc(CHOICES_MAX * sizeof *choice_list));
     }
     sim_engine.logged = run == 0 || sim_mix64(run) % 100 == 0 || repeat.owed;
     repeat.count = 0;

@@ -6,6 +6,7 @@
  * number; a fiber is reset by rewriting its first frame.
  */
 #include "engine.h"
+#include "need.h"
 #include "object.h"
 
 #include <setjmp.h>
@@ -218,15 +219,11 @@ engine_init(void)
 
     if (e->locations != NULL)
         return;
-    e->locations = calloc(LOCATIONS_MAX, sizeof *e->locations);
-    e->cells = malloc(CELLS_MAX * sizeof *e->cells);
-    e->words = calloc(1U << WORDS_LOG2, sizeof *e->words);
-    if (e->locations == NULL || e->cells == NULL || e->words == NULL)
-        abort();
-    for (uint32_t i = 0; i < SIM_THREADS_MAX; i++) {
-        if (!sim_fiber_init(&e->threads[i].fiber))
-            abort();
-    }
+    e->locations = sim_need(calloc(LOCATIONS_MAX, sizeof *e->locations));
+    e->cells = sim_need(malloc(CELLS_MAX * sizeof *e->cells));
+    e->words = sim_need(calloc(1U << WORDS_LOG2, sizeof *e->words));
+    for (uint32_t i = 0; i < SIM_THREADS_MAX; i++)
+        sim_fiber_init(&e->threads[i].fiber);
     catch_crashes();
 }
 

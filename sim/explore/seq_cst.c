@@ -28,6 +28,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "need.h"
+
 enum { ACCESSES_MAX = 1 << 15, NODES_MAX = 128, NODE_WORDS = NODES_MAX / 64 };
 
 /* A set of nodes: seq_cst accesses and fences. */
@@ -94,9 +96,7 @@ sim_seq_cst_begin(void)
     struct engine *e = &sim_engine;
 
     if (list == NULL) {
-        list = malloc((ACCESSES_MAX + 1) * sizeof *list);
-        if (list == NULL)
-            abort();
+        list = sim_need(malloc((ACCESSES_MAX + 1) * sizeof *list));
     }
     e->accesses_count = 0;
     e->seq_cst_accesses = 0;

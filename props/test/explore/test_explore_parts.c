@@ -485,9 +485,9 @@ TEST(a_set_has_what_was_put_into_it_and_no_more_than_it_may)
 {
     struct sim_visited set;
 
-    assert_true(sim_visited_init(&set, KEYS));
+    sim_visited_init(&set, KEYS);
     check_set(&set);
-    assert_true(sim_visited_init_shared(&set, KEYS));
+    sim_visited_init_shared(&set, KEYS);
     check_set(&set);
 }
 

@@ -12,7 +12,6 @@
 /* Shared with the children. */
 static struct {
     uint32_t refused;
-    bool memory;
     uint32_t made;
     const char *which;
 } * calls;
@@ -20,7 +19,7 @@ static struct {
 static pid_t tester; /* 0: nothing is counted */
 
 void
-refused_calls_at(uint32_t n, bool memory)
+refused_calls_at(uint32_t n)
 {
     if (calls == NULL)
         calls = mmap(NULL, sizeof *calls, PROT_READ | PROT_WRITE,
@@ -28,7 +27,6 @@ refused_calls_at(uint32_t n, bool memory)
     if (calls == MAP_FAILED)
         abort();
     calls->refused = n;
-    calls->memory = memory;
     calls->made = 0;
     calls->which = NULL;
     tester = getpid();
@@ -49,8 +47,7 @@ refused_calls_which(void)
 static bool
 fails(const char *which, int error)
 {
-    if (tester == 0 || getppid() != tester ||
-        (error == ENOMEM && !calls->memory) || ++calls->made != calls->refused)
+    if (tester == 0 || getppid() != tester || ++calls->made != calls->refused)
         return false;
     calls->which = which;
     errno = error;

@@ -15,8 +15,8 @@
 #include <stdint.h>
 
 /* From now on the n-th request of each child of this process fails. in: n, from
- * 1; 0: none fails; memory, whether requests for memory count */
-void refused_calls_at(uint32_t n, bool memory);
+ * 1; 0: none fails */
+void refused_calls_at(uint32_t n);
 
 /* returns: how many requests the children have made since then */
 uint32_t refused_calls_made(void);

@@ -18,6 +18,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "need.h"
+
 #include "explored.h"
 
 enum { FREED = 9, PATTERN = 0xbe };
@@ -201,15 +203,10 @@ sim_heap_open(void)
     keeping = true;
     if (shadow != NULL)
         return;
-    memory = mmap((void *)BASE, SIM_HEAP_BYTES, PROT_READ | PROT_WRITE,
-                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-    if (memory == MAP_FAILED)
-        abort();
-    shadow = mmap(NULL, shadow_bytes, PROT_READ | PROT_WRITE,
-                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (shadow == MAP_FAILED)
-        abort();
+    memory = sim_need(mmap((void *)BASE, SIM_HEAP_BYTES, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+    shadow = sim_need(mmap(NULL, shadow_bytes, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
     sim_heap_base = (uintptr_t)memory;
     sim_heap_check_block = check_block;
 }
@@ -217,10 +214,8 @@ sim_heap_open(void)
 static void *
 copy_of(const void *bytes, size_t count)
 {
-    void *copy = malloc(count > 0 ? count : 1);
+    void *copy = sim_need(malloc(count > 0 ? count : 1));
 
-    if (copy == NULL)
-        abort();
     return memcpy(copy, bytes, count);
 }
 

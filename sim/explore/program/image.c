@@ -11,6 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "need.h"
+
 enum { PARTS_MAX = 16 };
 
 extern void *__libc_stack_end;
@@ -90,9 +92,7 @@ sim_image_keep(uintptr_t stack)
     for (uint32_t i = 0; i < parts_count; i++) {
         struct part *p = &parts[i];
 
-        p->copy = malloc(p->end - p->begin + 1);
-        if (p->copy == NULL)
-            abort();
+        p->copy = sim_need(malloc(p->end - p->begin + 1));
         memcpy(p->copy, (const void *)p->begin, p->end - p->begin);
     }
 }

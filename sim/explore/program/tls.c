@@ -15,6 +15,8 @@
 #include <string.h>
 #include <sys/auxv.h>
 
+#include "need.h"
+
 #ifdef SIM_FIBER_FAST
 
 /* More than glibc's struct pthread has (2304 bytes in 2.36). */
@@ -86,21 +88,15 @@ sim_tls_open(void)
         return;
     lowest &= ~(uintptr_t)(ALIGNMENT - 1);
     first_bytes = own + CONTROL_BYTES - lowest;
-    first = malloc(first_bytes);
-    if (first == NULL)
-        abort();
+    first = sim_need(malloc(first_bytes));
     memcpy(first, (const void *)lowest, first_bytes);
     vector_count = own_vector()->address + 2;
     room = (first_bytes + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
     for (uint32_t i = 0; i < SIM_THREADS_MAX; i++) {
-        uint8_t *block = aligned_alloc(ALIGNMENT, room);
+        uint8_t *block = sim_need(aligned_alloc(ALIGNMENT, room));
 
-        if (block == NULL)
-            abort();
         blocks[i] = (uintptr_t)block + (own - lowest);
-        vectors[i] = calloc(vector_count, sizeof **vectors);
-        if (vectors[i] == NULL)
-            abort();
+        vectors[i] = sim_need(calloc(vector_count, sizeof **vectors));
         sim_engine.threads[i].fiber.tls = blocks[i];
     }
     sim_engine.main.tls = own;

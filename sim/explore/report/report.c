@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "need.h"
 #include "shrink.h"
 
 enum {
@@ -39,9 +40,7 @@ replay_begin(struct replay *replay, const struct sim_kernel *kernel,
         options.silent_ms = SILENT_MS;
     replay->result = result;
     replay->curve_count = 0;
-    replay->list = malloc(CHOICES_MAX * sizeof *replay->list);
-    if (replay->list == NULL)
-        abort();
+    replay->list = sim_need(malloc(CHOICES_MAX * sizeof *replay->list));
     sim_engine_begin(kernel, &options);
     sim_choices_init(&replay->choices, replay->list, CHOICES_MAX);
 }
@@ -70,9 +69,7 @@ sim_explore_shrink(const struct sim_kernel *kernel,
     uint64_t calls;
 
     result->choices =
-        realloc(result->choices, list_max * sizeof *result->choices);
-    if (result->choices == NULL)
-        abort();
+        sim_need(realloc(result->choices, list_max * sizeof *result->choices));
     replay_begin(&replay, kernel, result);
     result->choices_count =
         sim_shrink(&shrink, result->choices, result->choices_count);
@@ -182,11 +179,10 @@ print_necessary(FILE *out, struct replay *replay)
 {
     const struct sim_exhaust_result *result = replay->result;
     struct sim_shrink shrink = {.still_fails = still_fails, .context = replay};
-    bool *necessary = calloc(result->choices_count + 1, sizeof *necessary);
+    bool *necessary =
+        sim_need(calloc(result->choices_count + 1, sizeof *necessary));
     uint32_t event = 0;
 
-    if (necessary == NULL)
-        abort();
     replay->necessary = necessary;
     sim_shrink_necessary(&shrink, result->choices, result->choices_count,
                          necessary);
@@ -230,10 +226,8 @@ print_curve(FILE *out, struct replay *replay)
     const struct sim_exhaust_result *result = replay->result;
     const uint32_t count = result->choices_count;
     const uint32_t step = count / CURVE_POINTS_MAX + 1;
-    uint32_t *values = calloc(count + 1, sizeof *values);
+    uint32_t *values = sim_need(calloc(count + 1, sizeof *values));
 
-    if (values == NULL)
-        abort();
     for (uint32_t i = 0; i < count; i++)
         values[i] = result->choices[i].value;
     fprintf(out,
@@ -289,10 +283,9 @@ sim_explore_report(FILE *out, FILE *data, const struct sim_kernel *kernel,
     const uint32_t count_before = result->choices_count;
     const uint64_t runs = sim_explore_shrink(kernel, result);
     static struct replay replay;
-    uint32_t *values = calloc(result->choices_count + 1, sizeof *values);
+    uint32_t *values =
+        sim_need(calloc(result->choices_count + 1, sizeof *values));
 
-    if (values == NULL)
-        abort();
     for (uint32_t i = 0; i < result->choices_count; i++)
         values[i] = result->choices[i].value;
     print_summary(out, kernel, result);

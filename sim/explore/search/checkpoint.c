@@ -10,6 +10,7 @@
 #include "control.h"
 #include "engine.h"
 #include "futile.h"
+#include "need.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -222,11 +223,9 @@ bool
 sim_checkpoint_save(struct sim_control *c, const struct sim_frontier *frontier)
 {
     const size_t bytes = strlen(c->options->checkpoint) + 8;
-    char *path = malloc(bytes);
+    char *path = sim_need(malloc(bytes));
     struct file f = {.sum = 1};
 
-    if (path == NULL)
-        abort();
     snprintf(path, bytes, "%s.new", c->options->checkpoint);
     f.file = fopen(path, "wbx");
     if (f.file == NULL && errno == EEXIST && remove(path) == 0)

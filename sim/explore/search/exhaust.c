@@ -3,6 +3,7 @@
  */
 #include "control.h"
 #include "engine.h"
+#include "need.h"
 #include "shard_plan.h"
 
 #include <stdlib.h>
@@ -12,10 +13,8 @@ static double
 share_of(const struct sim_control *c)
 {
     double sum;
-    double *done = calloc(c->frontier.parts_count + 1, sizeof *done);
+    double *done = sim_need(calloc(c->frontier.parts_count + 1, sizeof *done));
 
-    if (done == NULL)
-        abort();
     if (c->part != SIM_NO_PART)
         done[c->part] = sim_search_share(c->search);
     sum = sim_frontier_share(&c->frontier, done);
@@ -46,11 +45,9 @@ split_for(const struct sim_control *c, struct sim_frontier *f)
 {
     const uint32_t from = c->search->base;
     const uint32_t to = sim_search_depth(c->search);
-    struct sim_step *steps = malloc((to - from + 1) * sizeof *steps);
-    uint8_t *learned = calloc(from + 1, 1);
+    struct sim_step *steps = sim_need(malloc((to - from + 1) * sizeof *steps));
+    uint8_t *learned = sim_need(calloc(from + 1, 1));
 
-    if (steps == NULL || learned == NULL)
-        abort();
     sim_search_steps(c->search, from, to, steps);
     sim_search_learned(c->search, learned);
     sim_frontier_enable(f, c->part, learned, from);
@@ -83,10 +80,8 @@ take_part(struct sim_control *c)
 static void
 finish_part(struct sim_control *c)
 {
-    uint8_t *learned = calloc(c->search->base + 1, 1);
+    uint8_t *learned = sim_need(calloc(c->search->base + 1, 1));
 
-    if (learned == NULL)
-        abort();
     sim_search_learned(c->search, learned);
     sim_frontier_enable(&c->frontier, c->part, learned, c->search->base);
     sim_frontier_done(&c->frontier, c->part);

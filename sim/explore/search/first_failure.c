@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "need.h"
+
 void
 sim_search_keep_failure(struct sim_exhaust_result *result,
                         const struct sim_run *run,
@@ -17,8 +19,6 @@ sim_search_keep_failure(struct sim_exhaust_result *result,
     result->first_failure = *run;
     result->options = *options;
     result->choices_count = count;
-    result->choices = malloc(bytes > 0 ? bytes : 1);
-    if (result->choices == NULL)
-        abort();
+    result->choices = sim_need(malloc(bytes > 0 ? bytes : 1));
     memcpy(result->choices, list, bytes);
 }

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "need.h"
+
 #define NONE UINT32_MAX
 
 /* A question on the path to parts, with its latest part's answer. */
@@ -32,9 +34,7 @@ room_for(void *list, uint32_t count, uint32_t *room, size_t bytes)
     if (count < *room)
         return list;
     *room = *room != 0 ? *room * 2 : 64;
-    list = realloc(list, *room * bytes);
-    if (list == NULL)
-        abort();
+    list = sim_need(realloc(list, *room * bytes));
     return list;
 }
 
@@ -84,10 +84,8 @@ sim_frontier_free(struct sim_frontier *f)
 static void *
 copy_of(const void *list, size_t bytes)
 {
-    void *copy = malloc(bytes + 1);
+    void *copy = sim_need(malloc(bytes + 1));
 
-    if (copy == NULL)
-        abort();
     if (bytes > 0)
         memcpy(copy, list, bytes);
     return copy;

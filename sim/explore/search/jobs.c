@@ -13,6 +13,7 @@
 #include "control.h"
 #include "engine.h"
 #include "futile.h"
+#include "need.h"
 #include "worker.h"
 
 #include <errno.h>
@@ -346,11 +347,9 @@ static double
 share_of(const struct jobs *j)
 {
     const struct sim_frontier *f = &j->control->frontier;
-    double *done = calloc(f->parts_count + 1, sizeof *done);
+    double *done = sim_need(calloc(f->parts_count + 1, sizeof *done));
     double sum;
 
-    if (done == NULL)
-        abort();
     for (uint32_t i = 0; i < j->count; i++) {
         if (j->list[i].part != SIM_NO_PART)
             done[j->list[i].part] =
@@ -426,10 +425,8 @@ sim_jobs_run(struct sim_control *c)
     memset(&j, 0, sizeof j);
     j.control = c;
     j.before = *c->result;
-    j.shared = mmap(NULL, sizeof *j.shared, PROT_READ | PROT_WRITE,
-                    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (j.shared == MAP_FAILED)
-        abort();
+    j.shared = sim_need(mmap(NULL, sizeof *j.shared, PROT_READ | PROT_WRITE,
+                             MAP_SHARED | MAP_ANONYMOUS, -1, 0));
     j.shared->runs_left =
         c->options->runs_max != 0
             ? (int64_t)(c->options->runs_max - c->result->runs)

@@ -32,6 +32,7 @@
  */
 #include "engine.h"
 #include "frontier.h"
+#include "need.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -63,11 +64,9 @@ void
 sim_reduce_begin(void)
 {
     if (questions == NULL) {
-        questions = calloc(CHOICES_MAX, sizeof *questions);
-        earlier = malloc(CHOICES_MAX * sizeof *earlier);
-        entries = malloc(LOG_MAX * sizeof *entries);
-        if (questions == NULL || earlier == NULL || entries == NULL)
-            abort();
+        questions = sim_need(calloc(CHOICES_MAX, sizeof *questions));
+        earlier = sim_need(malloc(CHOICES_MAX * sizeof *earlier));
+        entries = sim_need(malloc(LOG_MAX * sizeof *entries));
     }
     entries_count = 0;
     stack_count = 0;

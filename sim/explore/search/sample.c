@@ -55,8 +55,7 @@ sim_explore_sample(const struct sim_kernel *kernel,
     struct sim_run run;
 
     memset(result, 0, sizeof *result);
-    if (!sim_visited_init(&graphs, SAMPLE_GRAPHS_MAX))
-        abort();
+    sim_visited_init(&graphs, SAMPLE_GRAPHS_MAX);
     sim_engine_begin(kernel, &options->run);
     sim_choices_init(&choices, choice_list, SIM_CHOICES_MAX);
     while (result->runs < options->runs) {

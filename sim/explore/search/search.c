@@ -22,11 +22,11 @@ init_sets(struct sim_search *s)
     const struct sim_exhaust_options *o = s->options;
     const uint64_t states_max =
         o->states_max != 0 ? o->states_max : states_max_default;
-    bool (*init)(struct sim_visited *, uint64_t) =
+    void (*init)(struct sim_visited *, uint64_t) =
         o->jobs > 1 ? sim_visited_init_shared : sim_visited_init;
 
-    if (!init(&s->visited, states_max) || !init(&s->graphs, states_max_default))
-        abort();
+    init(&s->visited, states_max);
+    init(&s->graphs, states_max_default);
 }
 
 void

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "need.h"
+
 enum { SLOTS_MIN = 1 << 10, TABLES = 256, TABLE_SLOTS_MIN = 1 << 6 };
 
 /* One of a shared set's tables; the set's `keys` and `slots` are unused. */
@@ -169,31 +171,27 @@ contains_shared(const struct sim_visited *set, const uint64_t key[2])
 
 /* ---- Sets ---- */
 
-bool
+void
 sim_visited_init(struct sim_visited *set, uint64_t count_max)
 {
     *set = (struct sim_visited){.slots = SLOTS_MIN, .count_max = count_max};
-    set->keys = calloc(SLOTS_MIN, sizeof *set->keys);
-    return set->keys != NULL;
+    set->keys = sim_need(calloc(SLOTS_MIN, sizeof *set->keys));
 }
 
-bool
+void
 sim_visited_init_shared(struct sim_visited *set, uint64_t count_max)
 {
     /* A table has up to 8/3 slots per key, and its old rooms took as many. */
     const size_t bytes =
         (size_t)count_max * 6 * sizeof *set->keys + ((size_t)1 << 24);
     struct sim_visited_shared *shared =
-        mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-             MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        sim_need(mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                      MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
 
     *set = (struct sim_visited){.count_max = count_max};
-    if (shared == MAP_FAILED)
-        return false;
     shared->bytes = bytes;
     shared->taken = (sizeof *shared + 4095) & ~(size_t)4095;
     set->shared = shared;
-    return true;
 }
 
 void
@@ -213,8 +211,7 @@ sim_visited_clear(struct sim_visited *set)
         const uint64_t count_max = set->count_max;
 
         sim_visited_close(set);
-        if (!sim_visited_init_shared(set, count_max))
-            abort();
+        sim_visited_init_shared(set, count_max);
         return;
     }
     memset(set->keys, 0, set->slots * sizeof *set->keys);

@@ -25,9 +25,8 @@ struct sim_visited {
     struct sim_visited_shared *shared; /* NULL: of this process alone */
 };
 
-/* returns: false if there is no memory */
-bool sim_visited_init(struct sim_visited *set, uint64_t count_max);
-bool sim_visited_init_shared(struct sim_visited *set, uint64_t count_max);
+void sim_visited_init(struct sim_visited *set, uint64_t count_max);
+void sim_visited_init_shared(struct sim_visited *set, uint64_t count_max);
 void sim_visited_clear(struct sim_visited *set);
 void sim_visited_close(struct sim_visited *set);
 

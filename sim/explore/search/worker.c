@@ -4,6 +4,7 @@
 #include "worker.h"
 #include "engine.h"
 #include "futile.h"
+#include "need.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -83,9 +84,7 @@ sim_message_receive(int fd, struct sim_message *m)
 {
     if (!get(fd, m, sizeof *m))
         return false;
-    m->data = malloc(m->bytes + 1);
-    if (m->data == NULL)
-        abort();
+    m->data = sim_need(malloc(m->bytes + 1));
     if (get(fd, m->data, m->bytes))
         return true;
     free(m->data);
@@ -151,11 +150,9 @@ send_steps(const struct sim_search *s, enum sim_message_type type, uint32_t to)
 {
     const struct worker *w = s->context;
     const uint32_t count = to - s->base;
-    struct sim_step *steps = malloc((count + 1) * sizeof *steps);
-    uint8_t *learned = malloc(s->base + 1);
+    struct sim_step *steps = sim_need(malloc((count + 1) * sizeof *steps));
+    uint8_t *learned = sim_need(malloc(s->base + 1));
 
-    if (steps == NULL || learned == NULL)
-        abort();
     publish(s);
     send_failure(s);
     sim_search_steps(s, s->base, to, steps);

@@ -38,7 +38,6 @@ struct refused {
     const char *input;            /* standard input; NULL: empty */
     const char *page;             /* is then in the file "page" */
     int exit_code;                /* if nothing fails */
-    bool files_only;              /* without memory it aborts */
     bool goes_on; /* a second try goes on, and so prints something else */
 };
 
@@ -185,7 +184,7 @@ run(const struct refused *r, uint32_t n, struct captured *said,
     fputs(r->input != NULL ? r->input : "", input);
     assert_int_equal(fflush(input), 0);
     rewind(input);
-    refused_calls_at(n, !r->files_only);
+    refused_calls_at(n);
     assert_true(captured_run(said, r->command, words, fileno(input), SECONDS));
     drop_times(said->text);
     files->count = 0;
@@ -409,7 +408,6 @@ static const struct refused commands[] = {
      .input = "one\ntwo\n",
      .goes_on = true},
     {.command = cli_explore,
-     .files_only = true,
      .words = {"explore", "sb-relaxed", "--result", "@/d.result", "--json",
                "@/page"},
      .goes_on = true},
