@@ -11,41 +11,46 @@
 #include "escape.h"
 #include "output.h"
 
+struct graph {
+    FILE *file;
+    bool incomplete; /* there was no memory for a name */
+};
+
 /* returns: a name as printable UTF-8, to be freed; NULL if there is no
  * memory */
 static char *
-printable(const char *name)
+printable(struct graph *graph, const char *name)
 {
     char *text = NULL;
     size_t bytes = 0;
     FILE *memory = open_memstream(&text, &bytes);
 
-    if (memory == NULL)
-        return NULL;
-    sim_escape_text(memory, name);
-    if (fclose(memory) == 0)
-        return text;
+    if (memory != NULL) {
+        sim_escape_text(memory, name);
+        if (fclose(memory) == 0)
+            return text;
+    }
     free(text);
+    graph->incomplete = true;
     return NULL;
 }
 
-/* Write a name with some of its bytes replaced. returns: false if there is no
- * memory */
-static bool
-put_name(FILE *file, const char *name, const char *(*replace)(char byte))
+/* Write a name with some of its bytes replaced. */
+static void
+put_name(struct graph *graph, const char *name,
+         const char *(*replace)(char byte))
 {
-    char *text = printable(name);
+    char *text = printable(graph, name);
 
     for (const char *at = text; at != NULL && *at != '\0'; at++) {
         const char *other = replace(*at);
 
         if (other != NULL)
-            fputs(other, file);
+            fputs(other, graph->file);
         else
-            fputc(*at, file);
+            fputc(*at, graph->file);
     }
     free(text);
-    return text != NULL;
 }
 
 /* ---- collapsed ---- */
@@ -56,21 +61,18 @@ replace_folded(char byte)
     return byte == ';' ? ":" : NULL;
 }
 
-static bool
-put_path(FILE *file, const struct cli_tree_node *nodes, uint32_t node)
+static void
+put_path(struct graph *graph, const struct cli_tree_node *nodes, uint32_t node)
 {
     uint32_t path[CLI_CALLS_MAX + 1];
     uint32_t depth = 0;
-    bool good = true;
 
     for (; node != 0; node = nodes[node].parent)
         path[depth++] = node;
     while (depth > 0) {
-        good = put_name(file, nodes[path[--depth]].function, replace_folded) &&
-               good;
-        fputs(depth > 0 ? ";" : "", file);
+        put_name(graph, nodes[path[--depth]].function, replace_folded);
+        fputs(depth > 0 ? ";" : "", graph->file);
     }
-    return good;
 }
 
 bool
@@ -79,16 +81,16 @@ cli_graphs_folded(FILE *file, const struct cli_call_tree *tree,
 {
     uint32_t count;
     const struct cli_tree_node *nodes = cli_call_tree_nodes(tree, &count);
-    bool good = true;
+    struct graph graph = {.file = file};
 
     for (uint32_t i = cli_call_tree_next(tree, 0); i != 0;
          i = cli_call_tree_next(tree, i)) {
         if (nodes[i].self[measure].bytes == 0)
             continue;
-        good = put_path(file, nodes, i) && good;
+        put_path(&graph, nodes, i);
         fprintf(file, " %" PRIu64 "\n", nodes[i].self[measure].bytes);
     }
-    return good;
+    return !graph.incomplete;
 }
 
 /* ---- speedscope ---- */
@@ -101,15 +103,12 @@ replace_json(char byte)
     return byte == '\\' ? "\\\\" : NULL;
 }
 
-static bool
-put_json(FILE *file, const char *name)
+static void
+put_json(struct graph *graph, const char *name)
 {
-    bool good;
-
-    fputc('"', file);
-    good = put_name(file, name, replace_json);
-    fputc('"', file);
-    return good;
+    fputc('"', graph->file);
+    put_name(graph, name, replace_json);
+    fputc('"', graph->file);
 }
 
 /* Write one profile: a sample, with its bytes, for each node that counts
@@ -157,16 +156,16 @@ cli_graphs_speedscope(FILE *file, const struct cli_call_tree *tree,
 {
     uint32_t count;
     const char *const *names = cli_call_tree_names(tree, &count);
-    bool good;
+    struct graph graph = {.file = file};
 
     fputs("{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","
           "\n\"exporter\":\"profsim\",\"name\":",
           file);
-    good = put_json(file, name);
+    put_json(&graph, name);
     fputs(",\"activeProfileIndex\":0,\n\"shared\":{\"frames\":[", file);
     for (uint32_t i = 0; i < count; i++) {
         fputs(i > 0 ? ",\n{\"name\":" : "{\"name\":", file);
-        good = put_json(file, names[i]) && good;
+        put_json(&graph, names[i]);
         fputc('}', file);
     }
     fputs("]},\n\"profiles\":[", file);
@@ -175,7 +174,7 @@ cli_graphs_speedscope(FILE *file, const struct cli_call_tree *tree,
         put_samples(file, tree, (enum cli_measure)i);
     }
     fputs("]}\n", file);
-    return good;
+    return !graph.incomplete;
 }
 
 /* ---- flames ---- */
@@ -227,16 +226,14 @@ colour_of(const char *name)
 }
 
 /* Write as much of a name as fits. A character takes at least one byte, so
- * bytes are an upper bound of its width. returns: false if there is no memory
- */
-static bool
-put_label(FILE *file, const char *function, uint64_t tenths)
+ * bytes are an upper bound of its width. */
+static void
+put_label(struct graph *graph, const char *function, uint64_t tenths)
 {
-    char *text = printable(function);
+    char *text = printable(graph, function);
     const size_t fits = tenths / 10 / LETTER;
     char label[WIDTH / LETTER + 8];
     size_t length = text != NULL ? strlen(text) : 0;
-    bool good = text != NULL;
 
     if (length > fits)
         length = fits > 2 ? fits - 2 : 0;
@@ -246,22 +243,21 @@ put_label(FILE *file, const char *function, uint64_t tenths)
     if (length >= 2) {
         snprintf(label, sizeof label, "%.*s%s", (int)length, text,
                  length < strlen(text) ? ".." : "");
-        good = put_name(file, label, replace_xml);
+        put_name(graph, label, replace_xml);
     }
     free(text);
-    return good;
 }
 
-static bool
-put_box(FILE *file, const struct cli_tree_node *node, enum cli_measure measure,
-        uint64_t left, uint64_t right, uint64_t all)
+static void
+put_box(struct graph *graph, const struct cli_tree_node *node,
+        enum cli_measure measure, uint64_t left, uint64_t right, uint64_t all)
 {
     const struct sim_heap_count total = node->total[measure];
     const uint32_t y = TOP + node->depth * ROW;
-    bool good;
+    FILE *const file = graph->file;
 
     fputs("<g><title>", file);
-    good = put_name(file, node->function, replace_xml);
+    put_name(graph, node->function, replace_xml);
     fprintf(file,
             "\n%" PRIu64 " bytes in %" PRIu64 " objects, %.2f %%</title>"
             "<rect x=\"%" PRIu64 ".%" PRIu64 "\" y=\"%" PRIu32
@@ -274,27 +270,25 @@ put_box(FILE *file, const struct cli_tree_node *node, enum cli_measure measure,
     if (right - left >= 10 * 3 * LETTER) {
         fprintf(file, "<text x=\"%" PRIu64 "\" y=\"%" PRIu32 "\">",
                 left / 10 + 3, y + ROW - 5);
-        good = put_label(file, node->function, right - left - 60) && good;
+        put_label(graph, node->function, right - left - 60);
         fputs("</text>", file);
     }
     fputs("</g>\n", file);
-    return good;
 }
 
-/* Write the boxes from left to right, each below its parent's. out: *deepest
- * row. returns: false if there is no memory */
-static bool
-put_boxes(FILE *file, const struct cli_call_tree *tree,
-          enum cli_measure measure, uint32_t *deepest)
+/* Write the boxes from left to right, each below its parent's. in: graph, or
+ * NULL. returns: the deepest row */
+static uint32_t
+put_boxes(struct graph *graph, const struct cli_call_tree *tree,
+          enum cli_measure measure)
 {
     uint32_t count;
     const struct cli_tree_node *nodes = cli_call_tree_nodes(tree, &count);
     const uint64_t all = nodes[0].total[measure].bytes;
     uint64_t at[CLI_CALLS_MAX + 2] = {0}; /* by depth */
+    uint32_t deepest = 0;
     uint32_t i = 0;
-    bool good = true;
 
-    *deepest = 0;
     while (all > 0) {
         const uint64_t bytes = nodes[i].total[measure].bytes;
         const uint32_t depth = nodes[i].depth;
@@ -304,16 +298,15 @@ put_boxes(FILE *file, const struct cli_call_tree *tree,
         at[depth + 1] = at[depth];
         at[depth] += bytes;
         if (right - left >= LEAST_TENTHS) {
-            if (file != NULL)
-                good =
-                    put_box(file, &nodes[i], measure, left, right, all) && good;
-            *deepest = depth > *deepest ? depth : *deepest;
+            if (graph != NULL)
+                put_box(graph, &nodes[i], measure, left, right, all);
+            deepest = depth > deepest ? depth : deepest;
         }
         i = cli_call_tree_next(tree, i);
         if (i == 0)
             break;
     }
-    return good;
+    return deepest;
 }
 
 bool
@@ -322,8 +315,8 @@ cli_graphs_flames(FILE *file, const struct cli_call_tree *tree,
 {
     static const char *const titles[CLI_MEASURES] = {
         "in use at the peak", "never freed", "allocated in all"};
-    uint32_t deepest;
-    bool good = put_boxes(NULL, tree, measure, &deepest);
+    const uint32_t deepest = put_boxes(NULL, tree, measure);
+    struct graph graph = {.file = file};
 
     fprintf(file,
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
@@ -333,16 +326,16 @@ cli_graphs_flames(FILE *file, const struct cli_call_tree *tree,
             "<rect width=\"100%%\" height=\"100%%\" fill=\"#fffdf8\"/>\n"
             "<text x=\"10\" y=\"24\" font-size=\"15\">",
             WIDTH, TOP + (deepest + 1) * ROW + 10);
-    good = put_name(file, name, replace_xml) && good;
+    put_name(&graph, name, replace_xml);
     fprintf(file, ": bytes %s</text>\n", titles[measure]);
-    good = put_boxes(file, tree, measure, &deepest) && good;
+    put_boxes(&graph, tree, measure);
     fputs("</svg>\n", file);
-    return good;
+    return !graph.incomplete;
 }
 
 /* ---- files ---- */
 
-enum graph {
+enum graph_file {
     FOLDED,
     SPEEDSCOPE,
     PEAK_FLAMES,
@@ -356,10 +349,10 @@ static const char *const graph_files[GRAPHS] = {
     "allocs.svg"};
 
 static bool
-put_graph(FILE *file, enum graph graph, const struct cli_call_tree *tree,
+put_graph(FILE *file, enum graph_file kind, const struct cli_call_tree *tree,
           const char *name)
 {
-    switch (graph) {
+    switch (kind) {
     case FOLDED:
         return cli_graphs_folded(file, tree, CLI_BY_PEAK);
     case SPEEDSCOPE:
@@ -378,7 +371,7 @@ put_graph(FILE *file, enum graph graph, const struct cli_call_tree *tree,
 
 /* returns: NULL; why it is not written */
 static const char *
-write_graph(const char *path, enum graph graph,
+write_graph(const char *path, enum graph_file kind,
             const struct cli_call_tree *tree, const char *name)
 {
     const struct props_output output = {.path = path};
@@ -390,7 +383,7 @@ write_graph(const char *path, enum graph graph,
 
     if (memory == NULL)
         return why;
-    good = put_graph(memory, graph, tree, name);
+    good = put_graph(memory, kind, tree, name);
     if (fclose(memory) == 0 && good)
         why = props_output_write(&output, bytes, bytes_count);
     free(bytes);
@@ -407,7 +400,7 @@ cli_graphs_write(const char *folder, const struct cli_call_tree *tree,
 
         if (snprintf(path, sizeof path, "%s/%s", folder, graph_files[i]) <
             (int)sizeof path)
-            why = write_graph(path, (enum graph)i, tree, name);
+            why = write_graph(path, (enum graph_file)i, tree, name);
         if (why != NULL) {
             sim_escape_line(stderr, "profsim: %s/%s: %s", folder,
                             graph_files[i], why);
