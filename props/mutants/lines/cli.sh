@@ -37,7 +37,8 @@ ninja out/mutate/generate out/mutate/run out/mutate/switch.o $from/worlds \
 rm -rf $to
 mkdir -p $to/props $to/commands
 # What the command looks for beside itself.
-cp out/lib*.so out/lib*.a $from/profsim-conform $from/libprofsim-observe.so $to/
+cp out/lib*.so out/lib*.a $to/
+cp $from/profsim-conform $from/libprofsim-observe.so $to/
 cp $from/worlds $to/worlds # reaches no mutants
 # Headers of other folders are copied, too, but not used.
 for header in $(find cli embed model prof props sim subjects -name '*.h'); do

@@ -202,6 +202,7 @@ TEST(each_sample_is_of_its_own_stack)
     struct message data = {bytes, bytes};
     struct message dictionary;
     struct message scope;
+    struct message producer;
     char path[64];
 
     make_profile(&named.proto);
@@ -210,6 +211,9 @@ TEST(each_sample_is_of_its_own_stack)
     data.end += load(path, bytes, sizeof bytes);
     dictionary = find(data, 2, 0);
     scope = find(find(data, 1, 0), 2, 0);
+    producer = find(find(scope, 1, 0), 1, 0);
+    assert_int_equal(producer.end - producer.at, 7);
+    assert_memory_equal(producer.at, "profsim", 7);
     for (int type = 0; type < TYPES; type++)
         expect_samples(dictionary, find(scope, 2, type), type);
     assert_null(find(scope, 2, TYPES).at);

@@ -195,6 +195,7 @@ struct item {
 };
 
 static char track_names[TRACKS_MAX][NAME_MAX_BYTES];
+static bool track_counts[TRACKS_MAX]; /* Perfetto: it shows counters only */
 
 static void
 put_read(FILE *to, const struct item *item)
@@ -406,6 +407,7 @@ take_event(struct bytes from, struct item *item)
             take_annotation(field.inner, item);
     }
     assert_true(item->track < TRACKS_MAX);
+    assert_int_equal(item->kind == 'C', track_counts[item->track]);
     if (item->kind == 'C')
         memcpy(item->name, track_names[item->track], sizeof item->name);
 }
@@ -416,16 +418,19 @@ take_descriptor(struct bytes from)
     char name[NAME_MAX_BYTES] = "";
     struct field field;
     uint64_t track = 0;
+    bool counts = false;
 
     while (take_field(&from, &field)) {
         if (field.number == 1)
             track = field.value;
         if (field.number == 2)
             copy_text(field.inner, name);
+        counts |= field.number == 8;
     }
     assert_in_range(track, 1, TRACKS_MAX - 1);
     assert_string_equal(track_names[track], "");
     memcpy(track_names[track], name, sizeof name);
+    track_counts[track] = counts;
 }
 
 char *
