@@ -11,7 +11,7 @@ link_runtime() {
         -e "s,$from/explored/,$to/explored/,g" \
         -e "s, $from/program/, $to/program/,g" \
         -e "s, $to/program/real.o, $from/program/real.o,g" \
-        -e "s, $from/libsim.a , $from/libsim.a out/mutate/switch.o ,")"
+        -e "s, -u __tsan_init , out/mutate/switch.o&,")"
 }
 
 # FILE PROGRAM FLAG...: build a program as cli/explore/build_program.c does.

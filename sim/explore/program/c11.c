@@ -52,7 +52,9 @@ explored_thrd_join(thrd_t thread, int *result)
 int
 explored_thrd_detach(thrd_t thread)
 {
-    return result_of(explored_pthread_detach(thread));
+    if (!sim_program_runs())
+        return thrd_detach(thread);
+    return result_of(sim_pthread_detach(thread, HERE));
 }
 
 _Noreturn void
@@ -83,6 +85,8 @@ explored_thrd_yield(void)
 int
 explored_thrd_sleep(const struct timespec *time, struct timespec *left)
 {
+    if (!sim_program_runs())
+        return thrd_sleep(time, left);
     return explored_nanosleep(time, left);
 }
 
@@ -152,13 +156,18 @@ cond_of(cnd_t *c)
 int
 explored_cnd_init(cnd_t *c)
 {
-    return result_of(explored_pthread_cond_init(cond_of(c), NULL));
+    if (sim_program_runs())
+        sim_cond_init(cond_of(c), HERE);
+    return cnd_init(c);
 }
 
 void
 explored_cnd_destroy(cnd_t *c)
 {
-    explored_pthread_cond_destroy(cond_of(c));
+    if (sim_program_runs())
+        sim_cond_destroy(cond_of(c), HERE);
+    else
+        cnd_destroy(c);
 }
 
 int

@@ -200,17 +200,22 @@ explored_pthread_join(pthread_t thread, void **result)
 }
 
 int
-explored_pthread_detach(pthread_t thread)
+sim_pthread_detach(pthread_t thread, uintptr_t site)
 {
-    struct record *r;
+    struct record *r = record_of(thread, site);
 
-    if (!sim_program_runs())
-        return pthread_detach(thread);
-    r = record_of(thread, HERE);
     r->detached = true;
     if (r->ended)
         sim_engine.threads[r->slot].joinable = false;
     return 0;
+}
+
+int
+explored_pthread_detach(pthread_t thread)
+{
+    if (!sim_program_runs())
+        return pthread_detach(thread);
+    return sim_pthread_detach(thread, HERE);
 }
 
 pthread_t

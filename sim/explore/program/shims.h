@@ -16,6 +16,7 @@ int sim_pthread_create(pthread_t *thread, bool detached,
                        void *argument, uintptr_t site);
 _Noreturn void sim_pthread_leave(void *result);
 int sim_pthread_join(pthread_t thread, void **result, uintptr_t site);
+int sim_pthread_detach(pthread_t thread, uintptr_t site);
 int sim_key_create(pthread_key_t *key, void (*destructor)(void *),
                    uintptr_t site);
 void sim_once(const volatile int *flag, void (*function)(void), uintptr_t site);
@@ -27,6 +28,8 @@ int sim_mutex_lock(pthread_mutex_t *m, const struct timespec *until,
 int sim_mutex_try(pthread_mutex_t *m, uintptr_t site);
 int sim_mutex_unlock(pthread_mutex_t *m, uintptr_t site);
 
+void sim_cond_init(pthread_cond_t *c, uintptr_t site);
+void sim_cond_destroy(pthread_cond_t *c, uintptr_t site);
 int sim_cond_wait(pthread_cond_t *c, pthread_mutex_t *m,
                   const struct timespec *until, uintptr_t site);
 int sim_cond_wake(pthread_cond_t *c, bool all, uintptr_t site);

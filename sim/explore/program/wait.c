@@ -69,14 +69,25 @@ sim_cond_wake(pthread_cond_t *c, bool all, uintptr_t site)
     return 0;
 }
 
+void
+sim_cond_init(pthread_cond_t *c, uintptr_t site)
+{
+    sim_program_writes(c, sizeof *c, site);
+    sim_object_init(sim_object_at(c, site), site);
+}
+
 int
 explored_pthread_cond_init(pthread_cond_t *c, const pthread_condattr_t *attr)
 {
-    if (sim_program_runs()) {
-        sim_program_writes(c, sizeof *c, HERE);
-        sim_object_init(sim_object_at(c, HERE), HERE);
-    }
+    if (sim_program_runs())
+        sim_cond_init(c, HERE);
     return pthread_cond_init(c, attr);
+}
+
+void
+sim_cond_destroy(pthread_cond_t *c, uintptr_t site)
+{
+    sim_object_destroy(sim_object_used(c, site), site);
 }
 
 int
@@ -84,7 +95,7 @@ explored_pthread_cond_destroy(pthread_cond_t *c)
 {
     if (!sim_program_runs())
         return pthread_cond_destroy(c);
-    sim_object_destroy(sim_object_used(c, HERE), HERE);
+    sim_cond_destroy(c, HERE);
     return 0;
 }
 
