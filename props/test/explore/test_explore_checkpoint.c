@@ -3,6 +3,7 @@
  * the same code, and lists the wait loops that the search has found.
  */
 #include "cases.h"
+#include "checkpoint_parts.h"
 #include "textbook.h"
 
 #include <stdio.h>
@@ -136,6 +137,29 @@ TEST(the_loops_that_a_search_has_found_are_listed)
     sim_explore_learn_loop(offsets[0] - 1);
     assert_int_equal(sim_explore_loops(again), count + 1);
     assert_int_equal(again[0], offsets[0] - 1);
+}
+
+/* ---- Its parts ---- */
+
+TEST(each_part_of_a_search_is_read_as_it_was_written)
+{
+    checkpoint_parts_kept(fixtures_counter(4), file, false);
+    checkpoint_parts_kept(fixtures_counter(4), file, true);
+}
+
+TEST(a_file_is_for_the_options_with_which_it_was_made)
+{
+    checkpoint_parts_options(fixtures_counter(4), file);
+}
+
+TEST(each_byte_of_a_file_counts)
+{
+    checkpoint_parts_damaged(fixtures_counter(4), file);
+}
+
+TEST(what_is_no_file_is_refused_and_what_cannot_be_written_is_said)
+{
+    checkpoint_parts_strange(fixtures_counter(4), file);
 }
 
 int

@@ -6,67 +6,28 @@
 #include "frontier.h"
 #include "visited.h"
 
+#include <malloc.h>
 #include <string.h>
 
+#include "question_model.h"
+#include "set_model.h"
 #include "unit_test.h"
 
 /* ---- Questions ---- */
 
-/* The choices that a load has: sources that may lead on, then threads to wait
- * for. If no source leads on, its only choice is to stay blocked. */
-static uint32_t
-answers_of(const struct sim_question *q, uint32_t *answers)
-{
-    uint32_t count = 0;
-
-    for (uint32_t i = 0; i < q->sources; i++) {
-        if ((q->futile >> i & 1) == 0)
-            answers[count++] = i;
-    }
-    if (count == 0) {
-        answers[0] = q->sources + SIM_THREADS_MAX;
-        return 1;
-    }
-    for (uint32_t i = 0; i < SIM_THREADS_MAX; i++) {
-        if ((q->enabled & q->allowed & 1U << i) != 0)
-            answers[count++] = q->sources + i;
-    }
-    return count;
-}
-
-static void
-check_question(struct sim_question q)
-{
-    struct sim_choice choice = {.bound = q.sources + SIM_THREADS_MAX + 1};
-    uint32_t answers[16];
-    const uint32_t count = answers_of(&q, answers);
-
-    choice.value = sim_question_first(&q);
-    for (uint32_t i = 0; i < count; i++) {
-        assert_int_equal(choice.value, answers[i]);
-        assert_int_equal(sim_question_answers(&q, &choice), count);
-        assert_int_equal(sim_question_passed(&q, &choice), i);
-        assert_int_equal(sim_question_has_next(&q, &choice), i + 1 < count);
-        assert_int_equal(sim_question_next(&q, &choice), i + 1 < count);
-    }
-}
-
 TEST(a_question_has_each_answer_once)
 {
-    for (uint32_t sources = 1; sources <= 3; sources++) {
-        for (uint32_t futile = 0; futile < 1U << sources; futile++) {
-            for (uint32_t allowed = 0; allowed < 8; allowed++) {
-                for (uint32_t enabled = 0; enabled < 8; enabled++)
-                    check_question(
-                        (struct sim_question){.sources = sources,
-                                              .futile = futile,
-                                              .allowed = (uint8_t)allowed,
-                                              .enabled = (uint8_t)enabled});
-            }
-        }
-    }
-    check_question((struct sim_question){
-        .sources = 2, .allowed = 0x80, .enabled = 0x80}); /* the last thread */
+    question_model_try();
+}
+
+TEST(an_answer_that_is_learned_late_is_counted)
+{
+    question_model_late();
+}
+
+TEST(threads_that_are_not_finished_may_be_waited_for)
+{
+    question_model_threads();
 }
 
 TEST(an_ordinary_choice_counts_to_its_bound)
@@ -166,6 +127,7 @@ TEST(parts_are_handed_out_from_the_root_and_shares_add_up)
     struct sim_frontier f;
     uint32_t parts[5];
 
+    mallopt(M_PERTURB, 0xa5); /* what is not set is not 0 */
     parts[0] = split_root(&f);
     assert_int_equal(sim_frontier_depth(&f, parts[0]), 2);
     expect_share(&f, NULL, 1.0 / 4); /* the first choice is done */
@@ -193,6 +155,7 @@ TEST(parts_are_handed_out_from_the_root_and_shares_add_up)
     expect_share(&f, NULL, 1);
     assert_int_equal(sim_frontier_take(&f), SIM_NO_PART);
     sim_frontier_free(&f);
+    mallopt(M_PERTURB, 0);
 }
 
 TEST(nodes_and_parts_that_are_done_are_used_again)
@@ -310,6 +273,45 @@ TEST(a_damaged_frontier_is_refused_or_sound)
     }
 }
 
+/* The head of a frontier that has so many nodes and parts, and nothing more. */
+struct numbers {
+    uint32_t counts[2];
+    uint32_t asked;
+};
+
+static bool
+get_numbers(void *file, void *data, size_t bytes)
+{
+    struct numbers *n = file;
+
+    if (n->asked++ > 0)
+        return false;
+    assert_int_equal(bytes, sizeof n->counts);
+    memcpy(data, n->counts, bytes);
+    return true;
+}
+
+/* A file's numbers are not believed: it may ask for 2^24 of each. */
+TEST(a_frontier_of_too_many_parts_is_refused_at_once)
+{
+    const uint32_t most = 1 << 24;
+    const uint32_t counts[][2] = {
+        {most, 0}, {most + 1, 0}, {0, most}, {0, most + 1}, {most, most + 1}};
+
+    for (uint32_t i = 0; i < 5; i++) {
+        struct numbers n = {.counts = {counts[i][0], counts[i][1]}};
+        struct sim_frontier f;
+
+        memset(&f, 0xff, sizeof f);
+        assert_false(sim_frontier_read(&f, get_numbers, &n));
+        assert_int_equal(n.asked > 1, i % 2 == 0 && i < 4);
+        assert_null(f.nodes);
+        assert_null(f.parts);
+        assert_int_equal(f.parts_count, 0);
+        assert_true(sim_frontier_is_empty(&f));
+    }
+}
+
 enum { DEEP = 4, LISTS = 81, HELD_MAX = 8 };
 
 /* All questions have three answers. Count the lists below a path. */
@@ -374,6 +376,7 @@ check_lists(const struct sim_frontier *f, const uint8_t *searched)
     for (uint32_t i = 0; i < 2; i++) {
         uint8_t lists[LISTS];
         struct sim_frontier other;
+        uint32_t depth;
         uint32_t part;
 
         memcpy(lists, searched, LISTS);
@@ -385,8 +388,12 @@ check_lists(const struct sim_frontier *f, const uint8_t *searched)
                         sim_frontier_read(&other, get, &m));
         for (part = 0; part < other.parts_count; part++)
             sim_frontier_return(&other, part);
-        while ((part = sim_frontier_take(&other)) != SIM_NO_PART)
+        depth = 0;
+        while ((part = sim_frontier_take(&other)) != SIM_NO_PART) {
+            assert_true(sim_frontier_depth(&other, part) >= depth);
+            depth = sim_frontier_depth(&other, part); /* the largest first */
             count_part(&other, part, lists);
+        }
         sim_frontier_free(&other);
         for (uint32_t list = 0; list < LISTS; list++)
             assert_int_equal(lists[list], 1);
@@ -395,6 +402,9 @@ check_lists(const struct sim_frontier *f, const uint8_t *searched)
 
 TEST(each_list_is_below_one_part_whatever_is_done_with_parts)
 {
+    const size_t before = mallinfo2().uordblks;
+
+    mallopt(M_PERTURB, 0xa5); /* what is not set is not 0 */
     for (uint32_t round = 0; round < 100; round++) {
         uint8_t searched[LISTS] = {0};
         uint32_t held[HELD_MAX];
@@ -425,70 +435,37 @@ TEST(each_list_is_below_one_part_whatever_is_done_with_parts)
         }
         sim_frontier_free(&f);
     }
+    assert_true(mallinfo2().uordblks < before + (1 << 16));
+    mallopt(M_PERTURB, 0);
 }
 
 /* ---- The set of states ---- */
 
-enum { KEYS = 20000 };
-
-/* Make keys, some of which differ in one half only. */
-static void
-key_of(uint64_t i, uint64_t key[2])
-{
-    key[0] = sim_mix64(i / 3 + 1);
-    key[1] = sim_mix64(i % 3 * 7 + i / 3 % 64);
-}
-
-static void
-sum_keys(void *context, const uint64_t key[2])
-{
-    *(uint64_t *)context += key[0] * 3 + key[1];
-}
-
-static void
-check_set(struct sim_visited *set)
-{
-    uint64_t want = 0;
-    uint64_t sum = 0;
-    uint64_t key[2];
-
-    for (uint64_t i = 0; i < KEYS; i++) {
-        key_of(i, key);
-        want += key[0] * 3 + key[1];
-        assert_false(sim_visited_contains(set, key));
-        assert_false(sim_visited_insert(set, key));
-        assert_true(sim_visited_contains(set, key));
-        assert_int_equal(sim_visited_count(set), i + 1);
-    }
-    for (uint64_t i = 0; i < KEYS; i++) {
-        key_of(i, key);
-        assert_true(sim_visited_insert(set, key));
-    }
-    assert_int_equal(sim_visited_count(set), KEYS);
-    sim_visited_each(set, sum_keys, &sum);
-    assert_int_equal(sum, want);
-    assert_false(set->full);
-    key_of(KEYS, key); /* one more than fits */
-    assert_false(sim_visited_insert(set, key));
-    assert_true(set->full);
-    assert_false(sim_visited_contains(set, key));
-    sim_visited_clear(set);
-    assert_int_equal(sim_visited_count(set), 0);
-    assert_false(set->full);
-    key_of(0, key);
-    assert_false(sim_visited_contains(set, key));
-    assert_false(sim_visited_insert(set, key));
-    sim_visited_close(set);
-}
-
 TEST(a_set_has_what_was_put_into_it_and_no_more_than_it_may)
 {
-    struct sim_visited set;
+    for (uint64_t seed = 1; seed <= 12; seed++)
+        set_model_try(seed % 2 != 0, seed);
+}
 
-    sim_visited_init(&set, KEYS);
-    check_set(&set);
-    sim_visited_init_shared(&set, KEYS);
-    check_set(&set);
+TEST(keys_of_which_one_half_is_the_same_are_two)
+{
+    set_model_halves(false);
+    set_model_halves(true);
+}
+
+TEST(a_key_is_new_to_one_of_two_processes)
+{
+    set_model_race();
+}
+
+TEST(a_shared_set_gives_the_memory_of_old_tables_back)
+{
+    set_model_memory();
+}
+
+TEST(a_set_without_memory_says_that_it_is_full)
+{
+    set_model_refused();
 }
 
 int
