@@ -122,13 +122,10 @@ explored__exit(int status)
     leave(status, STACK_IN_USE, HERE);
 }
 
-_Noreturn void
-explored__Exit(int status)
-{
-    if (!sim_program_runs())
-        _exit(status);
-    leave(status, STACK_IN_USE, HERE);
-}
+/* The same function: the compiler would make one call the other, which then
+ * would not see where the program called it. */
+_Noreturn void explored__Exit(int status)
+    __attribute__((alias("explored__exit")));
 
 _Noreturn void
 explored_quick_exit(int status)

@@ -82,8 +82,10 @@ sim_heap_take(size_t bytes, size_t alignment, uintptr_t site)
     address = base + a->used + sizeof *h;
     address = (address + alignment - 1) & ~(alignment - 1);
     if (bytes > ARENA_BYTES || address - base > ARENA_BYTES - bytes - 64) {
-        if (!sim_program_runs())
+        if (!sim_program_runs()) {
+            errno = ENOMEM;
             return NULL;
+        }
         sim_engine_refuse(SIM_FAIL_LIMIT, site, 0,
                           "a thread allocates more than 32 megabytes");
     }

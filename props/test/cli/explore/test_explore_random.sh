@@ -97,18 +97,20 @@ reported() { # PROGRAM WORD...
     program=$work/$1
     shift
     PROFSIM_EXPLORE=--exhaustive timeout 600 "$program" "$@" |
-        awk '/ model: / { want = $0; sub(/^.* model: /, "", want); said = "nothing"; at = 0 }
+        awk '/ model: / { want = $0; sub(/^.* model: /, "", want); said = "nothing"; at = against = 0 }
         / runs .* s  holds(, waits to a bound)?$/ { said = "holds" }
         /^  broken: / { said = $0; gsub(/^  broken: | \([a-z ]*\)$/, "", said); if (want !~ /^[0-9]/) sub(/^[0-9]+ /, "", said) }
         /^  by thread / && !at { at = $0; sub(/^.* at [^:]*:/, "", at); at += 0 }
+        /^  against / { against = $0; sub(/^.*:/, "", against); against += 0 }
         / line: / {
             taken = $0
             sub(/^.* taken at:/, "", taken)
-            place = want == "holds" || (want ~ /never freed/ ? index(taken, " " at " ") : at == $3 + 0)
-            if (said == want && place)
+            place = want == "holds" || (want ~ /never freed/ ? index(taken, " " at " ") : $3 < 0 || at == $3 + 0)
+            other = $4 != "other:" || $5 < 0 || $5 == against
+            if (said == want && place && other)
                 agree++
             else
-                print "wanted: " want ", line " $3 " or" taken ", explorer: " said ", line " at
+                print "wanted: " want ", " $0 ", explorer: " said ", line " at " and " against
         }
         END { print agree + 0 }' | tee "$work/differ" | grep -v '^[0-9]*$'
 }
@@ -119,10 +121,10 @@ reported heap 1 "$programs"
 count "mistakes with the heap are reported as a model says" $?
 
 build misuse misuse_program misuse_calls misuse_touch misuse_clock \
-    misuse_heap
+    misuse_heap misuse_end
 count "the calls that end a run are built" $?
 reported misuse
-[ "$(cat "$work/differ")" = 261 ]
+[ "$(cat "$work/differ")" = 285 ]
 count "calls that end a run are reported at their lines" $?
 
 # The last of them comes after most other calls, each on a line of its own: its
