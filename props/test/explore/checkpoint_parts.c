@@ -271,6 +271,8 @@ checkpoint_parts_damaged(const struct sim_kernel *kernel, const char *file)
     count = fread(bytes, 1, sizeof bytes, f);
     assert_int_equal(fclose(f), 0);
     assert_in_range(count, 300, sizeof bytes - 1);
+    assert_string_equal(bytes, "profsim checkpoint 1\n");
+    assert_string_equal(bytes + 24, kernel->name);
     for (size_t at = 0; at < count;
          at += at < 250 || at > count - 32 ? 5 : 41) {
         bytes[at] ^= 0x21;
