@@ -1,15 +1,11 @@
 /*
- * rc11.c -- see rc11.h. Relations are bit matrices of at most eleven events.
+ * rc11.c -- see rc11.h.
  */
 #include "rc11.h"
+#include "relation.h"
 
 #include <assert.h>
 #include <string.h>
-
-enum {
-    EVENTS_MAX =
-        PROPS_RC11_LOCATIONS + PROPS_RC11_THREADS_MAX * PROPS_RC11_STEPS_MAX
-};
 
 void
 props_rc11_add(struct props_rc11_outcomes *o, uint64_t outcome)
@@ -48,11 +44,7 @@ struct event {
     uint32_t step;
     const struct props_rc11_step *asked; /* NULL: the value before */
     bool fails;
-};
-
-/* A relation: row a has bit b if (a, b) is in it. */
-struct relation {
-    uint32_t row[EVENTS_MAX];
+    uint32_t loop; /* 1: of a wait loop's last round; 2: of one without end */
 };
 
 struct graph {
@@ -62,6 +54,11 @@ struct graph {
     uint32_t written[EVENTS_MAX]; /* of a location, in modification order */
     struct relation sb, rf, mo, fr, hb, eco;
 };
+
+_Static_assert((int)EVENTS_MAX ==
+                   PROPS_RC11_LOCATIONS +
+                       PROPS_RC11_THREADS_MAX * PROPS_RC11_STEPS_MAX,
+               "an event for each step and for each location's first value");
 
 static struct props_rc11_outcomes *found;
 
@@ -75,7 +72,8 @@ reads(const struct event *e)
 static bool
 writes(const struct event *e)
 {
-    return e->op == PROPS_RC11_STORE || e->op == PROPS_RC11_EXCHANGE ||
+    return e->op == PROPS_RC11_STORE ||
+           (e->op == PROPS_RC11_EXCHANGE && e->loop != 2) ||
            (e->op == PROPS_RC11_CAS && !e->fails);
 }
 
@@ -97,72 +95,6 @@ acquires(const struct event *e)
 {
     return e->order == __ATOMIC_ACQUIRE || e->order == __ATOMIC_ACQ_REL ||
            e->order == __ATOMIC_SEQ_CST;
-}
-
-static bool
-in(const struct relation *r, uint32_t a, uint32_t b)
-{
-    return (r->row[a] >> b & 1) != 0;
-}
-
-static void
-put(struct relation *r, uint32_t a, uint32_t b)
-{
-    r->row[a] |= 1U << b;
-}
-
-static struct relation
-join(const struct relation *a, const struct relation *b)
-{
-    struct relation r;
-
-    for (uint32_t i = 0; i < EVENTS_MAX; i++)
-        r.row[i] = a->row[i] | b->row[i];
-    return r;
-}
-
-static struct relation
-compose(const struct relation *a, const struct relation *b)
-{
-    struct relation r = {{0}};
-
-    for (uint32_t i = 0; i < EVENTS_MAX; i++) {
-        for (uint32_t j = 0; j < EVENTS_MAX; j++) {
-            if (in(a, i, j))
-                r.row[i] |= b->row[j];
-        }
-    }
-    return r;
-}
-
-static struct relation
-closure(struct relation r)
-{
-    for (uint32_t k = 0; k < EVENTS_MAX; k++) {
-        for (uint32_t i = 0; i < EVENTS_MAX; i++) {
-            if (in(&r, i, k))
-                r.row[i] |= r.row[k];
-        }
-    }
-    return r;
-}
-
-static bool
-irreflexive(const struct relation *r)
-{
-    for (uint32_t i = 0; i < EVENTS_MAX; i++) {
-        if (in(r, i, i))
-            return false;
-    }
-    return true;
-}
-
-static bool
-acyclic(const struct relation *r)
-{
-    const struct relation c = closure(*r);
-
-    return irreflexive(&c);
 }
 
 /* The release sequence of write w: w, and the exchanges that read from it,
@@ -329,6 +261,43 @@ is_atomic(const struct graph *g)
     return true;
 }
 
+/* returns: would the thread leave its loop after this event? */
+static bool
+leaves(const struct graph *g, uint32_t e)
+{
+    const struct event *v = &g->events[e];
+    const uint32_t value = g->events[g->from[e]].value;
+
+    if (!reads(v))
+        return true;
+    return v->op == PROPS_RC11_EXCHANGE ? value != v->value
+                                        : value == v->asked->expected;
+}
+
+/* Each loop that ends leaves by its last round. One without end reads only the
+ * newest values, and at least one of them keeps it waiting. */
+static bool
+loops_hold(const struct graph *g)
+{
+    uint32_t waiting = 0; /* a bit for each thread that stays */
+    uint32_t endless = 0;
+
+    for (uint32_t e = PROPS_RC11_LOCATIONS; e < g->count; e++) {
+        const struct event *v = &g->events[e];
+
+        if (v->loop == 1 && !leaves(g, e))
+            return false;
+        if (v->loop != 2)
+            continue;
+        endless |= 1U << v->thread;
+        if (!leaves(g, e))
+            waiting |= 1U << v->thread;
+        if (reads(v) && g->mo.row[g->from[e]] != 0)
+            return false;
+    }
+    return waiting == endless;
+}
+
 static void
 judge_graph(struct graph *g)
 {
@@ -352,7 +321,7 @@ judge_graph(struct graph *g)
                 put(&g->mo, a, b);
         }
     }
-    if (is_atomic(g) && is_allowed(g))
+    if (is_atomic(g) && loops_hold(g) && is_allowed(g))
         props_rc11_add(found, outcome);
 }
 
@@ -425,22 +394,23 @@ enumerate_rf(struct graph *g, uint32_t e)
     }
 }
 
-void
-props_rc11_allowed(const struct props_rc11_program *program,
-                   struct props_rc11_outcomes *allowed)
+/* in: ends, how many steps each thread makes
+ *     stays, a bit for each thread whose last steps are a loop without end */
+static void
+enumerate(const struct props_rc11_program *program, const uint32_t *ends,
+          uint32_t stays, struct props_rc11_outcomes *outcomes)
 {
     static struct graph g;
 
     memset(&g, 0, sizeof g);
-    found = allowed;
-    allowed->count = 0;
+    found = outcomes;
     for (uint32_t p = 0; p < PROPS_RC11_LOCATIONS; p++)
         g.events[g.count++] =
             (struct event){.op = PROPS_RC11_STORE, .location = p};
     for (uint32_t t = 0; t < program->threads; t++) {
         const uint32_t first = g.count;
 
-        for (uint32_t i = 0; i < program->length; i++) {
+        for (uint32_t i = 0; i < ends[t]; i++) {
             const struct props_rc11_step *s = &program->steps[t][i];
 
             for (uint32_t p = 0; p < PROPS_RC11_LOCATIONS; p++)
@@ -458,6 +428,57 @@ props_rc11_allowed(const struct props_rc11_program *program,
                 .asked = s,
             };
         }
+        for (uint32_t i = 0; i < ends[t]; i++) {
+            const uint32_t loop = program->steps[t][i].loop;
+            const bool endless = i + 1 == ends[t] && (stays >> t & 1) != 0;
+
+            for (uint32_t j = i + 1 - loop; loop != 0 && j <= i; j++)
+                g.events[first + j].loop = endless ? 2 : 1;
+        }
     }
     enumerate_rf(&g, PROPS_RC11_LOCATIONS);
+}
+void
+props_rc11_allowed(const struct props_rc11_program *program,
+                   struct props_rc11_outcomes *allowed)
+{
+    uint32_t ends[PROPS_RC11_THREADS_MAX];
+
+    for (uint32_t t = 0; t < program->threads; t++)
+        ends[t] = program->length;
+    allowed->count = 0;
+    enumerate(program, ends, 0, allowed);
+}
+
+/* Let each thread from t on finish, or stay in any of its loops. */
+static bool
+some_wait(const struct props_rc11_program *program, uint32_t t, uint32_t *ends,
+          uint32_t stays)
+{
+    static struct props_rc11_outcomes waiting;
+
+    if (t == program->threads) {
+        waiting.count = 0;
+        if (stays != 0)
+            enumerate(program, ends, stays, &waiting);
+        return waiting.count > 0;
+    }
+    ends[t] = program->length;
+    if (some_wait(program, t + 1, ends, stays))
+        return true;
+    for (uint32_t i = 0; i < program->length; i++) {
+        ends[t] = i + 1;
+        if (program->steps[t][i].loop != 0 &&
+            some_wait(program, t + 1, ends, stays | 1U << t))
+            return true;
+    }
+    return false;
+}
+
+bool
+props_rc11_may_wait(const struct props_rc11_program *program)
+{
+    uint32_t ends[PROPS_RC11_THREADS_MAX];
+
+    return some_wait(program, 0, ends, 0);
 }

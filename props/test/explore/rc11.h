@@ -30,9 +30,13 @@ struct props_rc11_step {
     enum props_rc11_op op;
     uint32_t location;
     int order;
-    uint32_t value; /* that is stored; each store has another */
+    uint32_t value; /* that is stored */
     uint32_t expected;
     int order_failure; /* of a compare-exchange */
+    /* This many steps, up to this one, are the rounds of a loop that waits: it
+     * ends when each load and compare-exchange in it reads what is expected,
+     * and each exchange reads another value than it stores. */
+    uint32_t loop;
 };
 
 struct props_rc11_program {
@@ -57,5 +61,8 @@ uint64_t props_rc11_put(uint64_t outcome, uint32_t thread, uint32_t step,
 /* out: *allowed, all outcomes of the program */
 void props_rc11_allowed(const struct props_rc11_program *program,
                         struct props_rc11_outcomes *allowed);
+
+/* May threads wait in a loop for ever? */
+bool props_rc11_may_wait(const struct props_rc11_program *program);
 
 #endif

@@ -1,0 +1,262 @@
+/* explored_model.c -- see explored_model.h. */
+#include "explored_model.h"
+#include "tsan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "unit_test.h"
+
+uint64_t completed;
+
+/* ---- Explored ---- */
+
+struct props_rc11_program program;
+static uint64_t memory[PROPS_RC11_LOCATIONS];
+static uint32_t width; /* bytes of a location; they lie side by side */
+static uint32_t read_by[PROPS_RC11_THREADS_MAX][PROPS_RC11_STEPS_MAX];
+bool counts; /* the rounds of its loops */
+struct props_rc11_outcomes explored;
+struct props_rc11_outcomes allowed;
+
+static void
+setup(void *context)
+{
+    (void)context;
+    memset(memory, 0, sizeof memory);
+    memset(read_by, 0, sizeof read_by);
+}
+
+/* clang-format off */
+#define STEP_OF(bits)                                                          \
+    static uint32_t step_of_##bits(const struct props_rc11_step *s, void *at)  \
+    {                                                                          \
+        const uint##bits##_t value = (uint##bits##_t)s->value;                 \
+        uint##bits##_t expected = (uint##bits##_t)s->expected;                 \
+        uint##bits##_t *place = at;                                            \
+                                                                               \
+        switch (s->op) {                                                       \
+        case PROPS_RC11_LOAD:                                                  \
+            return (uint32_t)__tsan_atomic##bits##_load(place, s->order);      \
+        case PROPS_RC11_STORE:                                                 \
+            __tsan_atomic##bits##_store(place, value, s->order);               \
+            break;                                                             \
+        case PROPS_RC11_EXCHANGE:                                              \
+            return (uint32_t)__tsan_atomic##bits##_exchange(place, value,      \
+                                                            s->order);         \
+        case PROPS_RC11_FENCE:                                                 \
+            __tsan_atomic_thread_fence(s->order);                              \
+            break;                                                             \
+        case PROPS_RC11_CAS:                                                   \
+            if (s->value % 3 == 0)                                             \
+                return (uint32_t)__tsan_atomic##bits##_compare_exchange_val(   \
+                    place, expected, value, s->order, s->order_failure);       \
+            if (s->value % 3 == 1)                                             \
+                __tsan_atomic##bits##_compare_exchange_strong(                 \
+                    place, &expected, value, s->order, s->order_failure);      \
+            else                                                               \
+                __tsan_atomic##bits##_compare_exchange_weak(                   \
+                    place, &expected, value, s->order, s->order_failure);      \
+            return (uint32_t)expected;                                         \
+        }                                                                      \
+        return 0;                                                              \
+    }
+/* clang-format on */
+
+STEP_OF(8)
+STEP_OF(16)
+STEP_OF(32)
+STEP_OF(64)
+
+static void
+make_step(uint32_t thread, uint32_t i)
+{
+    const struct props_rc11_step *s = &program.steps[thread][i];
+    void *at = (char *)memory + s->location * width;
+
+    read_by[thread][i] = width == 1   ? step_of_8(s, at)
+                         : width == 2 ? step_of_16(s, at)
+                         : width == 4 ? step_of_32(s, at)
+                                      : step_of_64(s, at);
+}
+
+static bool
+is_over(uint32_t thread, uint32_t i)
+{
+    const struct props_rc11_step *s = &program.steps[thread][i];
+
+    if (s->op == PROPS_RC11_EXCHANGE)
+        return read_by[thread][i] != s->value;
+    return s->op == PROPS_RC11_FENCE || read_by[thread][i] == s->expected;
+}
+
+/* Wait in the loop that ends with step i. */
+static void
+wait_at(uint32_t thread, uint32_t i)
+{
+    const uint32_t first = i + 1 - program.steps[thread][i].loop;
+    volatile uint32_t round = 0;
+    bool over;
+
+    for (;;) {
+        over = true;
+        for (uint32_t j = first; j <= i; j++) {
+            make_step(thread, j);
+            over &= is_over(thread, j);
+        }
+        if (over)
+            return;
+        sim_explore_spin_wait();
+        if (counts)
+            round++; /* its state differs in each round */
+    }
+}
+
+static void
+run_thread(void *context, uint32_t thread)
+{
+    (void)context;
+    for (uint32_t i = 0; i < program.length; i++) {
+        if (i + 1 < program.length && program.steps[thread][i + 1].loop == 2)
+            continue; /* the loop begins here */
+        if (program.steps[thread][i].loop > 0)
+            wait_at(thread, i);
+        else
+            make_step(thread, i);
+    }
+}
+
+static void
+note_outcome(void *context)
+{
+    uint64_t outcome = 0;
+
+    (void)context;
+    completed++;
+    for (uint32_t t = 0; t < program.threads; t++) {
+        for (uint32_t i = 0; i < program.length; i++)
+            outcome = props_rc11_put(outcome, t, i, read_by[t][i]);
+    }
+    props_rc11_add(&explored, outcome);
+}
+
+/* Always the same one, as the explorer knows the stacks of its threads. */
+const struct sim_kernel *
+make_kernel(void)
+{
+    static struct sim_kernel kernel = {.name = "random",
+                                       .about = "any",
+                                       .setup = setup,
+                                       .finish = note_outcome};
+
+    kernel.threads_count = program.threads;
+    for (uint32_t t = 0; t < program.threads; t++)
+        kernel.threads[t] = (struct sim_thread){"t", run_thread, NULL};
+    explored.count = 0;
+    completed = 0;
+    return &kernel;
+}
+
+/* ---- Programs ---- */
+
+static int
+draw_order(struct sim_rng *rng, enum props_rc11_op op, enum class class)
+{
+    static const int loads[] = {__ATOMIC_RELAXED, __ATOMIC_ACQUIRE};
+    static const int stores[] = {__ATOMIC_RELAXED, __ATOMIC_RELEASE};
+    static const int exchanges[] = {__ATOMIC_RELAXED, __ATOMIC_ACQUIRE,
+                                    __ATOMIC_RELEASE, __ATOMIC_ACQ_REL};
+    static const int fences[] = {__ATOMIC_ACQUIRE, __ATOMIC_RELEASE,
+                                 __ATOMIC_ACQ_REL, __ATOMIC_SEQ_CST,
+                                 __ATOMIC_SEQ_CST};
+
+    if (class == SEQ_CST && sim_rng_below(rng, 3) == 0)
+        return __ATOMIC_SEQ_CST;
+    switch (op) {
+    case PROPS_RC11_LOAD:
+        return loads[sim_rng_below(rng, 2)];
+    case PROPS_RC11_STORE:
+        return stores[sim_rng_below(rng, 2)];
+    case PROPS_RC11_EXCHANGE:
+    case PROPS_RC11_CAS:
+        return exchanges[sim_rng_below(rng, 4)];
+    case PROPS_RC11_FENCE:
+        return fences[sim_rng_below(rng, 5)];
+    }
+    return __ATOMIC_RELAXED;
+}
+
+void
+draw_program(struct sim_rng *rng, enum class class)
+{
+    static const enum props_rc11_op ops[] = {PROPS_RC11_LOAD, PROPS_RC11_STORE,
+                                             PROPS_RC11_EXCHANGE,
+                                             PROPS_RC11_CAS, PROPS_RC11_FENCE};
+    uint32_t value = 1;
+
+    width = 1U << sim_rng_below(rng, 4);
+    program.threads = 2 + sim_rng_below(rng, 2);
+    program.length = program.threads == 3 ? 2 + sim_rng_below(rng, 2) : 3;
+    for (uint32_t t = 0; t < program.threads; t++) {
+        for (uint32_t i = 0; i < program.length; i++) {
+            struct props_rc11_step *s = &program.steps[t][i];
+
+            s->op = ops[sim_rng_below(rng, class == ACCESSES ? 4 : 5)];
+            s->location = sim_rng_below(rng, PROPS_RC11_LOCATIONS);
+            if (value > WRITES_MAX && s->op != PROPS_RC11_FENCE)
+                s->op = PROPS_RC11_LOAD; /* their orders are a factorial */
+            s->order = draw_order(rng, s->op, class);
+            s->order_failure = draw_order(rng, PROPS_RC11_LOAD, class);
+            s->expected = sim_rng_below(rng, value + 1);
+            s->value = s->loop = 0;
+            if (s->op == PROPS_RC11_STORE || s->op == PROPS_RC11_EXCHANGE ||
+                s->op == PROPS_RC11_CAS)
+                s->value = value++;
+        }
+    }
+}
+
+void
+print_program(void)
+{
+    static const char *const names[] = {"load", "store", "exchange", "fence",
+                                        "compare-exchange"};
+
+    for (uint32_t t = 0; t < program.threads; t++) {
+        for (uint32_t i = 0; i < program.length; i++) {
+            const struct props_rc11_step *s = &program.steps[t][i];
+
+            print_message("T%u: %s %u order %d value %u, expects %u order %d, "
+                          "in a loop of %u\n",
+                          t, names[s->op], s->location, s->order, s->value,
+                          s->expected, s->order_failure, s->loop);
+        }
+    }
+}
+
+static void
+fail_program(uint32_t number, const char *what, uint64_t outcome)
+{
+    print_program();
+    fail_msg("program %u: outcome %llx is %s", number,
+             (unsigned long long)outcome, what);
+}
+
+void
+all_are_allowed(uint32_t number)
+{
+    for (uint32_t j = 0; j < explored.count; j++) {
+        if (!props_rc11_has(&allowed, explored.seen[j]))
+            fail_program(number, "not allowed", explored.seen[j]);
+    }
+}
+
+void
+all_are_shown(uint32_t number)
+{
+    all_are_allowed(number);
+    for (uint32_t j = 0; j < allowed.count; j++) {
+        if (!props_rc11_has(&explored, allowed.seen[j]))
+            fail_program(number, "not shown", allowed.seen[j]);
+    }
+}

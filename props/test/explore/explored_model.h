@@ -1,0 +1,37 @@
+/*
+ * explored_model.h -- a random program, which the explorer runs and the model
+ * (rc11.h) judges; part of test_explore_model.c.
+ */
+#ifndef PROPS_EXPLORED_MODEL_H
+#define PROPS_EXPLORED_MODEL_H
+
+#include "explore.h"
+#include "rc11.h"
+#include "rng.h"
+
+enum { WRITES_MAX = 4 };
+
+enum class {
+    ACCESSES, /* relaxed, acquire and release */
+    FENCES,   /* ACCESSES, and fences of every order */
+    SEQ_CST,  /* all of these; a third are seq_cst */
+};
+
+extern struct props_rc11_program program;
+extern bool counts;        /* the rounds of its loops */
+extern uint64_t completed; /* runs */
+extern struct props_rc11_outcomes explored;
+extern struct props_rc11_outcomes allowed;
+
+/* Nothing is explored yet. returns: always the same one, as the explorer knows
+ * the stacks of its threads */
+const struct sim_kernel *make_kernel(void);
+
+void draw_program(struct sim_rng *rng, enum class class);
+void print_program(void);
+
+/* Compare the outcomes; a test fails with the number of its program. */
+void all_are_allowed(uint32_t number);
+void all_are_shown(uint32_t number);
+
+#endif
