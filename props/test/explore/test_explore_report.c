@@ -10,6 +10,7 @@
 #include "engine.h"
 #include "placed.h"
 #include "reported.h"
+#include "sampled_report.h"
 #include "slice_model.h"
 
 #include <stdio.h>
@@ -21,6 +22,8 @@
 static const char curve_head[] =
     "\n  How likely it is once the first choices are given"
     " (500 random runs each):\n";
+
+static uint32_t prefix_runs; /* runs of which the first choices are given */
 
 struct report {
     char *text;
@@ -157,6 +160,7 @@ check_curve(const char *text, const char *data, uint32_t count,
         if (p == count)
             break;
     }
+    assert_int_equal(prefix_runs, 500 * points);
     assert_string_equal(text, "");
     fputs("]", pairs);
     fclose(pairs);
@@ -167,7 +171,7 @@ check_curve(const char *text, const char *data, uint32_t count,
 static void
 check_report(const struct sim_kernel *kernel, struct chances chances)
 {
-    struct report r = report_of(kernel);
+    struct report r = (prefix_runs = 0, report_of(kernel));
     char *curve = strstr(r.text, curve_head);
     char *curve_data = strstr(r.data, ",\n\"curve_runs\"");
 
@@ -257,6 +261,7 @@ enum sim_end __wrap_sim_engine_run(struct sim_choices *choices,
 enum sim_end
 __wrap_sim_engine_run(struct sim_choices *choices, struct sim_run *run)
 {
+    prefix_runs += choices->backend == SIM_PREFIX;
     if (answer == NULL)
         return __real_sim_engine_run(choices, run);
     *run = *answer;
@@ -355,6 +360,16 @@ TEST(a_slice_has_what_a_failure_depends_on_and_no_more)
     }
     draw_trace(trace, TRACE_MAX); /* as many as there may be */
     check_slice(trace, TRACE_MAX);
+}
+
+/* ---- Failures of random runs ---- */
+
+TEST(a_failure_of_random_runs_is_shown_as_its_shrunk_list_runs)
+{
+    for (uint32_t i = FIXTURES_OLD_STORE; i < FIXTURES_REPORTED_COUNT; i++) {
+        sampled_report_check(&fixtures_reported[i], 0, i);
+        sampled_report_check(&fixtures_reported[i], 70, i + 100);
+    }
 }
 
 /* ---- Names of places ---- */

@@ -1,0 +1,91 @@
+/* sampled_report.c -- see sampled_report.h. */
+#include "sampled_report.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine.h"
+#include "unit_test.h"
+
+/* Replay the list. out: trace */
+static struct sim_run
+run_of(const struct sim_kernel *kernel, const struct sim_exhaust_result *r,
+       struct trace_event *trace)
+{
+    static struct sim_choice list[1024];
+    uint32_t values[1024];
+    struct sim_choices choices;
+    struct sim_run run;
+
+    assert_in_range(r->choices_count, 0, 1023);
+    for (uint32_t i = 0; i < r->choices_count; i++)
+        values[i] = r->choices[i].value;
+    sim_engine_begin(kernel, &r->options);
+    sim_choices_init(&choices, list, 1024);
+    sim_choices_replay(&choices, values, r->choices_count);
+    sim_engine.trace = trace;
+    sim_engine_run(&choices, &run);
+    sim_engine.trace = NULL;
+    return run;
+}
+
+/* Each choice that is not 0 stands before the first event after it. */
+static void
+check_before(const char *text, const struct sim_exhaust_result *r,
+             const struct trace_event *trace)
+{
+    const char *line = strstr(text, "  What it takes");
+    uint32_t at = 0;
+
+    assert_non_null(line);
+    for (uint32_t i = 0; i < r->choices_count; i++) {
+        char want[64];
+        uint32_t number;
+        const char *end;
+
+        if (r->choices[i].value == 0)
+            continue;
+        line = strstr(line, "\n    choice ");
+        assert_non_null(line++);
+        assert_int_equal(sscanf(line, "    choice %u,", &number), 1);
+        assert_int_equal(number, i);
+        while (at < sim_engine.trace_count && trace[at].choice <= i)
+            at++;
+        if (at < sim_engine.trace_count)
+            snprintf(want, sizeof want, ", before event %u: ", (unsigned)at);
+        else
+            snprintf(want, sizeof want, ", after the last event: ");
+        end = strstr(line, want);
+        assert_true(end != NULL && end < strchr(line, '\n'));
+    }
+}
+
+void
+sampled_report_check(const struct sim_kernel *kernel, uint32_t silent_ms,
+                     uint64_t seed)
+{
+    static struct trace_event trace[TRACE_MAX];
+    const struct sim_sample_options options = {
+        .run = {.silent_ms = silent_ms}, .runs = 2000, .seed = seed};
+    struct sim_exhaust_result r;
+    struct sim_run run;
+    char *text = NULL;
+    size_t bytes;
+    FILE *out = open_memstream(&text, &bytes);
+
+    assert_non_null(out);
+    sim_explore_sample(kernel, &options, &r);
+    assert_int_equal(r.verdict, SIM_VERDICT_FAIL);
+    sim_explore_report(out, NULL, kernel, &r);
+    assert_int_equal(fclose(out), 0);
+    assert_int_equal(sim_engine.options.silent_ms,
+                     silent_ms != 0 ? silent_ms : 100);
+    run = run_of(kernel, &r, trace);
+    assert_int_equal(run.end, SIM_END_FAILED);
+    assert_int_equal(run.switches, r.first_failure.switches);
+    assert_int_equal(run.stale, r.first_failure.stale);
+    check_before(text, &r, trace);
+    free(text);
+    free(r.choices);
+}
