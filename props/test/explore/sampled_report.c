@@ -30,6 +30,18 @@ run_of(const struct sim_kernel *kernel, const struct sim_exhaust_result *r,
     return run;
 }
 
+/* How many loads have read an old value? */
+static uint32_t
+stale_reads(const struct sim_exhaust_result *r)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < r->choices_count; i++)
+        count += r->choices[i].kind == SIM_STALE && r->choices[i].value != 0 &&
+                 (r->choices[i].label & SIM_LABEL_STORE) == 0;
+    return count;
+}
+
 /* Each choice that is not 0 stands before the first event after it. */
 static void
 check_before(const char *text, const struct sim_exhaust_result *r,
@@ -85,6 +97,7 @@ sampled_report_check(const struct sim_kernel *kernel, uint32_t silent_ms,
     assert_int_equal(run.end, SIM_END_FAILED);
     assert_int_equal(run.switches, r.first_failure.switches);
     assert_int_equal(run.stale, r.first_failure.stale);
+    assert_int_equal(run.stale, stale_reads(&r));
     check_before(text, &r, trace);
     free(text);
     free(r.choices);
