@@ -36,6 +36,14 @@ struct workshop {
     char library[PATH_MAX + 16];
 };
 
+static void
+close_workshop(const struct workshop *workshop)
+{
+    unlink(workshop->header);
+    unlink(workshop->library);
+    rmdir(workshop->folder);
+}
+
 static bool
 open_workshop(struct workshop *workshop)
 {
@@ -59,15 +67,9 @@ open_workshop(struct workshop *workshop)
     done = file != NULL && fwrite(cli_subject_header, 1, bytes, file) == bytes;
     if (file != NULL)
         done &= fclose(file) == 0;
+    if (!done)
+        close_workshop(workshop);
     return done || cli_complain("%s: cannot be written", workshop->header);
-}
-
-static void
-close_workshop(const struct workshop *workshop)
-{
-    unlink(workshop->header);
-    unlink(workshop->library);
-    rmdir(workshop->folder);
 }
 
 static void

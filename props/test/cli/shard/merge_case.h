@@ -94,6 +94,18 @@ void merge_lists(void);
 void merge_check_words(void);
 void merge_check_left(void);
 
+/* Tests in ../check/, each in the file that it is named after. */
+void merge_bias(void);
+void merge_campaign_ends(void);
+void merge_corpus(void);
+void merge_file_verdicts(void);
+void merge_recording_verdicts(void);
+void merge_saved_verdicts(void);
+void merge_subject_loads(void);
+
+/* Compile made.so, a subject: see ../check/kinds.h. */
+void merge_make_subject(void);
+
 /* The test in shard_campaigns.c. */
 void merge_real_campaigns(void);
 

@@ -451,6 +451,36 @@ TEST(an_audit_of_live_profilers_needs_the_source_tree)
     merge_live_audit();
 }
 
+TEST(machines_exchange_what_they_lack)
+{
+    merge_corpus();
+}
+
+TEST(each_file_has_the_verdict_of_its_replay)
+{
+    merge_file_verdicts();
+}
+
+TEST(a_recording_has_the_verdicts_of_its_judge)
+{
+    merge_recording_verdicts();
+}
+
+TEST(tables_of_bias_are_those_asked_for)
+{
+    merge_bias();
+}
+
+TEST(a_campaign_ends_as_its_seeds_do)
+{
+    merge_campaign_ends();
+}
+
+TEST(a_file_is_a_subject_or_it_is_said_why)
+{
+    merge_subject_loads();
+}
+
 TEST(a_refused_request_is_reported_and_leaves_no_half_file)
 {
     merge_refused();
