@@ -100,7 +100,7 @@ begin(struct merge *m, const struct cli_shard_result *r, const char *path)
         m->options.save = save;
     m->whole.seed_step = m->options.drawn ? 1 : r->shard.count;
     m->shards = calloc(r->shard.count, sizeof *m->shards);
-    m->first = path;
+    m->first = m->shards != NULL ? path : NULL;
     return m->shards != NULL || cli_complain("not enough memory");
 }
 

@@ -86,13 +86,13 @@ make_libraries(void)
 {
     char command[2 * PATH_MAX];
 
-    write_file("made.c", 0644, "%s", made_source);
+    write_file("table.c", 0644, "%s", made_source);
     write_file("other.c", 0644,
                "int nowhere(void);\n"
                "int somewhere(void) { return nowhere(); }\n");
     snprintf(command, sizeof command,
-             "cd %s && cc -shared -fPIC -w -iquote %s/subjects -o made.so "
-             "made.c && cc -shared -fPIC -o other.so other.c",
+             "cd %s && cc -shared -fPIC -w -iquote %s/subjects -o table.so "
+             "table.c && cc -shared -fPIC -o other.so other.c",
              merge_folder(), root);
     assert_int_equal(system(command), 0);
 }
@@ -164,7 +164,7 @@ draw_name(char *name)
 static void
 each_table(FILE *expected)
 {
-    const char *path = path_of("made.so");
+    const char *path = path_of("table.so");
 
     merge_seed(7);
     for (int i = 0; i < TABLES; i++) {
@@ -199,6 +199,7 @@ load_tables(int argc, char **argv)
 {
     (void)argc;
     (void)argv;
+    setvbuf(stdout, NULL, _IONBF, 0); /* output and errors in order */
     each_table(NULL);
     return CLI_OK;
 }
@@ -247,10 +248,11 @@ load_one(int argc, char **argv)
 
     (void)argc;
     (void)argv;
+    setvbuf(stdout, NULL, _IONBF, 0);
     if (chdir(merge_folder()) != 0)
         return CLI_CRASH;
     set("MADE", "15 2 0 some");
-    set("MADE_OF", path_of(now.library != NULL ? now.library : "made.so"));
+    set("MADE_OF", path_of(now.library != NULL ? now.library : "table.so"));
     set("CC", now.cc);
     set("TMPDIR", now.tmpdir);
     if (now.only != NULL) {
@@ -304,8 +306,8 @@ expect_shared_objects(void)
     Dl_info libc;
 
     expect_shared("own", "is own\n");
-    expect_shared("made.so", "is some\n");
-    expect_shared(path_of("made.so"), "is some\n");
+    expect_shared("table.so", "is some\n");
+    expect_shared(path_of("table.so"), "is some\n");
     write_file("own.so", 0644,
                "not an object, but as long as the head of one, "
                "which has 64 bytes\n");
@@ -369,20 +371,20 @@ expect_compilers(void)
         char only[32];
 
         snprintf(only, sizeof only, "only/%s", names[i / 2]);
-        now = (struct load){.path = "made.c",
+        now = (struct load){.path = "table.c",
                             .cc = i % 2 == 0 ? NULL : "",
                             .only = only,
                             .tmpdir = tmp};
         expect_load("is some\n");
-        expect_words(tmp, names[i / 2], "made.c");
+        expect_words(tmp, names[i / 2], "table.c");
     }
-    now = (struct load){.path = "made.c", .only = "", .tmpdir = tmp};
+    now = (struct load){.path = "table.c", .only = "", .tmpdir = tmp};
     expect_load("profsim: no compiler: No such file or directory\n"
-                "profsim: made.c: the C compiler cannot compile it\n");
+                "profsim: table.c: the C compiler cannot compile it\n");
     snprintf(given, sizeof given, "%s -pipe", path_of("bin/all"));
-    now = (struct load){.path = "-made.c", .cc = given, .tmpdir = tmp};
+    now = (struct load){.path = "-table.c", .cc = given, .tmpdir = tmp};
     expect_load("is some\n");
-    expect_words(tmp, "all\n-pipe", "./-made.c");
+    expect_words(tmp, "all\n-pipe", "./-table.c");
 }
 
 static void
@@ -397,9 +399,9 @@ expect_failed_compilers(void)
     snprintf(given, sizeof given, "%s", path_of("bin/bad"));
     for (int i = 0; i < 2; i++) {
         write_compiler("bad", ends[i]);
-        snprintf(text, sizeof text, "profsim: made.c: %s cannot compile it\n",
+        snprintf(text, sizeof text, "profsim: table.c: %s cannot compile it\n",
                  given);
-        now = (struct load){.path = "made.c", .cc = given, .tmpdir = tmp};
+        now = (struct load){.path = "table.c", .cc = given, .tmpdir = tmp};
         expect_load(text);
         assert_int_equal(unlink(path_of("words")), 0);
     }
@@ -438,10 +440,10 @@ expect_folders(void)
     char given[64];
 
     snprintf(given, sizeof given, "%s", path_of("bin/all"));
-    now = (struct load){.path = "made.c", .cc = given};
+    now = (struct load){.path = "table.c", .cc = given};
     for (int i = 0; i < 2; i++) {
         expect_load("is some\n");
-        expect_words("/tmp", "all", "made.c");
+        expect_words("/tmp", "all", "table.c");
         now.tmpdir = "";
     }
     now.tmpdir = long_folder(PATH_MAX - 1 - rest + 1);
@@ -466,9 +468,9 @@ expect_folders(void)
 void
 merge_subject_loads(void)
 {
-    static const char *const files[] = {"bin/all", "bin/bad", "bin",
-                                        "only",    "tmp",     "made.c",
-                                        "made.so", "other.c", "other.so"};
+    static const char *const files[] = {"bin/all",  "bin/bad", "bin",
+                                        "only",     "tmp",     "table.c",
+                                        "table.so", "other.c", "other.so"};
 
     assert_non_null(realpath(".", root));
     assert_int_equal(mkdir(path_of("bin"), 0700), 0);
