@@ -2,6 +2,7 @@
 #include "program.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <pthread.h>
 #include <semaphore.h>
 
@@ -263,6 +264,10 @@ explored_sem_init(sem_t *s, int shared, unsigned int value)
 
     if (!sim_program_runs())
         return sem_init(s, shared, value);
+    if (value > SEM_VALUE_MAX) {
+        *explored___errno_location() = EINVAL;
+        return -1;
+    }
     sim_program_writes(s, sizeof *s, HERE);
     o = sim_object_at(s, HERE);
     o->known = true;
