@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "captured.h"
+#include "conform/conform_command.h"
 #include "explore/build_commands.h"
 #include "folder.h"
 #include "mutants.h"
@@ -271,6 +272,23 @@ TEST(a_program_is_built_and_run_by_these_commands)
 TEST(functions_that_nobody_instruments_are_named_in_order)
 {
     functions_that_are_foreign(folder);
+}
+
+/* ---- Producers of probes ---- */
+
+TEST(each_check_of_a_library_is_told_as_it_ended)
+{
+    conform_of_libraries(folder);
+}
+
+TEST(a_command_is_judged_by_its_events)
+{
+    conform_of_a_command(folder);
+}
+
+TEST(conform_refuses_what_it_cannot_judge)
+{
+    conform_of_wrong_words(folder);
 }
 
 static int
