@@ -9,6 +9,13 @@ two(uint64_t *sizes, uint64_t first, uint64_t second)
     return second == 0 ? 1 : 2;
 }
 
+/* With a small rate a part of it is 0; a block has a byte at least. */
+static uint64_t
+some(uint64_t size_bytes)
+{
+    return size_bytes > 0 ? size_bytes : 1;
+}
+
 size_t
 subjects_workload(int number, uint64_t rate, uint64_t *sizes)
 {
@@ -25,11 +32,11 @@ subjects_workload(int number, uint64_t rate, uint64_t *sizes)
         return two(sizes, 16, rate + rate / 8);
     case 6:
         for (int i = 0; i < 4; i++)
-            sizes[i] = rate / 512;
-        sizes[4] = rate / 2;
+            sizes[i] = some(rate / 512);
+        sizes[4] = some(rate / 2);
         return 5;
     case 7:
-        return two(sizes, rate - 1, 0);
+        return two(sizes, some(rate - 1), 0);
     case 8:
         return two(sizes, rate + 1, 0);
     case 9:

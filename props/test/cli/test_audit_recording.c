@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "audit_command.h"
+#include "audit/audit_words.h"
 #include "captured.h"
 #include "drawn.h"
 #include "live_variance.h"
@@ -262,6 +263,21 @@ TEST(a_recording_without_objects_is_refused)
     assert_string_equal(said.text, line);
     assert_int_equal(said.exit_code, CLI_USAGE);
     captured_free(&said);
+}
+
+TEST(random_words_give_the_figures_of_these_rules)
+{
+    audit_of_random_words(path);
+}
+
+TEST(wrong_words_are_refused_and_say_why)
+{
+    audit_of_wrong_words(path);
+}
+
+TEST(rules_are_judged_alone_and_in_shards)
+{
+    audit_that_judges(path);
 }
 
 static int
