@@ -99,6 +99,7 @@ void merge_bias(void);
 void merge_campaign_ends(void);
 void merge_corpus(void);
 void merge_file_verdicts(void);
+void merge_list_items(void);
 void merge_recording_verdicts(void);
 void merge_saved_verdicts(void);
 void merge_subject_loads(void);

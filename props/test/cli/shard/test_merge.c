@@ -476,6 +476,11 @@ TEST(a_campaign_ends_as_its_seeds_do)
     merge_campaign_ends();
 }
 
+TEST(the_row_of_an_item_is_what_its_command_did)
+{
+    merge_list_items();
+}
+
 TEST(a_file_is_a_subject_or_it_is_said_why)
 {
     merge_subject_loads();

@@ -1,0 +1,268 @@
+/*
+ * list_items.c -- a test of test_merge.c: `profsim shard` on random lists. The
+ * first word of an item, up to '-', says how the command that is run for it
+ * ends.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "list_command.h"
+#include "merge_case.h"
+#include "rows.h"
+#include "unit_test.h"
+#include "wanted.h"
+
+enum { SECONDS = 60, ITEMS_MAX = 9, LISTS = SANITIZED ? 10 : 20 };
+enum { LONGEST = 255, STOPPED = -1, KILLED = -2 };
+
+static const char script[] = "#!/bin/sh\n"
+                             "printf '%s and %s\\n' \"$1\" \"$2\"\n"
+                             "echo unseen >&2\n"
+                             "read line && echo \"input $line\"\n"
+                             "case $2 in\n"
+                             "k-*) kill -9 $$;;\n"
+                             "s-*) kill -TERM $PPID; exec sleep 50;;\n"
+                             "e-*) exec /nowhere;;\n"
+                             "n-*) printf 'no\\000end'; exit 0;;\n"
+                             "esac\n"
+                             "exit ${2%%-*}\n";
+
+static char items[ITEMS_MAX][LONGEST + 1];
+static uint32_t items_count;
+
+/* Draw an item. in: is_last, it may end the command or the shard */
+static void
+draw_item(char *item, uint32_t number, bool is_last)
+{
+    static const char *const ends[] = {"0", "0", "0",   "1",   "2", "124",
+                                       "k", "n", "125", "255", "e", "s"};
+
+    snprintf(item, LONGEST + 1, "%s-%" PRIu32,
+             ends[merge_below(is_last ? 12 : 8)], number);
+    if (merge_below(9) == 0) {
+        const size_t used = strlen(item);
+
+        memset(&item[used], 'x', LONGEST - used);
+        item[LONGEST] = '\0';
+    }
+}
+
+/* returns: the exit code of an item's row; STOPPED, KILLED: it has none, as the
+ * shard ends there */
+static int
+row_of(const char *item)
+{
+    const int code = atoi(item);
+
+    if (item[0] == 's')
+        return KILLED;
+    if (item[0] == 'k')
+        return 3;
+    if (item[0] == 'n')
+        return 0;
+    if (item[0] == 'e' || code >= 125)
+        return STOPPED;
+    return code > 0 ? 2 : 0;
+}
+
+/* What an item prints. */
+static void
+text_of(char *text, size_t room, const char *item)
+{
+    snprintf(text, room, "of a list and %s\n%s", item,
+             item[0] == 'n' ? "no end\n" : "");
+}
+
+static int
+run_list(struct captured *said, const char *const *words, const char *input)
+{
+    static char text[8][160];
+    char *argv[9];
+    FILE *const list = tmpfile();
+    int argc = 0;
+
+    assert_non_null(list);
+    fputs(input, list);
+    assert_int_equal(fflush(list), 0);
+    rewind(list);
+    for (; words[argc] != NULL; argc++) {
+        snprintf(text[argc], sizeof text[argc], "%s", words[argc]);
+        argv[argc] = text[argc];
+    }
+    argv[argc] = NULL;
+    assert_true(
+        captured_run(said, cli_list_shard, argv, fileno(list), SECONDS));
+    fclose(list);
+    return said->exit_code;
+}
+
+/* Check the file of a shard that ended at item `end`, and remove it. in:
+ * may_lack, it may have been written before the last items */
+static void
+expect_rows(const char *path, struct cli_shard shard, uint32_t end,
+            bool may_lack)
+{
+    struct cli_rows rows;
+    char text[512];
+
+    assert_true(cli_rows_read(&rows, path));
+    assert_int_equal(rows.count, items_count);
+    for (uint32_t i = 0; i < items_count; i++) {
+        if (i % shard.count != shard.index - 1 || i >= end) {
+            assert_null(rows.rows[i].text);
+            continue;
+        }
+        if (may_lack && rows.rows[i].text == NULL)
+            continue;
+        text_of(text, sizeof text, items[i]);
+        assert_string_equal(rows.rows[i].text, text);
+        assert_int_equal(rows.rows[i].exit_code, row_of(items[i]));
+    }
+    cli_rows_free(&rows);
+    assert_int_equal(unlink(path), 0);
+}
+
+/* Run a shard of a random list. */
+static void
+expect_list(void)
+{
+    struct cli_shard shard = {1, 1};
+    char text[512];
+    char input[ITEMS_MAX * (LONGEST + 2)] = "";
+    char begin[8192] = "";
+    char option[32];
+    const char *words[] = {
+        "shard", "--asked=make mutants", "--result",  wanted_path("rows"),
+        option,  wanted_path("run"),     "of a list", NULL};
+    struct captured said;
+    uint32_t end;
+    int exit_code = 0;
+
+    shard.count = 1 + merge_below(3);
+    shard.index = 1 + merge_below(shard.count);
+    snprintf(option, sizeof option, "--shard=%" PRIu32 "/%" PRIu32, shard.index,
+             shard.count);
+    items_count = end = 1 + merge_below(ITEMS_MAX);
+    for (uint32_t i = 0; i < items_count; i++) {
+        draw_item(items[i], i, merge_below(6) == 0);
+        strcat(strcat(input, items[i]), "\n");
+        if (i % shard.count != shard.index - 1 || end < items_count)
+            continue;
+        if (row_of(items[i]) < 0) {
+            end = i;
+            exit_code = row_of(items[i]) == KILLED
+                            ? (exit_code != 0 ? exit_code : 6)
+                            : 1;
+            continue;
+        }
+        text_of(text, sizeof text, items[i]);
+        strcat(strcat(begin, "unseen\n"), text);
+        if (merge_badness(row_of(items[i])) > merge_badness(exit_code))
+            exit_code = row_of(items[i]);
+    }
+    run_list(&said, words, input);
+    merge_expect_exit(&said, exit_code);
+    if (exit_code == 1)
+        merge_expect(&said, true, "profsim: %s: exit code %d at item '%s'\n",
+                     wanted_path("run"),
+                     items[end][0] == 'e' ? 127 : atoi(items[end]), items[end]);
+    merge_expect(&said, true, "%s", begin);
+    captured_free(&said);
+    expect_rows(wanted_path("rows"), shard, end, exit_code == 1);
+}
+
+/* Lists and words that are refused, and what is said. */
+static void
+expect_refused(void)
+{
+    static const char *const inputs[] = {"", "a\n\nb\n", "a\nb", "\n"};
+    static const char *const said_of[] = {
+        "profsim: a list has 1 to 65536 items, not 0\n",
+        "profsim: line 2: an item has 1 to 255 bytes\n",
+        "profsim: line 2: an item has 1 to 255 bytes\n",
+        "profsim: line 1: an item has 1 to 255 bytes\n"};
+    static const struct {
+        const char *words[7];
+        const char *said;
+    } rows[] = {
+        {{"shard", "--asked=make mutants", "--result=x"}, "a COMMAND"},
+        {{"shard", "--asked=make mutants", "true"}, "--asked and --result"},
+        {{"shard", "--asked=make mutants", "--result=", "true"},
+         "--asked and --result"},
+        {{"shard", "--result=x", "true"}, "--asked and --result"},
+        {{"shard", "--asked=rm", "--result=x", "true"},
+         "--asked takes a command that merge can repeat, not 'rm'"},
+        {{"shard", "--asked=make mutants", "--result=x", "--shard=3/2", "true"},
+         "shard"},
+    };
+    const char *words[] = {"shard",    "--asked=make mutants",
+                           "--result", wanted_path("rows"),
+                           "true",     NULL};
+    char item[LONGEST + 3];
+    struct captured said;
+
+    for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++) {
+        assert_int_equal(run_list(&said, words, inputs[i]), 1);
+        assert_string_equal(said.text, said_of[i]);
+        captured_free(&said);
+    }
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        assert_int_equal(run_list(&said, rows[i].words, "a\n"), 1);
+        merge_expect(&said, true, "%s", rows[i].said);
+        captured_free(&said);
+    }
+    memset(item, 'i', LONGEST + 1);
+    strcpy(&item[LONGEST + 1], "\n");
+    assert_int_equal(run_list(&said, words, item), 1);
+    assert_string_equal(said.text, said_of[3]);
+    captured_free(&said);
+}
+
+/* A command of `count` words, of which so many are taken. */
+static void
+expect_words(uint32_t count, int exit_code)
+{
+    char *argv[32] = {(char[]){"shard"}, (char[]){"--asked=make mutants"},
+                      (char[]){"--result"}};
+    struct captured said;
+    char path[128];
+    FILE *const list = tmpfile();
+
+    assert_non_null(list);
+    fputs("0\n", list);
+    rewind(list);
+    snprintf(path, sizeof path, "%s", wanted_path("rows"));
+    argv[3] = path;
+    argv[4] = (char[]){"true"};
+    for (uint32_t i = 1; i < count; i++)
+        argv[4 + i] = (char[]){"x"};
+    assert_true(
+        captured_run(&said, cli_list_shard, argv, fileno(list), SECONDS));
+    fclose(list);
+    merge_expect_exit(&said, exit_code);
+    merge_expect(&said, exit_code != 0,
+                 "profsim: shard: COMMAND has at most 16 words\n");
+    captured_free(&said);
+    assert_int_equal(unlink(path), exit_code == 0 ? 0 : -1);
+}
+
+void
+merge_list_items(void)
+{
+    FILE *file = fopen(wanted_path("run"), "w");
+
+    assert_non_null(file);
+    fputs(script, file);
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(chmod(wanted_path("run"), 0755), 0);
+    merge_seed(51);
+    for (int i = 0; i < LISTS; i++)
+        expect_list();
+    expect_refused();
+    expect_words(16, 0);
+    expect_words(17, 1);
+    assert_int_equal(unlink(wanted_path("run")), 0);
+}
