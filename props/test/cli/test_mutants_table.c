@@ -10,6 +10,8 @@
 #include "captured.h"
 #include "conform/conform_command.h"
 #include "explore/build_commands.h"
+#include "explore/build_parts.h"
+#include "explore/weaker_orders.h"
 #include "folder.h"
 #include "mutants.h"
 #include "unit_test.h"
@@ -125,7 +127,7 @@ TEST(mutants_are_counted_by_file_and_by_judge)
 TEST(the_weaker_orders_of_one_kernel_are_tried)
 {
     static const struct {
-        const char *words[4];
+        const char *words[5];
         int exit_code;
         const char *contains;
     } rows[] = {
@@ -138,14 +140,31 @@ TEST(the_weaker_orders_of_one_kernel_are_tried)
         {{"mutants", "--csv", "table-same-2p1r"},
          1,
          "profsim: --csv is for --memory-order"},
+        {{"mutants", "--shard=1/2", "table-same-2p1r"},
+         1,
+         "profsim: --shard and --result are for --memory-order, without --csv"},
+        {{"mutants", "--result=/none/x"},
+         1,
+         "profsim: --shard and --result are for --memory-order"},
+        {{"mutants", "--memory-order", "--csv", "--shard=1/2"},
+         1,
+         "profsim: --shard and --result are for --memory-order"},
+        {{"mutants", "--shard=3/2"}, 1, "profsim: "},
+        {{"mutants", "a", "b"},
+         1,
+         "profsim: mutants: one at a time: 'a' or 'b'?"},
+        {{"mutants", "--help"}, 0, "usage: profsim mutants"},
+        {{"mutants", "--memory-order", "--result=/none/x", "table-same-2p1r"},
+         1,
+         "profsim: /none/x: "},
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        char words[3][32];
-        char *argv[4] = {NULL};
+        char words[4][32];
+        char *argv[5] = {NULL};
         struct captured captured;
 
-        for (int k = 0; k < 3; k++) {
+        for (int k = 0; rows[i].words[k] != NULL; k++) {
             snprintf(words[k], sizeof words[k], "%s", rows[i].words[k]);
             argv[k] = words[k];
         }
@@ -156,6 +175,59 @@ TEST(the_weaker_orders_of_one_kernel_are_tried)
         assert_null(strstr(captured.text, "SURVIVES"));
         captured_free(&captured);
     }
+}
+
+TEST(weaker_orders_are_told_alike_in_each_form)
+{
+    weaker_orders_in_each_form(folder);
+}
+
+TEST(the_report_of_a_table_has_a_result_for_each_file)
+{
+    static const char wanted[] =
+        "  \"results\": [\n"
+        "    {\n      \"subject\": \"@\",\n      \"name\": \"a\",\n"
+        "      \"verdict\": \"survives\",\n"
+        "      \"text\": \"2 of 6 mutants survive\",\n"
+        "      \"counts\": {\"mutants\": 6, \"caught\": 3, \"no_mistake\": 1, "
+        "\"survive\": 2}\n    },\n"
+        "    {\n      \"subject\": \"@\",\n      \"name\": \"b\",\n"
+        "      \"verdict\": \"caught\",\n"
+        "      \"counts\": {\"mutants\": 3, \"caught\": 1, \"no_mistake\": 2, "
+        "\"survive\": 0}\n    },\n"
+        "    {\n      \"subject\": \"@\",\n      \"name\": \"c\",\n"
+        "      \"verdict\": \"not-applicable\",\n"
+        "      \"text\": \"none of its changes is a mistake\",\n"
+        "      \"counts\": {\"mutants\": 1, \"caught\": 0, \"no_mistake\": 1, "
+        "\"survive\": 0}\n    }\n  ]\n}\n";
+    char json[80];
+    char word[] = "mutants";
+    char *argv[] = {word, json, path, NULL};
+    char text[2048] = "";
+    char *from;
+    struct captured captured;
+    FILE *file;
+
+    write_table(NAMES "c,k,equivalent,,\na,k,failed,t,\na,k,unmet,,\n"
+                      "a,k,survives,,\na,k,crashed,t,\na,k,hangs,t,\n"
+                      "a,k,equivalent,,\nb,k,failed,t,\nb,k,equivalent,,\n"
+                      "b,k,same object code,,\n",
+                10, 0, "\n");
+    snprintf(json, sizeof json, "--json=%s/json", folder);
+    assert_true(captured_run(&captured, cli_mutants, argv, -1, 60));
+    assert_int_equal(captured.exit_code, 2);
+    captured_free(&captured);
+    file = fopen(json + strlen("--json="), "r");
+    assert_non_null(file);
+    assert_true(fread(text, 1, sizeof text - 1, file) > 0);
+    fclose(file);
+    while ((from = strstr(text, path)) != NULL) { /* @ for the path */
+        *from = '@';
+        memmove(from + 1, from + strlen(path), strlen(from + strlen(path)) + 1);
+    }
+    from = strstr(text, "  \"results\"");
+    assert_non_null(from);
+    assert_string_equal(from, wanted);
 }
 
 TEST(a_table_that_is_not_whole_is_refused)
@@ -272,6 +344,21 @@ TEST(a_program_is_built_and_run_by_these_commands)
 TEST(functions_that_nobody_instruments_are_named_in_order)
 {
     functions_that_are_foreign(folder);
+}
+
+TEST(assembly_in_a_program_is_refused_at_its_place)
+{
+    assembly_that_is_refused(folder);
+}
+
+TEST(objects_with_calls_that_nobody_sees_are_refused)
+{
+    objects_that_are_refused(folder);
+}
+
+TEST(a_signal_ends_the_compiler_and_its_folder)
+{
+    builds_that_a_signal_ends(folder);
 }
 
 /* ---- Producers of probes ---- */
