@@ -291,6 +291,13 @@ check_steps(const struct sim_exhaust_result *plain)
     assert_int_not_equal(access(file, F_OK), 0);
 }
 
+static void
+add_hash(void *sum, const struct sim_run *run)
+{
+    if (run->end == SIM_END_COMPLETE)
+        *(uint64_t *)sum += run->graph[0];
+}
+
 TEST(waits_end_as_they_may)
 {
     struct sim_rng rng = {.state = 5};
@@ -299,9 +306,15 @@ TEST(waits_end_as_they_may)
     for (uint32_t i = 0; i < programs / 2; i++) {
         struct sim_exhaust_result plain;
         struct sim_exhaust_result r;
+        uint64_t sum;
 
         draw_waits(&rng);
-        plain = explore(&(struct sim_exhaust_options){.keep_going = true});
+        sum = 0;
+        plain =
+            explore(&(struct sim_exhaust_options){.keep_going = true,
+                                                  .after_run = add_hash,
+                                                  .after_run_context = &sum});
+        assert_int_equal(plain.graphs_sum, sum);
         check_waits(i, &plain);
         assert_in_range(plain.blocked, 0, rounds_most());
         r = explore(&(struct sim_exhaust_options){.keep_going = true,

@@ -386,6 +386,14 @@ note(struct place *place, uintptr_t site, const char *inner, int line)
     snprintf(place->text, sizeof place->text, "%s%s:%d", inner, __FILE__, line);
 }
 
+/* Code of which there is a name, but no line. */
+__asm__(".pushsection .text.bare,\"ax\",@progbits\n"
+        ".type bare_code,@function\n"
+        "bare_code: nop\n nop\n ret\n"
+        ".size bare_code,.-bare_code\n"
+        ".popsection");
+void bare_code(void);
+
 /* returns: how many places there are whose text is known from the source */
 static uint32_t
 find_places(struct place *p)
@@ -404,7 +412,8 @@ find_places(struct place *p)
     p[5].text[159] = '\0'; /* it is cut */
     p[6] = (struct place){0, "an unknown place"};
     p[7] = (struct place){64, "an unknown place"};
-    return 8;
+    p[8] = (struct place){(uintptr_t)&bare_code + 2, "a call of bare_code"};
+    return 9;
 }
 
 /* More places than have room are asked for again and again. */
@@ -412,7 +421,7 @@ TEST(a_place_has_one_name_however_many_are_asked_for)
 {
     enum { OTHERS = 400 };
     static char first[OTHERS][160];
-    struct place known[8];
+    struct place known[9];
     const uint32_t count = find_places(known);
 
     for (uint32_t i = 0; i < 1600; i++) {

@@ -4,7 +4,9 @@
  * writes its checkpoint.
  */
 #include "control.h"
+#include "tsan.h"
 
+#include <malloc.h>
 #include <string.h>
 #include <time.h>
 
@@ -149,6 +151,62 @@ TEST(random_runs_end_when_their_time_is_over)
     assert_int_equal(runs, r.runs);
     assert_int_equal(runs, 32);
 }
+
+/* ---- Random runs ---- */
+
+static uint32_t word;
+
+static void
+load_here_or_there(void *context, uint32_t thread)
+{
+    (void)context;
+    (void)thread;
+    if (sim_explore_choose(2, SIM_DATA) == 0)
+        (void)__tsan_atomic32_load(&word, __ATOMIC_ACQUIRE);
+    else
+        (void)__tsan_atomic32_load(&word, __ATOMIC_SEQ_CST);
+}
+
+static void
+never_right(void *context)
+{
+    (void)context;
+    sim_explore_fail("it is never right");
+}
+
+static const struct sim_kernel loads = {
+    .name = "loads",
+    .about = "nothing",
+    .finish = never_right,
+    .threads = {{"load", load_here_or_there, NULL}},
+    .threads_count = 1,
+};
+
+TEST(sites_are_listed_though_runs_fail)
+{
+    struct sim_site sites[4];
+
+    assert_int_equal(sim_explore_sites(&loads, 50, sites, 4), 2);
+    assert_int_equal(sites[0].order + sites[1].order,
+                     __ATOMIC_ACQUIRE + __ATOMIC_SEQ_CST);
+    assert_int_equal(sim_explore_sites(&loads, 50, sites, 1), 1);
+}
+
+TEST(random_runs_give_their_memory_back)
+{
+    struct sim_exhaust_result r;
+    size_t before = 0;
+
+    for (uint32_t i = 0; i < 20; i++) {
+        sim_explore_sample(&loads, &(struct sim_sample_options){.runs = 5}, &r);
+        assert_int_equal(r.failures, 1);
+        free(r.choices);
+        before = i < 10 ? mallinfo2().uordblks : before;
+    }
+    assert_true(mallinfo2().uordblks < before + 4096);
+}
+
+/* ---- The file ---- */
 
 /* Writing the checkpoint takes at most a 20th of the time. */
 TEST(a_file_is_due_every_five_seconds_or_later_if_it_is_large)

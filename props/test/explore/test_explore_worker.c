@@ -3,12 +3,14 @@
  * the process that hands out the parts; this test plays that process. Then it
  * plays the workers.
  */
+#include "cases.h"
 #include "control.h"
 #include "engine.h"
 #include "futile.h"
 #include "played_worker.h"
 #include "textbook.h"
 #include "worker.h"
+#include "worker_says.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -23,69 +25,29 @@
 
 /* ---- Messages ---- */
 
-static void
-interrupted(int number)
-{
-    (void)number;
-}
-
-/* Signals make calls of write() return early, or fail. */
-static void
-interrupt_often(void)
-{
-    const struct sigaction action = {.sa_handler = interrupted};
-    const struct itimerval timer = {{0, 200}, {0, 200}};
-
-    sigaction(SIGALRM, &action, NULL);
-    setitimer(ITIMER_REAL, &timer, NULL);
-}
-
-/* The message is larger than a socket's buffer: it is written and read in
- * pieces. */
 TEST(a_long_message_arrives_whole)
 {
-    enum { BYTES = 3 << 20 };
-    uint8_t *data = malloc(BYTES);
-    struct sim_message m;
-    int ends[2];
-    pid_t child;
-
-    assert_non_null(data);
-    for (uint32_t i = 0; i < BYTES; i++)
-        data[i] = (uint8_t)(i * 31 ^ i >> 11);
-    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
-    child = fork();
-    assert_true(child >= 0);
-    if (child == 0) {
-        close(ends[0]);
-        interrupt_often();
-        _exit(!sim_message_send(ends[1], SIM_MESSAGE_SHARED, 7, data, BYTES));
-    }
-    close(ends[1]);
-    assert_true(sim_message_receive(ends[0], &m));
-    assert_int_equal(m.type, SIM_MESSAGE_SHARED);
-    assert_int_equal(m.count, 7);
-    assert_int_equal(m.bytes, BYTES);
-    assert_memory_equal(m.data, data, BYTES);
-    sim_message_free(&m);
-    assert_false(sim_message_receive(ends[0], &m)); /* no other end */
-    assert_int_equal(waitpid(child, NULL, 0), child);
-    close(ends[0]);
-    free(data);
+    worker_says_long();
 }
 
 TEST(a_message_that_is_cut_is_none)
 {
-    struct sim_message head = {.type = SIM_MESSAGE_DONE, .bytes = 10};
-    struct sim_message m;
-    int ends[2];
+    worker_says_cut();
+}
 
-    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
-    assert_int_equal(write(ends[1], &head, sizeof head), sizeof head);
-    assert_int_equal(write(ends[1], "12345", 5), 5);
-    close(ends[1]);
-    assert_false(sim_message_receive(ends[0], &m));
-    close(ends[0]);
+TEST(a_worker_sends_the_failure_that_it_has_found)
+{
+    worker_says_failed(&fixtures_needle);
+}
+
+TEST(a_worker_says_what_it_has_learned)
+{
+    worker_says_again(&fixtures_waiting[0].kernel);
+}
+
+TEST(random_runs_of_workers_are_not_the_same)
+{
+    worker_says_seeds();
 }
 
 /* ---- A worker ---- */
@@ -350,6 +312,8 @@ be_late(void *control, const struct sim_progress *progress)
     struct sim_control *c = control;
 
     assert_true(progress->share >= 0 && progress->share <= 1);
+    assert_true(progress->share >=
+                sim_frontier_share(&c->frontier, NULL) - 1e-6);
     if (!begun) { /* what is done of a part counts from the next time on */
         begun = played->begun != 0;
         c->look_us = 0;
@@ -386,6 +350,19 @@ end_played(struct played_search *p)
     played = NULL;
 }
 
+/* A worker counts each list once as a run, twice as a graph and so on. */
+static void
+check_sums(const struct sim_exhaust_result *r, uint64_t lists)
+{
+    const uint64_t sums[SIM_COUNT_COUNT] = {
+        r->runs,    r->graphs,   r->graphs_sum, r->blocked,
+        r->bounded, r->failures, r->sampled,
+    };
+
+    for (uint32_t i = 0; i < SIM_COUNT_COUNT; i++)
+        assert_int_equal(sums[i], (1 + i) * lists);
+}
+
 /* Each list is searched once. returns: in how many searches */
 static uint32_t
 check_played(uint32_t jobs, bool pauses, bool writes)
@@ -419,6 +396,7 @@ check_played(uint32_t jobs, bool pauses, bool writes)
         lists++;
     } while (played_next(path, 0));
     assert_int_equal(p.result.runs, lists);
+    check_sums(&p.result, lists);
     assert_int_equal(played->unasked, 0);
     assert_true((saves > 0) == writes);
     assert_true(times == 1 || pauses);
