@@ -13,9 +13,12 @@ uint64_t completed;
 
 struct props_rc11_program program;
 static uint64_t memory[PROPS_RC11_LOCATIONS];
-static uint32_t width; /* bytes of a location; they lie side by side */
+uint32_t width;
 static uint32_t read_by[PROPS_RC11_THREADS_MAX][PROPS_RC11_STEPS_MAX];
-bool counts; /* the rounds of its loops */
+uint32_t others[PROPS_RC11_THREADS_MAX][2];
+bool counts;
+bool locks;
+static uint32_t locked_by; /* the rounds of its loops */
 struct props_rc11_outcomes explored;
 struct props_rc11_outcomes allowed;
 
@@ -25,6 +28,7 @@ setup(void *context)
     (void)context;
     memset(memory, 0, sizeof memory);
     memset(read_by, 0, sizeof read_by);
+    locked_by = 0;
 }
 
 /* clang-format off */
@@ -68,13 +72,29 @@ STEP_OF(16)
 STEP_OF(32)
 STEP_OF(64)
 
+/* Take a lock and give it back: as an exchange at a place of its own would, it
+ * is ordered with others. returns: the value of the one before */
+static uint32_t
+take_lock(uint32_t value)
+{
+    uint32_t before;
+
+    sim_explore_lock(&locked_by, 0);
+    before = locked_by;
+    locked_by = value;
+    sim_explore_unlock(&locked_by);
+    return before;
+}
+
 static void
 make_step(uint32_t thread, uint32_t i)
 {
     const struct props_rc11_step *s = &program.steps[thread][i];
     void *at = (char *)memory + s->location * width;
 
-    read_by[thread][i] = width == 1   ? step_of_8(s, at)
+    read_by[thread][i] = locks && s->location == LOCK_LOCATION
+                             ? take_lock(s->value)
+                         : width == 1 ? step_of_8(s, at)
                          : width == 2 ? step_of_16(s, at)
                          : width == 4 ? step_of_32(s, at)
                                       : step_of_64(s, at);
@@ -112,10 +132,21 @@ wait_at(uint32_t thread, uint32_t i)
     }
 }
 
+/* Accesses to a place of the thread's own change no outcome. */
+static void
+make_others(uint32_t thread, uint32_t count)
+{
+    static uint32_t own[PROPS_RC11_THREADS_MAX];
+
+    for (uint32_t i = 0; i < count; i++)
+        (void)__tsan_atomic32_load(&own[thread], __ATOMIC_SEQ_CST);
+}
+
 static void
 run_thread(void *context, uint32_t thread)
 {
     (void)context;
+    make_others(thread, others[thread][0]);
     for (uint32_t i = 0; i < program.length; i++) {
         if (i + 1 < program.length && program.steps[thread][i + 1].loop == 2)
             continue; /* the loop begins here */
@@ -124,6 +155,7 @@ run_thread(void *context, uint32_t thread)
         else
             make_step(thread, i);
     }
+    make_others(thread, others[thread][1]);
 }
 
 static void
@@ -202,7 +234,7 @@ draw_program(struct sim_rng *rng, enum class class)
             struct props_rc11_step *s = &program.steps[t][i];
 
             s->op = ops[sim_rng_below(rng, class == ACCESSES ? 4 : 5)];
-            s->location = sim_rng_below(rng, PROPS_RC11_LOCATIONS);
+            s->location = sim_rng_below(rng, 2);
             if (value > WRITES_MAX && s->op != PROPS_RC11_FENCE)
                 s->op = PROPS_RC11_LOAD; /* their orders are a factorial */
             s->order = draw_order(rng, s->op, class);
@@ -213,6 +245,37 @@ draw_program(struct sim_rng *rng, enum class class)
                 s->op == PROPS_RC11_CAS)
                 s->value = value++;
         }
+    }
+}
+
+void
+draw_shape(struct sim_rng *rng)
+{
+    enum { LD = PROPS_RC11_LOAD, ST = PROPS_RC11_STORE };
+    static const uint8_t shapes[][6] = {{ST, ST, LD, LD, ST, LD},
+                                        {ST, LD, ST, LD, ST, LD},
+                                        {ST, ST, LD, ST, LD, LD},
+                                        {ST, ST, ST, ST, LD, LD}};
+    static const uint8_t locations[] = {0, 1, 1, 2, 2, 0};
+    const uint32_t shape = sim_rng_below(rng, 4);
+    static const int orders[] = {__ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST,
+                                 __ATOMIC_RELAXED, -1};
+
+    width = 8;
+    program.threads = 3;
+    program.length = 2;
+    for (uint32_t i = 0; i < 6; i++) {
+        struct props_rc11_step *s = &program.steps[i / 2][i % 2];
+        int order = orders[sim_rng_below(rng, 4)];
+
+        if (order < 0)
+            order =
+                shapes[shape][i] == LD ? __ATOMIC_ACQUIRE : __ATOMIC_RELEASE;
+        *s = (struct props_rc11_step){
+            .op = (enum props_rc11_op)shapes[shape][i],
+            .location = locations[i],
+            .order = order,
+            .value = shapes[shape][i] == ST ? i + 1 : 0};
     }
 }
 

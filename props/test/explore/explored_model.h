@@ -9,7 +9,7 @@
 #include "rc11.h"
 #include "rng.h"
 
-enum { WRITES_MAX = 4 };
+enum { WRITES_MAX = 4, LOCK_LOCATION = 2 };
 
 enum class {
     ACCESSES, /* relaxed, acquire and release */
@@ -18,7 +18,12 @@ enum class {
 };
 
 extern struct props_rc11_program program;
-extern bool counts;        /* the rounds of its loops */
+extern uint32_t width; /* bytes of a location; they lie side by side */
+/* How many seq_cst loads of its own a thread makes before its steps and after
+ * them. */
+extern uint32_t others[PROPS_RC11_THREADS_MAX][2];
+extern bool counts; /* the rounds of its loops */
+extern bool locks;  /* exchanges at LOCK_LOCATION are empty critical sections */
 extern uint64_t completed; /* runs */
 extern struct props_rc11_outcomes explored;
 extern struct props_rc11_outcomes allowed;
@@ -28,6 +33,8 @@ extern struct props_rc11_outcomes allowed;
 const struct sim_kernel *make_kernel(void);
 
 void draw_program(struct sim_rng *rng, enum class class);
+/* Two steps of each thread, at three places. */
+void draw_shape(struct sim_rng *rng);
 void print_program(void);
 
 /* Compare the outcomes; a test fails with the number of its program. */

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { EVENTS_MAX = 11 };
+enum { EVENTS_MAX = 12 };
 
 /* Row a has bit b if (a, b) is in it. */
 struct relation {

@@ -156,6 +156,60 @@ TEST(random_answers_lead_to_most_graphs)
     assert_in_range(found, graphs * 2 / 3, graphs);
 }
 
+/* Of the 127 seq_cst operations that a run may have, any may matter. */
+TEST(seq_cst_is_as_allowed_among_many_other_operations)
+{
+    struct sim_rng rng = {.state = 7};
+
+    for (uint32_t i = 0; i < 900; i++) {
+        uint32_t left = 56 + sim_rng_below(&rng, 10);
+        struct sim_exhaust_result r;
+
+        draw_shape(&rng);
+        for (uint32_t t = 0; t < 3; t++) {
+            others[t][0] =
+                t == 2 || i % 20 == 1 ? left : sim_rng_below(&rng, left + 1);
+            others[t][1] = i % 20 == 1 ? 0 : sim_rng_below(&rng, 15);
+            left -= others[t][0];
+        }
+        if (i % 20 > 1)
+            memset(others, 0, sizeof others);
+        r = explore(&(struct sim_exhaust_options){0});
+        assert_int_equal(r.verdict, SIM_VERDICT_PASS);
+        props_rc11_allowed(&program, &allowed);
+        all_are_shown(i);
+    }
+    memset(others, 0, sizeof others);
+}
+
+/* A critical section acquires what the one before released. */
+TEST(locks_order_what_is_allowed_and_nothing_else)
+{
+    struct sim_rng rng = {.state = 8};
+
+    locks = true;
+    for (uint32_t i = 0; i < programs; i++) {
+        struct sim_exhaust_result r;
+
+        draw_program(&rng, SEQ_CST);
+        for (uint32_t j = 0; j < program.threads * program.length; j++) {
+            struct props_rc11_step *s =
+                &program.steps[j / program.length][j % program.length];
+
+            if (s->value == 0 || sim_rng_below(&rng, 2) == 0)
+                continue;
+            s->op = PROPS_RC11_EXCHANGE;
+            s->location = LOCK_LOCATION;
+            s->order = __ATOMIC_ACQ_REL;
+        }
+        r = explore(&(struct sim_exhaust_options){.by_schedules = i % 4 == 0});
+        assert_int_equal(r.verdict, SIM_VERDICT_PASS);
+        props_rc11_allowed(&program, &allowed);
+        all_are_shown(i);
+    }
+    locks = false;
+}
+
 /* What seq_cst accesses and fences did must be part of a state, or pruning
  * would lose outcomes. */
 TEST(pruning_loses_no_outcome_of_a_random_program)
