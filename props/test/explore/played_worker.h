@@ -19,6 +19,7 @@ enum played_says {
 };
 
 struct played {
+    uint32_t learned; /* what is said of reduced, and whole << 1 */
     _Atomic uint32_t visits[PLAYED_LISTS]; /* of each list */
     _Atomic uint32_t begun;                /* parts */
     _Atomic uint32_t unasked;  /* had the whole tree, was asked for nothing */

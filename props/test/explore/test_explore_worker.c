@@ -30,6 +30,11 @@ TEST(a_long_message_arrives_whole)
     worker_says_long();
 }
 
+TEST(a_message_may_come_slowly)
+{
+    worker_says_slowly();
+}
+
 TEST(a_message_that_is_cut_is_none)
 {
     worker_says_cut();
@@ -38,6 +43,12 @@ TEST(a_message_that_is_cut_is_none)
 TEST(a_worker_sends_the_failure_that_it_has_found)
 {
     worker_says_failed(&fixtures_needle);
+    worker_says_once();
+}
+
+TEST(a_worker_ends_with_its_coordinator)
+{
+    worker_says_orphaned(fixtures_seqlock(3, 3));
 }
 
 TEST(a_worker_says_what_it_has_learned)
@@ -309,11 +320,16 @@ struct played_search {
 static void
 be_late(void *control, const struct sim_progress *progress)
 {
+    static double half[PLAYED_LISTS];
     struct sim_control *c = control;
 
     assert_true(progress->share >= 0 && progress->share <= 1);
+    for (uint32_t i = 0; i < c->frontier.parts_count; i++)
+        half[i] = 0.5; /* of each part, as its worker says when it begins */
     assert_true(progress->share >=
                 sim_frontier_share(&c->frontier, NULL) - 1e-6);
+    assert_true(progress->share <=
+                sim_frontier_share(&c->frontier, half) + 1e-6);
     if (!begun) { /* what is done of a part counts from the next time on */
         begun = played->begun != 0;
         c->look_us = 0;
@@ -421,19 +437,23 @@ TEST(what_a_worker_has_learned_is_known_when_the_search_begins_again)
 {
     struct played_search p;
     const uintptr_t *sites;
-    uint32_t before;
+    const uint32_t before = sim_wait_sites(&sites);
 
-    begin_played(&p, PLAYED_HAS_LEARNED);
-    before = sim_wait_sites(&sites);
-    sim_engine.threads_known = 1;
-    assert_int_equal(sim_jobs_run(&p.control), SIM_SEARCH_AGAIN);
-    assert_int_equal(sim_wait_sites(&sites), before + 3);
-    for (uint32_t i = 0; i < 3; i++)
-        assert_int_equal(sites[before + i], 0x10001 * (i + 1));
-    assert_false(p.search.reduced);
-    assert_true(p.search.shard.whole);
-    assert_int_equal(sim_engine.threads_known, 5);
-    end_played(&p);
+    for (uint32_t i = 0; i < 4; i++) {
+        begin_played(&p, PLAYED_HAS_LEARNED);
+        played->learned = i;
+        p.search.reduced = i % 2 == 0;
+        p.search.shard.whole = i / 2 == 0;
+        sim_engine.threads_known = 1;
+        assert_int_equal(sim_jobs_run(&p.control), SIM_SEARCH_AGAIN);
+        assert_int_equal(sim_wait_sites(&sites), before + 3);
+        for (uint32_t k = 0; k < 3; k++)
+            assert_int_equal(sites[before + k], 0x10001 * (k + 1));
+        assert_int_equal(p.search.reduced, i % 2 != 0);
+        assert_int_equal(p.search.shard.whole, i / 2 != 0);
+        assert_int_equal(sim_engine.threads_known, 5);
+        end_played(&p);
+    }
 }
 
 TEST(what_a_worker_has_found_is_kept)

@@ -4,10 +4,13 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sched.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "engine.h"
@@ -65,6 +68,40 @@ worker_says_long(void)
     assert_int_equal(waitpid(child, NULL, 0), child);
     close(ends[0]);
     free(data);
+}
+
+/* Signals end calls of read() that wait for the rest of a message. */
+void
+worker_says_slowly(void)
+{
+    const struct sim_message head = {
+        .type = SIM_MESSAGE_DONE, .count = 3, .bytes = 4};
+    const struct itimerval never = {{0, 0}, {0, 0}};
+    const struct timespec pause = {.tv_nsec = 5000000};
+    struct sim_message m;
+    int ends[2];
+    pid_t child;
+
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+    child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        nanosleep(&pause, NULL);
+        if (write(ends[1], &head, sizeof head) != sizeof head)
+            _exit(1);
+        nanosleep(&pause, NULL);
+        _exit(write(ends[1], "abc", 4) != 4);
+    }
+    interrupt_often();
+    assert_true(sim_message_receive(ends[0], &m));
+    setitimer(ITIMER_REAL, &never, NULL);
+    signal(SIGALRM, SIG_DFL);
+    assert_int_equal(m.count, 3);
+    assert_string_equal(m.data, "abc");
+    sim_message_free(&m);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    close(ends[0]);
+    close(ends[1]);
 }
 
 void
@@ -190,6 +227,67 @@ worker_says_failed(const struct sim_kernel *kernel)
         atomic_load(&w.shared->slots[1].counts[SIM_COUNT_FAILURES]), 1);
     sim_message_free(&m);
     end(&w);
+}
+
+static void
+fail_thrice(void *context, uint32_t thread)
+{
+    (void)context;
+    (void)thread;
+    if (sim_explore_choose(4, SIM_DATA) != 0)
+        sim_explore_fail("it is not 0");
+}
+
+/* It goes on past failures, and sends the first one only. */
+void
+worker_says_once(void)
+{
+    static const struct sim_kernel kernel = {
+        .name = "thrice",
+        .about = "any",
+        .threads = {{"t", fail_thrice, NULL}},
+        .threads_count = 1};
+    struct side w =
+        start(&kernel, (struct sim_exhaust_options){.keep_going = true}, 1,
+              (struct sim_search){.reduced = true});
+    struct sim_message m = hear(&w, SIM_MESSAGE_FAILED);
+
+    sim_message_free(&m);
+    m = hear(&w, SIM_MESSAGE_DONE);
+    sim_message_free(&m);
+    assert_true(atomic_load(&w.shared->slots[1].counts[SIM_COUNT_FAILURES]) >
+                1);
+    end(&w);
+}
+
+/* Its coordinator is killed in the middle of a part. */
+void
+worker_says_orphaned(const struct sim_kernel *kernel)
+{
+    pid_t *worker = shared_memory(sizeof *worker);
+    const pid_t child = fork();
+    int status;
+
+    assert_true(child >= 0);
+    if (child == 0) {
+        *worker =
+            start(kernel, (struct sim_exhaust_options){.keep_going = true}, 1,
+                  (struct sim_search){.reduced = true})
+                .pid;
+        for (;;)
+            pause();
+    }
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    alarm(30); /* seconds; ends a test that hangs */
+    while (*(volatile pid_t *)worker == 0)
+        sched_yield();
+    kill(child, SIGKILL);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    assert_int_equal(waitpid(*worker, &status, 0), *worker);
+    alarm(0);
+    prctl(PR_SET_CHILD_SUBREAPER, 0);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    munmap(worker, sizeof *worker);
 }
 
 void
