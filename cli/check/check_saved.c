@@ -134,7 +134,7 @@ replay_saved(const struct cli_check_options *options, const char *path)
 enum cli_exit
 cli_check_saved(const struct cli_check_options *options)
 {
-    struct dirent **names;
+    struct dirent **names = NULL;
     const int count = scandir(options->save, &names, is_scenario, alphasort);
     enum cli_exit exit_code = CLI_OK;
     char path[PATH_MAX];
@@ -153,7 +153,6 @@ cli_check_saved(const struct cli_check_options *options)
                     : cli_usage("%s: File name too long", options->save);
         free(names[i]);
     }
-    if (count >= 0)
-        free(names);
+    free(names);
     return exit_code;
 }

@@ -220,6 +220,51 @@ expect_lists(void)
     }
 }
 
+/* One file is explained, shrunk or shown on a page, no more. */
+static void
+expect_one_file(void)
+{
+    static const struct {
+        const char *words[4];
+        enum cli_exit (*run)(int argc, char **argv);
+        const char *said;
+    } rows[] = {
+        {{"explain", "a.sim", "b.sim"},
+         cli_explain,
+         "profsim: explain: takes one file; 'b.sim' is one more\n"},
+        {{"shrink", "a.sim", "b.sim"},
+         cli_shrink,
+         "profsim: shrink: takes one file; 'b.sim' is one more\n"},
+        {{"replay", "a.sim", "b.sim", "--html=c"},
+         cli_replay,
+         "profsim: --html and --data take one file\n"},
+        {{"replay", "a.sim", "b.sim", "--break=2"},
+         cli_replay,
+         "profsim: --break takes one file\n"},
+        {{"explain", "--subject=own", "--subject=x"},
+         cli_explain,
+         "profsim: --subject names one profiler; 'x' is one more\n"},
+        {{"replay", "--subject=own", "a.sim", "--subject=x"},
+         cli_replay,
+         "profsim: --subject names one profiler; 'x' is one more\n"},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char words[4][32];
+        char *argv[5] = {NULL};
+        struct captured said;
+
+        for (int k = 0; k < 4 && rows[i].words[k] != NULL; k++) {
+            argv[k] = words[k];
+            snprintf(words[k], sizeof words[k], "%s", rows[i].words[k]);
+        }
+        assert_true(captured_run(&said, rows[i].run, argv, -1, 60));
+        assert_string_equal(said.text, rows[i].said);
+        merge_expect_exit(&said, 1);
+        captured_free(&said);
+    }
+}
+
 void
 merge_file_verdicts(void)
 {
@@ -229,6 +274,7 @@ merge_file_verdicts(void)
             kind_write(kinds[i].name, kinds[i].text);
     }
     expect_lists();
+    expect_one_file();
     merge_saved_verdicts();
     for (int i = 0; i < KINDS; i++) {
         if (kinds[i].text != NULL)

@@ -101,7 +101,9 @@ void merge_corpus(void);
 void merge_file_verdicts(void);
 void merge_list_items(void);
 void merge_recording_verdicts(void);
+void merge_run_files(void);
 void merge_saved_verdicts(void);
+void merge_stopped_shards(void);
 void merge_subject_loads(void);
 
 /* Compile made.so, a subject: see ../check/kinds.h. */

@@ -444,10 +444,6 @@ TEST(each_bucket_of_a_snapshot_is_explained_by_its_own_stack)
 TEST(each_command_helps_and_refuses_an_unknown_option)
 {
     merge_helps();
-}
-
-TEST(an_audit_of_live_profilers_needs_the_source_tree)
-{
     merge_live_audit();
 }
 
@@ -461,8 +457,9 @@ TEST(each_file_has_the_verdict_of_its_replay)
     merge_file_verdicts();
 }
 
-TEST(a_recording_has_the_verdicts_of_its_judge)
+TEST(a_recording_is_judged_shown_and_written_as_asked)
 {
+    merge_run_files();
     merge_recording_verdicts();
 }
 
@@ -479,6 +476,11 @@ TEST(a_campaign_ends_as_its_seeds_do)
 TEST(the_row_of_an_item_is_what_its_command_did)
 {
     merge_list_items();
+}
+
+TEST(a_stopped_shard_goes_on_and_shows_how_far_it_is)
+{
+    merge_stopped_shards();
 }
 
 TEST(a_file_is_a_subject_or_it_is_said_why)
