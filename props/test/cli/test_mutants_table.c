@@ -361,6 +361,11 @@ TEST(a_signal_ends_the_compiler_and_its_folder)
     builds_that_a_signal_ends(folder);
 }
 
+TEST(a_build_says_what_it_lacks)
+{
+    builds_without_tools(folder);
+}
+
 /* ---- Producers of probes ---- */
 
 TEST(each_check_of_a_library_is_told_as_it_ended)

@@ -326,7 +326,8 @@ expect_all(void)
     captured_free(&said);
 }
 
-#define LONG "0123456789012345678901234567890123456789012345678901234567890123"
+#define FIFTEEN "1,2,3,1,2,3,1,2,3,1,2,3,1,2,3"
+#define LONG    "0123456789012345678901234567890123456789012345678901234567890123"
 
 static const struct {
     const char *words[6];
@@ -336,6 +337,9 @@ static const struct {
     {{"--rules=,exact"}, "audit: a word is missing, or too long, at ',exact'"},
     {{"--sizes=1," LONG},
      "audit: a word is missing, or too long, at '" LONG "'"},
+    {{"--sizes=" FIFTEEN, "--sizes=" FIFTEEN, "--sizes=" FIFTEEN,
+      "--sizes=" FIFTEEN, "--sizes=1,1,1,1,1"},
+     "--sizes takes up to 64 sizes"},
     {{"--sizes=1,2,0x3"}, "--sizes takes bytes from 1 to 1073741824 *0x3'"},
     {{"--sizes=0"}, "--sizes takes bytes from 1 to 1073741824 *'0'"},
     {{"--sizes=1073741825"}, "--sizes takes bytes from 1 to *"},

@@ -25,8 +25,14 @@ enum { SECONDS = 60, TEXT_BYTES = 1 << 14, LINES_MAX = 12, FILES_MAX = 4 };
 
 static const char *folder;
 
-static const char *
-path_of(const char *name)
+void
+build_folder(const char *in)
+{
+    folder = in;
+}
+
+const char *
+build_path(const char *name)
 {
     static char paths[FILES_MAX][128];
     static int next;
@@ -36,10 +42,10 @@ path_of(const char *name)
     return path;
 }
 
-static void
-put_file(const char *name, const void *bytes, size_t count)
+void
+build_put_file(const char *name, const void *bytes, size_t count)
 {
-    const int file = open(path_of(name), O_WRONLY | O_CREAT | O_TRUNC, 0755);
+    const int file = open(build_path(name), O_WRONLY | O_CREAT | O_TRUNC, 0755);
 
     assert_true(file >= 0 && write(file, bytes, count) == (ssize_t)count);
     assert_int_equal(close(file), 0);
@@ -116,7 +122,7 @@ expect_assembly(int exit_code, const char *wanted)
     char *argv[] = {name, path, source, NULL};
     struct captured said;
 
-    snprintf(path, sizeof path, "%s", path_of("0.s"));
+    snprintf(path, sizeof path, "%s", build_path("0.s"));
     assert_true(captured_run(&said, check_assembly, argv, -1, SECONDS));
     assert_string_equal(said.text, wanted);
     assert_int_equal(said.exit_code, exit_code);
@@ -182,26 +188,26 @@ assembly_that_is_refused(const char *in)
                         "not be seen\n",
                         state.place[0] != '\0' ? state.place : "prog.c");
         }
-        put_file("0.s", text, used);
+        build_put_file("0.s", text, used);
         expect_assembly(state.bad ? CLI_BROKEN : CLI_OK, wanted);
     }
-    assert_int_equal(unlink(path_of("0.s")), 0);
+    assert_int_equal(unlink(build_path("0.s")), 0);
     {
         char line[256];
 
         snprintf(line, sizeof line, "profsim: %s: No such file or directory\n",
-                 path_of("0.s"));
+                 build_path("0.s"));
         expect_assembly(CLI_BROKEN, line);
     }
-    assert_int_equal(mkdir(path_of("0.s"), 0700), 0);
+    assert_int_equal(mkdir(build_path("0.s"), 0700), 0);
     {
         char line[256];
 
         snprintf(line, sizeof line, "profsim: %s: cannot be read\n",
-                 path_of("0.s"));
+                 build_path("0.s"));
         expect_assembly(CLI_BROKEN, line);
     }
-    assert_int_equal(rmdir(path_of("0.s")), 0);
+    assert_int_equal(rmdir(build_path("0.s")), 0);
 }
 
 /* ---- Objects ---- */
@@ -214,51 +220,55 @@ struct object {
     char names[256];
 };
 
+static struct object latest; /* as it was written, to be damaged */
+
 static void
 put_object(const char *file, const char *const *names, int binding, int section)
 {
-    static struct object o;
     size_t bytes = 1;
     size_t count = 1;
 
-    memset(&o, 0, sizeof o);
-    memcpy(o.head.e_ident, ELFMAG, SELFMAG);
-    o.head.e_ident[EI_CLASS] = ELFCLASS64;
-    o.head.e_ident[EI_DATA] = ELFDATA2LSB;
-    o.head.e_ident[EI_VERSION] = EV_CURRENT;
-    o.head.e_machine = EM_X86_64;
-    o.head.e_version = EV_CURRENT;
-    o.head.e_type = ET_REL;
-    o.head.e_shoff = offsetof(struct object, sections);
-    o.head.e_ehsize = sizeof o.head;
-    o.head.e_shentsize = sizeof o.sections[0];
-    o.head.e_shstrndx = 3;
-    o.head.e_shnum = 4;
+    memset(&latest, 0, sizeof latest);
+    memcpy(latest.head.e_ident, ELFMAG, SELFMAG);
+    latest.head.e_ident[EI_CLASS] = ELFCLASS64;
+    latest.head.e_ident[EI_DATA] = ELFDATA2LSB;
+    latest.head.e_ident[EI_VERSION] = EV_CURRENT;
+    latest.head.e_machine = EM_X86_64;
+    latest.head.e_version = EV_CURRENT;
+    latest.head.e_type = ET_REL;
+    latest.head.e_shoff = offsetof(struct object, sections);
+    latest.head.e_ehsize = sizeof latest.head;
+    latest.head.e_shentsize = sizeof latest.sections[0];
+    latest.head.e_shstrndx = 3;
+    latest.head.e_shnum = 4;
     for (; *names != NULL; names++) {
-        o.symbols[count++] = (Elf64_Sym){
+        latest.symbols[count++] = (Elf64_Sym){
             .st_name = (Elf64_Word)bytes,
             .st_info = (unsigned char)ELF64_ST_INFO(binding, STT_NOTYPE),
             .st_shndx = (Elf64_Half)section};
-        bytes += (size_t)snprintf(&o.names[bytes], sizeof o.names - bytes, "%s",
-                                  *names) +
+        bytes += (size_t)snprintf(&latest.names[bytes],
+                                  sizeof latest.names - bytes, "%s", *names) +
                  1;
     }
-    o.sections[1] = (Elf64_Shdr){.sh_type = SHT_PROGBITS,
-                                 .sh_offset = offsetof(struct object, names),
-                                 .sh_size = 8,
-                                 .sh_addralign = 1};
-    o.sections[2] = (Elf64_Shdr){.sh_type = SHT_SYMTAB,
-                                 .sh_offset = offsetof(struct object, symbols),
-                                 .sh_size = count * sizeof o.symbols[0],
-                                 .sh_link = 3,
-                                 .sh_info = 1,
-                                 .sh_addralign = 8,
-                                 .sh_entsize = sizeof o.symbols[0]};
-    o.sections[3] = (Elf64_Shdr){.sh_type = SHT_STRTAB,
-                                 .sh_offset = offsetof(struct object, names),
-                                 .sh_size = bytes,
-                                 .sh_addralign = 1};
-    put_file(file, &o, sizeof o);
+    latest.sections[1] =
+        (Elf64_Shdr){.sh_type = SHT_PROGBITS,
+                     .sh_offset = offsetof(struct object, names),
+                     .sh_size = 8,
+                     .sh_addralign = 1};
+    latest.sections[2] =
+        (Elf64_Shdr){.sh_type = SHT_SYMTAB,
+                     .sh_offset = offsetof(struct object, symbols),
+                     .sh_size = count * sizeof latest.symbols[0],
+                     .sh_link = 3,
+                     .sh_info = 1,
+                     .sh_addralign = 8,
+                     .sh_entsize = sizeof latest.symbols[0]};
+    latest.sections[3] =
+        (Elf64_Shdr){.sh_type = SHT_STRTAB,
+                     .sh_offset = offsetof(struct object, names),
+                     .sh_size = bytes,
+                     .sh_addralign = 1};
+    build_put_file(file, &latest, sizeof latest);
 }
 
 static enum cli_exit
@@ -277,8 +287,8 @@ expect_objects(const char *archive, const char *object, const char *pattern)
     char *argv[] = {name, paths[0], paths[1], NULL};
     struct captured said;
 
-    snprintf(paths[0], sizeof paths[0], "%s", path_of(archive));
-    snprintf(paths[1], sizeof paths[1], "%s", path_of(object));
+    snprintf(paths[0], sizeof paths[0], "%s", build_path(archive));
+    snprintf(paths[1], sizeof paths[1], "%s", build_path(object));
     assert_true(captured_run(&said, check_objects, argv, -1, SECONDS));
     if (fnmatch(pattern, said.text, 0) != 0)
         fail_msg("%s %s: %s\nnot %s", archive, object, said.text, pattern);
@@ -302,8 +312,8 @@ objects_that_are_refused(const char *in)
     static const char *const first[] = {"aaa", "f1", "zzz", "aaa", NULL};
 
     folder = in;
-    put_file("lib.a", archive, sizeof archive);
-    put_file("text", "no object", 9);
+    build_put_file("lib.a", archive, sizeof archive);
+    build_put_file("text", "no object", 9);
     put_object("o", allowed, STB_GLOBAL, SHN_UNDEF);
     expect_objects("lib.a", "o", "");
     put_object("o", others, STB_LOCAL, SHN_UNDEF);
@@ -320,6 +330,10 @@ objects_that_are_refused(const char *in)
     expect_objects("lib.a", "o",
                    "profsim: the program calls aaa, *\n"
                    "profsim: the program calls zzz, *\n");
+    latest.symbols[1].st_name = UINT32_MAX; /* no name */
+    latest.symbols[4].st_name = UINT32_MAX;
+    build_put_file("o", &latest, sizeof latest);
+    expect_objects("lib.a", "o", "profsim: the program calls zzz, *\n");
     expect_objects("lib.a", "text", "profsim: */text: not an object file\n");
     expect_objects("lib.a", "none", "profsim: */none: not an object file\n");
     expect_objects("lib.a", "lib.a", "profsim: */lib.a: not an object file\n");
@@ -343,7 +357,7 @@ static const char waiting[] = "#!/bin/sh\n"
 static bool
 has_file(const char *name)
 {
-    return access(path_of(name), F_OK) == 0;
+    return access(build_path(name), F_OK) == 0;
 }
 
 /* Wait until the compiler runs. out: the process of the command, then it */
@@ -355,15 +369,15 @@ wait_for_compiler(int *pids)
 
     for (int i = 0; i < 4000 && file == NULL; i++) {
         nanosleep(&tick, NULL);
-        file = fopen(path_of("pid"), "r");
+        file = fopen(build_path("pid"), "r");
     }
     assert_non_null(file);
     assert_int_equal(fscanf(file, "%d %d", &pids[0], &pids[1]), 2);
     fclose(file);
 }
 
-static int
-count_folders(const char *path)
+int
+build_count(const char *path)
 {
     DIR *list = opendir(path);
     int count = -2; /* . and .. */
@@ -405,13 +419,13 @@ builds_that_a_signal_ends(const char *in)
     static const int signals[] = {SIGTERM, SIGHUP, SIGINT, SIGQUIT};
 
     folder = in;
-    put_file("cc", waiting, sizeof waiting - 1);
-    put_file("lib.a", "", 0);
-    assert_int_equal(mkdir(path_of("parent"), 0700), 0);
-    setenv("CC", path_of("cc"), 1);
+    build_put_file("cc", waiting, sizeof waiting - 1);
+    build_put_file("lib.a", "", 0);
+    assert_int_equal(mkdir(build_path("parent"), 0700), 0);
+    setenv("CC", build_path("cc"), 1);
     setenv("TOOLS", folder, 1);
-    setenv("TMPDIR", path_of("parent"), 1);
-    setenv("PROFSIM_EXPLORE_LIBRARY", path_of("lib.a"), 1);
+    setenv("TMPDIR", build_path("parent"), 1);
+    setenv("PROFSIM_EXPLORE_LIBRARY", build_path("lib.a"), 1);
     for (int i = 0; i < 4; i++) {
         const pid_t child = begin_build();
         int pids[2];
@@ -419,7 +433,7 @@ builds_that_a_signal_ends(const char *in)
 
         wait_for_compiler(pids);
         assert_int_equal(pids[0], child);
-        assert_int_equal(count_folders(path_of("parent")), 1);
+        assert_int_equal(build_count(build_path("parent")), 1);
         assert_int_equal(kill(child, signals[i]), 0);
         if (i >= 2) {
             const struct timespec some = {0, 30000000};
@@ -432,8 +446,8 @@ builds_that_a_signal_ends(const char *in)
         assert_int_equal(waitpid(child, &status, 0), child);
         assert_true(WIFEXITED(status) && WEXITSTATUS(status) == CLI_USAGE);
         assert_true(has_file("told"));
-        assert_int_equal(unlink(path_of("told")), 0);
-        assert_int_equal(unlink(path_of("pid")), 0);
-        assert_int_equal(count_folders(path_of("parent")), 0);
+        assert_int_equal(unlink(build_path("told")), 0);
+        assert_int_equal(unlink(build_path("pid")), 0);
+        assert_int_equal(build_count(build_path("parent")), 0);
     }
 }

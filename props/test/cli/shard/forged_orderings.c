@@ -229,6 +229,11 @@ expect_whole(void)
     assert_int_equal(e.shard.count, 3);
     assert_string_equal(e.choices, "g0,1,2");
     cli_explored_free(&e);
+    for (int lines = 0; lines < LINES - 1; lines++) { /* and a good last line */
+        write_forged(right, lines, 0, 0, TEXT_MAX);
+        assert_false(cli_explored_read(&e, merge_path(0)));
+    }
+    write_forged(right, LINES, 0, 0, TEXT_MAX);
     bytes = strlen(forged);
     for (size_t i = 0; i < bytes; i++) {
         write_forged(right, LINES, 0, 0, i);
