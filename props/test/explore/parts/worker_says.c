@@ -260,34 +260,50 @@ worker_says_once(void)
     end(&w);
 }
 
+struct orphan {
+    volatile pid_t pid;
+    volatile uint32_t runs;
+};
+
+static void
+count_run(void *context, const struct sim_run *run)
+{
+    struct orphan *orphan = context;
+
+    (void)run;
+    orphan->runs = orphan->runs + 1;
+}
+
 /* Its coordinator is killed in the middle of a part. */
 void
 worker_says_orphaned(const struct sim_kernel *kernel)
 {
-    pid_t *worker = shared_memory(sizeof *worker);
+    struct orphan *orphan = shared_memory(sizeof *orphan);
     const pid_t child = fork();
     int status;
 
     assert_true(child >= 0);
     if (child == 0) {
-        *worker =
-            start(kernel, (struct sim_exhaust_options){.keep_going = true}, 1,
-                  (struct sim_search){.reduced = true})
+        orphan->pid =
+            start(kernel,
+                  (struct sim_exhaust_options){.after_run = count_run,
+                                               .after_run_context = orphan},
+                  1, (struct sim_search){.reduced = true})
                 .pid;
         for (;;)
             pause();
     }
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    alarm(30); /* seconds; ends a test that hangs */
-    while (*(volatile pid_t *)worker == 0)
+    alarm(60); /* seconds; ends a test that hangs */
+    while (orphan->pid == 0 || orphan->runs == 0)
         sched_yield();
     kill(child, SIGKILL);
     assert_int_equal(waitpid(child, NULL, 0), child);
-    assert_int_equal(waitpid(*worker, &status, 0), *worker);
+    assert_int_equal(waitpid(orphan->pid, &status, 0), orphan->pid);
     alarm(0);
     prctl(PR_SET_CHILD_SUBREAPER, 0);
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
-    munmap(worker, sizeof *worker);
+    munmap(orphan, sizeof *orphan);
 }
 
 void
