@@ -97,20 +97,22 @@ reported() { # PROGRAM WORD...
     program=$work/$1
     shift
     PROFSIM_EXPLORE=--exhaustive timeout 600 "$program" "$@" |
-        awk '/ model: / { want = $0; sub(/^.* model: /, "", want); said = "nothing"; at = against = 0 }
+        awk '/ model: / { want = $0; sub(/^.* model: /, "", want); said = "nothing"; at = against = stop = 0 }
         / runs .* s  holds(, waits to a bound)?$/ { said = "holds" }
         /^  broken: / { said = $0; gsub(/^  broken: | \([a-z ]*\)$/, "", said); if (want !~ /^[0-9]/) sub(/^[0-9]+ /, "", said) }
         /^  by thread / && !at { at = $0; sub(/^.* at [^:]*:/, "", at); at += 0 }
         /^  against / { against = $0; sub(/^.*:/, "", against); against += 0 }
+        /^  thread 0 \(main\) is at / { stop = $0; sub(/^[^:]*:/, "", stop); stop += 0 }
         / line: / {
             taken = $0
             sub(/^.* taken at:/, "", taken)
             place = want == "holds" || (want ~ /never freed/ ? index(taken, " " at " ") : $3 < 0 || at == $3 + 0)
             other = $4 != "other:" || $5 < 0 || $5 == against
+            other = other && ($6 != "stopped:" || $7 == 0 || $7 == stop)
             if (said == want && place && other)
                 agree++
             else
-                print "wanted: " want ", " $0 ", explorer: " said ", line " at " and " against
+                print "wanted: " want ", " $0 ", explorer: " said ", line " at " and " against " and " stop
         }
         END { print agree + 0 }' | tee "$work/differ" | grep -v '^[0-9]*$'
 }
@@ -121,17 +123,17 @@ reported heap 1 "$programs"
 count "mistakes with the heap are reported as a model says" $?
 
 build misuse misuse_program misuse_calls misuse_touch misuse_clock \
-    misuse_heap misuse_end
+    misuse_heap misuse_end misuse_events
 count "the calls that end a run are built" $?
 reported misuse
-[ "$(cat "$work/differ")" = 285 ]
+[ "$(cat "$work/differ")" = 340 ]
 count "calls that end a run are reported at their lines" $?
 
 # The last of them comes after most other calls, each on a line of its own: its
 # events, with lines counted from the first one's.
 PROFSIM_EXPLORE=--exhaustive timeout 60 "$work/misuse" |
     awk '/^every event/ { every = 1 }
-        every && match($0, /misuse_program.c:[0-9]+$/) && /^ *[0-9]+  / {
+        every && match($0, /misuse_events.c:[0-9]+$/) && /^ *[0-9]+  / {
             at = substr($0, RSTART)
             sub(/^.*:/, "", at)
             if (!first)
