@@ -120,6 +120,21 @@ if grep -q period "$folder/fraction/block.txt"; then
     fail "a block profile names a period"
 fi
 
+# Six sessions of a trace, and a CPU profile that was never begun.
+{
+    printf '%s\n' 'profsim scenario 2' 'scheduled' \
+        'instruments heap trace cpu' 'stack s1 = 0x401000' \
+        'p0: proc-start' 'p0: create -' 'p0: run t1'
+    for _ in 1 2 3 4 5 6; do
+        printf 'p0: %s\n' 'start-trace s1' 'stop-trace s1' 'read-trace 0' \
+            'read-trace 0' 'read-trace 0'
+    done
+} >"$folder/six.sim"
+"$profsim" run --out "$folder/six" "$folder/six.sim" >"$folder/words"
+[ "$(cd "$folder/six" && echo trace* profile*)" = "trace-2.out trace-3.out \
+trace-4.out trace-5.out trace-6.out trace.out profile*" ] ||
+    fail "six sessions: $(files_of "$folder/six")"
+
 # What cannot be written.
 : >"$folder/file"
 refused "a file for a folder" "$profsim" run --out "$folder/file" "$scenario"
