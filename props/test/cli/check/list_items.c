@@ -216,6 +216,14 @@ expect_refused(void)
         merge_expect(&said, true, "%s", rows[i].said);
         captured_free(&said);
     }
+    words[4] = wanted_path("nowhere");
+    assert_int_equal(run_list(&said, words, "a\n"), 1);
+    merge_expect(&said, true,
+                 "profsim: %s: No such file or directory\nprofsim: %s: exit "
+                 "code 127 at item 'a'\n",
+                 wanted_path("nowhere"), wanted_path("nowhere"));
+    captured_free(&said);
+    assert_int_equal(unlink(wanted_path("rows")), 0);
     memset(item, 'i', LONGEST + 1);
     strcpy(&item[LONGEST + 1], "\n");
     assert_int_equal(run_list(&said, words, item), 1);

@@ -4,6 +4,7 @@
  * a heap print and write for it; and the folders of several files.
  */
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -237,6 +238,35 @@ expect_refused(void)
     }
 }
 
+/* A folder whose path is as long as a path may be, or one byte longer. */
+static void
+expect_long_folder(void)
+{
+    static char option[PATH_MAX + 16];
+    char path[160];
+    char word[] = "run";
+    char *argv[] = {word, path, option, NULL};
+
+    snprintf(path, sizeof path, "%s", wanted_path(kinds[0].name));
+    kind_write(kinds[0].name, kinds[0].text);
+    for (size_t bytes = PATH_MAX - 1; bytes <= PATH_MAX; bytes++) {
+        const char *end = wanted_path("out");
+        struct captured said;
+
+        strcpy(option, "--out=");
+        memset(&option[6], '/', bytes - strlen(end));
+        strcpy(&option[6 + bytes - strlen(end)], end);
+        assert_true(captured_run(&said, cli_run, argv, -1, SECONDS));
+        merge_expect_exit(&said, 1); /* no file's path fits */
+        merge_expect(&said, bytes == PATH_MAX,
+                     "profsim: run: --out: %.40s...: name too long\n",
+                     &option[6]);
+        captured_free(&said);
+    }
+    assert_int_equal(unlink(path), 0);
+    (void)rmdir(wanted_path("out"));
+}
+
 void
 merge_run_files(void)
 {
@@ -256,4 +286,5 @@ merge_run_files(void)
     expect_folders(2);
     expect_folders(3);
     expect_refused();
+    expect_long_folder();
 }

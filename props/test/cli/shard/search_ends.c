@@ -368,6 +368,7 @@ merge_explained(void)
                  "          s2 16 bytes: 1 allocated, 0 freed\n"
                  "          s3 16 bytes: 1 allocated, 0 freed\n"
                  "          cycle");
+    merge_expect(&said, false, "without it the failure disappears");
     captured_free(&said);
     assert_int_equal(remove(path), 0);
 }
