@@ -136,6 +136,11 @@ trace-4.out trace-5.out trace-6.out trace.out profile*" ] ||
     fail "six sessions: $(files_of "$folder/six")"
 
 # What cannot be written.
+mkdir -p "$folder/tasks/goroutine.txt"
+refused "a folder for a list of tasks" "$profsim" run --out "$folder/tasks" \
+    fixtures/scenarios/one-world.sim
+grep -q '/goroutine.txt: Is a directory$' "$folder/errors" ||
+    fail "why a list of tasks is not written: $(cat "$folder/errors")"
 : >"$folder/file"
 refused "a file for a folder" "$profsim" run --out "$folder/file" "$scenario"
 refused "no parent" "$profsim" run --out "$folder/no/such" "$scenario"
