@@ -272,14 +272,15 @@ audit_of_random_words(const char *path)
     audit_add(&line, "--workload=all");
     expect_figures(&line, &asked, NULL);
     for (int i = 0; i < 2; i++) { /* without sizes, without a rate */
-        asked = (struct asked){
-            .rules = {subjects_rules_find("exact")},
-            .count = 1,
-            .rate = i == 0 ? 4096 : 524288,
-            .sizes = {.sizes = {16, 524288}, .count = i == 0 ? 2 : 1}};
+        asked =
+            (struct asked){.rules = {subjects_rules_find("exact")},
+                           .count = 1,
+                           .rate = i == 0 ? 4096 : 524288,
+                           .sizes = {.sizes = {i == 0 ? 16 : 524288, 524288},
+                                     .count = i == 0 ? 2 : 1}};
         line.count = 1;
         audit_add(&line, "--rules=exact");
-        audit_add(&line, i == 0 ? "--rate=4k" : "--sizes=16");
+        audit_add(&line, i == 0 ? "--rate=4k" : "--sizes=512k");
         expect_figures(&line, &asked, NULL);
     }
 }
