@@ -15,7 +15,7 @@
 #include "unit_test.h"
 #include "wanted.h"
 
-enum { SECONDS = 60, ITEMS_MAX = 9, LISTS = SANITIZED ? 10 : 20 };
+enum { SECONDS = 60, ITEMS_MAX = 9, LISTS = SANITIZED ? 5 : 20 };
 enum { LONGEST = 255, STOPPED = -1, KILLED = -2 };
 
 static const char script[] = "#!/bin/sh\n"

@@ -21,7 +21,7 @@
 #include "unit_test.h"
 #include "wanted.h"
 
-enum { SECONDS = 60, CASES = SANITIZED ? 8 : 20, WORDS_MAX = 12 };
+enum { SECONDS = 60, CASES = SANITIZED ? 4 : 16, WORDS_MAX = 12 };
 
 static const char recorded[] = "fixtures/recordings/waits.rec";
 

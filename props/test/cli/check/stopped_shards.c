@@ -20,7 +20,7 @@
 #include "unit_test.h"
 #include "wanted.h"
 
-enum { SECONDS = 60, WAITS_MAX = 20000, WRITES = 7 };
+enum { SECONDS = 60, WAITS_MAX = 20000, WRITES = 5 };
 
 int __real_isatty(int file);
 int __wrap_isatty(int file);
