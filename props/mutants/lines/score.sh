@@ -18,6 +18,12 @@ sed -n 's/^ \{4\}//p' "props/mutants/lines/equivalent-$room.txt" |
     { total++ }
     $7 !~ /survives|unmet/ { caught++; next }
     $6 in known { equal++; next }
+    {
+        everywhere = $6
+        sub(/[^\/]*: /, "*: ", everywhere)
+        sub(/ #[0-9]+$/, "", everywhere)
+    }
+    everywhere in known { equal++; next }
     { print $6 >survivors }
     END {
         printf "%s: %d of %d mutants caught, %d are no mistake: %.1f %%\n", \

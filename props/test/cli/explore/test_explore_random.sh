@@ -126,7 +126,7 @@ build misuse misuse_program misuse_calls misuse_touch misuse_clock \
     misuse_heap misuse_end misuse_events
 count "the calls that end a run are built" $?
 reported misuse
-[ "$(cat "$work/differ")" = 340 ]
+[ "$(cat "$work/differ")" = 348 ]
 count "calls that end a run are reported at their lines" $?
 
 # The last of them comes after most other calls, each on a line of its own: its
