@@ -65,6 +65,8 @@ for header in $(ls $(dirname $sources | sort -u | sed 's,$,/*.h,') model/*.h |
     mkdir -p "$to/$(dirname "$header")"
     cp "$header" "$to/$header"
 done
+# A header is that with the mutants, wherever it is included from.
+mutated=$(echo "$headers" | sed "s,-iquote ,-iquote $to/,g")
 out/mutate/generate "$every" $to -std=c11 -D_GNU_SOURCE $headers -- $sources
 # SOURCE: print the name of the object that the build makes of it.
 object() { # SOURCE
@@ -85,7 +87,7 @@ for source in $sources; do
     esac
     echo gcc -std=c11 -D_GNU_SOURCE -fno-omit-frame-pointer -ffp-contract=off \
         -w -O1 -g -fsanitize=undefined -fsanitize-undefined-trap-on-error $special \
-        -include props/mutants/lines/switch.h $headers \
+        -include props/mutants/lines/switch.h $mutated $headers \
         -c $to/$source -o "$(object $source)"
 done | tr '\n' '\0' | xargs -0 -P 2 -n 1 sh -c
 
