@@ -35,13 +35,29 @@ sim_fiber_init(struct sim_fiber *fiber)
     fiber->stack = memory + guard_bytes;
 }
 
+/* A run that was cut leaves frames, and their red zones, behind. */
+static void
+unpoison(const struct sim_fiber *fiber)
+{
+#ifdef SIM_FIBER_ASAN
+    ASAN_UNPOISON_MEMORY_REGION(fiber->stack, SIM_FIBER_STACK_BYTES);
+#else
+    (void)fiber;
+#endif
+}
+
+void
+sim_fiber_forget(struct sim_fiber *fiber)
+{
+    unpoison(fiber);
+    if (madvise(fiber->stack, SIM_FIBER_STACK_BYTES, MADV_DONTNEED) != 0)
+        memset(fiber->stack, 0, SIM_FIBER_STACK_BYTES);
+}
+
 void
 sim_fiber_clear(struct sim_fiber *fiber, uint32_t bytes)
 {
-#ifdef SIM_FIBER_ASAN
-    /* A run that was cut leaves frames, and their red zones, behind. */
-    ASAN_UNPOISON_MEMORY_REGION(fiber->stack, SIM_FIBER_STACK_BYTES);
-#endif
+    unpoison(fiber);
     memset(fiber->stack + SIM_FIBER_STACK_BYTES - bytes, 0, bytes);
 }
 

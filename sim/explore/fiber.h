@@ -39,6 +39,10 @@ struct sim_fiber {
 /* Give the fiber a stack, which is kept until the process ends. */
 void sim_fiber_init(struct sim_fiber *fiber);
 
+/* Make the whole stack 0, and give its memory back. Only before
+ * sim_fiber_prepare(). */
+void sim_fiber_forget(struct sim_fiber *fiber);
+
 /* Make the highest `bytes` of the stack 0. Only before sim_fiber_prepare(). */
 void sim_fiber_clear(struct sim_fiber *fiber, uint32_t bytes);
 

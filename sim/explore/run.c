@@ -234,8 +234,10 @@ sim_engine_begin(const struct sim_kernel *kernel,
     struct engine *e = &sim_engine;
 
     engine_init();
-    for (uint32_t i = 0; i < SIM_THREADS_MAX && e->kernel != kernel; i++)
+    for (uint32_t i = 0; i < SIM_THREADS_MAX && e->kernel != kernel; i++) {
+        sim_fiber_forget(&e->threads[i].fiber);
         e->threads[i].stack_bytes = e->program ? PROGRAM_STACK_BYTES : 0;
+    }
     e->kernel = kernel;
     e->options = *options;
     limit_silence();

@@ -33,7 +33,10 @@
 
 #include <string.h>
 
-enum { ROUNDS_MAX = 4096 };
+enum {
+    ROUNDS_MAX = 4096,
+    CLEARED_BYTES_MIN = 2048 /* of a stack; more than most loops are deep */
+};
 
 /* ---- The state of the calling code ---- */
 
@@ -63,17 +66,18 @@ is_loop_site(uintptr_t site)
  * A state depends on the calling thread's stack from `from` on. Some words in a
  * frame are never written: padding, or a variable that is not used yet. From
  * now on they are cleared before each run, so that no state depends on what an
- * earlier run, and the explorer in it, left there.
+ * earlier run, and the explorer in it, left there. More is cleared than this
+ * state needs, as the runs before a deeper one are not made again.
  */
 void
 sim_wait_hashes(uintptr_t from)
 {
     struct thread *t = sim_self();
-    const uintptr_t bytes =
-        (uintptr_t)t->fiber.stack + SIM_FIBER_STACK_BYTES - from;
+    uintptr_t bytes = (uintptr_t)t->fiber.stack + SIM_FIBER_STACK_BYTES - from;
 
     if (bytes <= t->stack_bytes || bytes > SIM_FIBER_STACK_BYTES)
         return;
+    bytes = bytes < CLEARED_BYTES_MIN ? CLEARED_BYTES_MIN : bytes;
     t->stack_bytes = (uint32_t)bytes;
     sim_engine.grown = true;
 }

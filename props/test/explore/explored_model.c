@@ -172,21 +172,25 @@ note_outcome(void *context)
     props_rc11_add(&explored, outcome);
 }
 
-/* Always the same one, as the explorer knows the stacks of its threads. */
+/* A new kernel each time, at one of two addresses: what the explorer knows of
+ * an earlier one must not matter. */
 const struct sim_kernel *
 make_kernel(void)
 {
-    static struct sim_kernel kernel = {.name = "random",
-                                       .about = "any",
-                                       .setup = setup,
-                                       .finish = note_outcome};
+    static struct sim_kernel kernels[2];
+    static uint32_t made;
+    struct sim_kernel *kernel = &kernels[made++ % 2];
 
-    kernel.threads_count = program.threads;
+    *kernel = (struct sim_kernel){.name = "random",
+                                  .about = "any",
+                                  .threads_count = program.threads,
+                                  .setup = setup,
+                                  .finish = note_outcome};
     for (uint32_t t = 0; t < program.threads; t++)
-        kernel.threads[t] = (struct sim_thread){"t", run_thread, NULL};
+        kernel->threads[t] = (struct sim_thread){"t", run_thread, NULL};
     explored.count = 0;
     completed = 0;
-    return &kernel;
+    return kernel;
 }
 
 /* ---- Programs ---- */
