@@ -184,7 +184,9 @@ run_all(struct cli_rows *rows, const struct list *list, char *const *command)
         exit_code = run(command, list->names[i], text, sizeof text);
         if (stopped != 0)
             break;
-        if (exit_code == CLI_USAGE || !cli_rows_add(rows, i, exit_code, text))
+        if (exit_code == CLI_USAGE)
+            return cli_exit_worse(exit_code, cli_rows_end(rows));
+        if (!cli_rows_add(rows, i, exit_code, text))
             return CLI_USAGE;
         fputs(rows->rows[i].text, stdout);
         fflush(stdout);
