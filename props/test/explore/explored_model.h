@@ -28,13 +28,15 @@ extern uint64_t completed; /* runs */
 extern struct props_rc11_outcomes explored;
 extern struct props_rc11_outcomes allowed;
 
-/* Nothing is explored yet. returns: always the same one, as the explorer knows
- * the stacks of its threads */
+/* Nothing is explored yet. returns: a new kernel, at one of two addresses */
 const struct sim_kernel *make_kernel(void);
 
 void draw_program(struct sim_rng *rng, enum class class);
 /* Two steps of each thread, at three places. */
 void draw_shape(struct sim_rng *rng);
+/* Make some steps, or two of them, the rounds of a loop. Only one thread spins
+ * by an exchange: two would store for each other without end. */
+void draw_loops(struct sim_rng *rng);
 void print_program(void);
 
 /* Compare the outcomes; a test fails with the number of its program. */

@@ -384,34 +384,6 @@ TEST(waits_end_as_they_may)
 
 /* ---- Loops that wait ---- */
 
-/* Make some steps, or two of them, the rounds of a loop. Only one thread spins
- * by an exchange: two would store for each other without end. */
-static void
-draw_loops(struct sim_rng *rng)
-{
-    const uint32_t spins = sim_rng_below(rng, program.threads);
-
-    counts = sim_rng_below(rng, 50) == 0; /* takes 4096 rounds */
-    for (uint32_t t = 0; t < program.threads; t++) {
-        for (uint32_t i = 0; i < program.length; i++) {
-            struct props_rc11_step *s = &program.steps[t][i];
-            const bool two = i > 0 && s->op == PROPS_RC11_LOAD &&
-                             s[-1].loop == 0 &&
-                             (s[-1].op == PROPS_RC11_FENCE ||
-                              (s[-1].op == PROPS_RC11_LOAD &&
-                               s[-1].location != s->location));
-
-            if (s->op == PROPS_RC11_STORE || s->op == PROPS_RC11_FENCE ||
-                (s->op == PROPS_RC11_EXCHANGE && spins != t) ||
-                sim_rng_below(rng, 2) == 0)
-                continue;
-            s->loop = two ? 1 + sim_rng_below(rng, 2) : 1;
-            if (s->op == PROPS_RC11_EXCHANGE) /* a lock that spins */
-                s->value = 1 + sim_rng_below(rng, 2);
-        }
-    }
-}
-
 /* A run may fail only by a loop that waits for ever, if there can be one. */
 static void
 check_failures(uint32_t number, const struct sim_exhaust_result *r, bool may)
