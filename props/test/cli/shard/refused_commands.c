@@ -27,7 +27,7 @@ enum {
     WORDS_MAX = 12,
     FILES_MAX = 16,
     FILE_BYTES = 1 << 16,
-    TRIES = SANITIZED ? 12 : 20, /* of a command */
+    TRIES = SANITIZED ? 6 : 20, /* of a command */
     SECONDS = 60
 };
 
