@@ -16,9 +16,10 @@
 #include <unistd.h>
 
 #include "explored.h"
+#include "shims.h"
 
-static const char *
-end_text(bool woken, bool spurious)
+const char *
+sim_sleep_end(bool woken, bool spurious)
 {
     if (woken)
         return "woken on";
@@ -59,7 +60,7 @@ futex_wait(uint32_t *word, uint32_t seen, const struct timespec *until,
     spurious = sim_object_spurious();
     woken = sim_object_sleep(
         o, false, NULL, spurious ? SIM_PASSED : sim_clock_limit(until), site);
-    sim_object_gone_on(o, end_text(woken, spurious), woken, site);
+    sim_object_gone_on(o, sim_sleep_end(woken, spurious), woken, site);
     sim_round_progress(); /* a wake-up was consumed */
     if (woken || spurious)
         return 0;

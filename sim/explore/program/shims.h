@@ -30,6 +30,8 @@ int sim_mutex_unlock(pthread_mutex_t *m, uintptr_t site);
 
 void sim_cond_init(pthread_cond_t *c, uintptr_t site);
 void sim_cond_destroy(pthread_cond_t *c, uintptr_t site);
+/* returns: how a sleep ended, in words, for the event of its end */
+const char *sim_sleep_end(bool woken, bool spurious);
 int sim_cond_wait(pthread_cond_t *c, pthread_mutex_t *m,
                   const struct timespec *until, uintptr_t site);
 int sim_cond_wake(pthread_cond_t *c, bool all, uintptr_t site);

@@ -36,11 +36,7 @@ wait_holding(struct object *cond, const struct timespec *until, uintptr_t site)
     woken =
         sim_object_sleep(cond, false, NULL,
                          spurious ? SIM_PASSED : sim_clock_limit(until), site);
-    sim_object_gone_on(cond,
-                       woken      ? "woken on"
-                       : spurious ? "woken for no reason on"
-                                  : "timed out on",
-                       woken, site);
+    sim_object_gone_on(cond, sim_sleep_end(woken, spurious), woken, site);
     return woken || spurious;
 }
 
