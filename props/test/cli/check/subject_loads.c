@@ -16,6 +16,7 @@
 #include "merge_case.h"
 #include "subject_file.h"
 #include "unit_test.h"
+#include "wanted.h"
 
 enum { SECONDS = 60, TABLES = SANITIZED ? 300 : 1500, TEXT_BYTES = 1 << 19 };
 
@@ -56,21 +57,10 @@ static const char made_source[] =
 
 static char root[PATH_MAX]; /* where the tests run */
 
-static const char *
-path_of(const char *name)
-{
-    static char paths[4][128];
-    static int last;
-
-    last = (last + 1) % 4;
-    snprintf(paths[last], sizeof paths[last], "%s/%s", merge_folder(), name);
-    return paths[last];
-}
-
 static void
 write_file(const char *name, mode_t mode, const char *format, ...)
 {
-    FILE *file = fopen(path_of(name), "w");
+    FILE *file = fopen(wanted_path(name), "w");
     va_list values;
 
     assert_non_null(file);
@@ -78,7 +68,7 @@ write_file(const char *name, mode_t mode, const char *format, ...)
     vfprintf(file, format, values);
     va_end(values);
     assert_int_equal(fclose(file), 0);
-    assert_int_equal(chmod(path_of(name), mode), 0);
+    assert_int_equal(chmod(wanted_path(name), mode), 0);
 }
 
 static void
@@ -114,7 +104,7 @@ write_compiler(const char *name, const char *then)
                "    echo \"$word\"\n"
                "done >%s\n"
                "/bin/cp \"$MADE_OF\" \"${include#-I}/subject.so\"\n%s\n",
-               root, path_of("words"), then);
+               root, wanted_path("words"), then);
 }
 
 /* ---- Tables ---- */
@@ -164,7 +154,7 @@ draw_name(char *name)
 static void
 each_table(FILE *expected)
 {
-    const char *path = path_of("table.so");
+    const char *path = wanted_path("table.so");
 
     merge_seed(7);
     for (int i = 0; i < TABLES; i++) {
@@ -252,20 +242,20 @@ load_one(int argc, char **argv)
     if (chdir(merge_folder()) != 0)
         return CLI_CRASH;
     set("MADE", "15 2 0 some");
-    set("MADE_OF", path_of(now.library != NULL ? now.library : "table.so"));
+    set("MADE_OF", wanted_path(now.library != NULL ? now.library : "table.so"));
     set("CC", now.cc);
     set("TMPDIR", now.tmpdir);
     if (now.only != NULL) {
-        set("PATH", path_of("only"));
+        set("PATH", wanted_path("only"));
         if (*now.only != '\0' &&
-            symlink(path_of("bin/all"), path_of(now.only)) != 0)
+            symlink(wanted_path("bin/all"), wanted_path(now.only)) != 0)
             return CLI_CRASH;
     }
     subject = cli_subject_load(now.path);
     if (subject != NULL)
         printf("is %s\n", subject->name);
     if (now.only != NULL && *now.only != '\0')
-        unlink(path_of(now.only));
+        unlink(wanted_path(now.only));
     return subject != NULL ? CLI_OK : CLI_USAGE;
 }
 
@@ -283,8 +273,8 @@ expect_load(const char *wanted)
     merge_expect_exit(&said, strncmp(wanted, "is ", 3) != 0);
     captured_free(&said);
     /* The compiler's folder is gone. */
-    assert_int_equal(rmdir(path_of("tmp")), 0);
-    assert_int_equal(mkdir(path_of("tmp"), 0700), 0);
+    assert_int_equal(rmdir(wanted_path("tmp")), 0);
+    assert_int_equal(mkdir(wanted_path("tmp"), 0700), 0);
 }
 
 static void
@@ -307,7 +297,7 @@ expect_shared_objects(void)
 
     expect_shared("own", "is own\n");
     expect_shared("table.so", "is some\n");
-    expect_shared(path_of("table.so"), "is some\n");
+    expect_shared(wanted_path("table.so"), "is some\n");
     write_file("own.so", 0644,
                "not an object, but as long as the head of one, "
                "which has 64 bytes\n");
@@ -318,7 +308,7 @@ expect_shared_objects(void)
     expect_shared("./own.so",
                   "profsim: ./own.so: it must be a shared object, or a C "
                   "source (.c)\n");
-    assert_int_equal(unlink(path_of("own.so")), 0);
+    assert_int_equal(unlink(wanted_path("own.so")), 0);
     expect_shared("c", "profsim: ./c: cannot open shared object file: No such "
                        "file or directory\n");
     expect_shared("other.so", "profsim: ./other.so: undefined symbol: "
@@ -335,18 +325,12 @@ expect_shared_objects(void)
 static void
 expect_words(const char *tmpdir, const char *compiler, const char *source)
 {
-    FILE *file = fopen(path_of("words"), "r");
     char text[4096];
     char wanted[4096];
     char at[512];
-    size_t bytes;
     char *begin;
 
-    assert_non_null(file);
-    bytes = fread(text, 1, sizeof text - 1, file);
-    text[bytes] = '\0';
-    assert_int_equal(fclose(file), 0);
-    assert_int_equal(unlink(path_of("words")), 0);
+    wanted_take_file("words", text, sizeof text);
     begin = strstr(text, "\n-I");
     assert_non_null(begin);
     snprintf(at, sizeof at, "%.*s", (int)strcspn(begin + 3, "\n"), begin + 3);
@@ -366,7 +350,7 @@ expect_compilers(void)
     char given[128];
     char tmp[64];
 
-    snprintf(tmp, sizeof tmp, "%s", path_of("tmp"));
+    snprintf(tmp, sizeof tmp, "%s", wanted_path("tmp"));
     for (int i = 0; i < 6; i++) {
         char only[32];
 
@@ -381,7 +365,7 @@ expect_compilers(void)
     now = (struct load){.path = "table.c", .only = "", .tmpdir = tmp};
     expect_load("profsim: no compiler: No such file or directory\n"
                 "profsim: table.c: the C compiler cannot compile it\n");
-    snprintf(given, sizeof given, "%s -pipe", path_of("bin/all"));
+    snprintf(given, sizeof given, "%s -pipe", wanted_path("bin/all"));
     now = (struct load){.path = "-table.c", .cc = given, .tmpdir = tmp};
     expect_load("is some\n");
     expect_words(tmp, "all\n-pipe", "./-table.c");
@@ -395,17 +379,17 @@ expect_failed_compilers(void)
     char text[256];
     char tmp[64];
 
-    snprintf(tmp, sizeof tmp, "%s", path_of("tmp"));
-    snprintf(given, sizeof given, "%s", path_of("bin/bad"));
+    snprintf(tmp, sizeof tmp, "%s", wanted_path("tmp"));
+    snprintf(given, sizeof given, "%s", wanted_path("bin/bad"));
     for (int i = 0; i < 2; i++) {
         write_compiler("bad", ends[i]);
         snprintf(text, sizeof text, "profsim: table.c: %s cannot compile it\n",
                  given);
         now = (struct load){.path = "table.c", .cc = given, .tmpdir = tmp};
         expect_load(text);
-        assert_int_equal(unlink(path_of("words")), 0);
+        assert_int_equal(unlink(wanted_path("words")), 0);
     }
-    snprintf(given, sizeof given, "%s", path_of("bin/all"));
+    snprintf(given, sizeof given, "%s", wanted_path("bin/all"));
     now = (struct load){
         .path = "other.c", .library = "other.so", .cc = given, .tmpdir = tmp};
     expect_load("profsim: other.c: undefined symbol: nowhere; a source is "
@@ -415,7 +399,7 @@ expect_failed_compilers(void)
     expect_load(
         "profsim: .c: invalid ELF header; a source is compiled alone: to "
         "link others, build a shared object\n");
-    assert_int_equal(unlink(path_of("words")), 0);
+    assert_int_equal(unlink(wanted_path("words")), 0);
 }
 
 /* $TMPDIR of `bytes` bytes, which is the folder tmp. */
@@ -423,7 +407,7 @@ static const char *
 long_folder(size_t bytes)
 {
     static char path[2 * PATH_MAX];
-    const char *end = path_of("tmp");
+    const char *end = wanted_path("tmp");
 
     memset(path, '/', bytes - strlen(end));
     strcpy(&path[bytes - strlen(end)], end);
@@ -439,7 +423,7 @@ expect_folders(void)
     char *none[] = {NULL};
     char given[64];
 
-    snprintf(given, sizeof given, "%s", path_of("bin/all"));
+    snprintf(given, sizeof given, "%s", wanted_path("bin/all"));
     now = (struct load){.path = "table.c", .cc = given};
     for (int i = 0; i < 2; i++) {
         expect_load("is some\n");
@@ -453,10 +437,10 @@ expect_folders(void)
     assert_true(captured_run(&said, load_one, none, -1, SECONDS));
     merge_expect_exit(&said, 1);
     merge_expect(&said, true, "profsim: /////"); /* a complaint is cut */
-    assert_int_equal(rmdir(path_of("tmp")), 0);
-    assert_int_equal(mkdir(path_of("tmp"), 0700), 0);
+    assert_int_equal(rmdir(wanted_path("tmp")), 0);
+    assert_int_equal(mkdir(wanted_path("tmp"), 0700), 0);
     captured_free(&said);
-    now.tmpdir = path_of("nowhere");
+    now.tmpdir = wanted_path("nowhere");
     snprintf(text, sizeof text, "profsim: %s/profsim-subject-", now.tmpdir);
     assert_true(captured_run(&said, load_one, none, -1, SECONDS));
     merge_expect_exit(&said, 1);
@@ -473,9 +457,9 @@ merge_subject_loads(void)
                                         "table.so", "other.c", "other.so"};
 
     assert_non_null(realpath(".", root));
-    assert_int_equal(mkdir(path_of("bin"), 0700), 0);
-    assert_int_equal(mkdir(path_of("only"), 0700), 0);
-    assert_int_equal(mkdir(path_of("tmp"), 0700), 0);
+    assert_int_equal(mkdir(wanted_path("bin"), 0700), 0);
+    assert_int_equal(mkdir(wanted_path("only"), 0700), 0);
+    assert_int_equal(mkdir(wanted_path("tmp"), 0700), 0);
     make_libraries();
     write_compiler("all", "");
     expect_tables();
@@ -484,5 +468,5 @@ merge_subject_loads(void)
     expect_failed_compilers();
     expect_folders();
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
-        assert_int_equal(remove(path_of(files[i])), 0);
+        assert_int_equal(remove(wanted_path(files[i])), 0);
 }

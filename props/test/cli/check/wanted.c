@@ -47,6 +47,17 @@ wanted_path(const char *name)
 }
 
 void
+wanted_take_file(const char *name, char *text, size_t room)
+{
+    FILE *file = fopen(wanted_path(name), "r");
+
+    assert_non_null(file);
+    text[fread(text, 1, room - 1, file)] = '\0';
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(unlink(wanted_path(name)), 0);
+}
+
+void
 wanted_member(const char *name, const char *format, ...)
 {
     va_list values;
@@ -138,16 +149,10 @@ static void
 expect_report(void)
 {
     static char text[TEXT_BYTES];
-    FILE *file = fopen(wanted_path("a.json"), "r");
-    size_t bytes;
     char *begin;
     char *end;
 
-    assert_non_null(file);
-    bytes = fread(text, 1, sizeof text - 1, file);
-    text[bytes] = '\0';
-    assert_int_equal(fclose(file), 0);
-    assert_int_equal(unlink(wanted_path("a.json")), 0);
+    wanted_take_file("a.json", text, sizeof text);
     begin = strstr(text, "\"results\": [");
     assert_non_null(begin);
     begin += strlen("\"results\": [");

@@ -21,6 +21,10 @@ void wanted_end(void);
 /* returns: the path of a file in the folder; eight are kept */
 const char *wanted_path(const char *name);
 
+/* Read a file of the folder as text, as much as there is room for, and remove
+ * it. */
+void wanted_take_file(const char *name, char *text, size_t room);
+
 /*
  * One result of the report: first what each has, then its members in the order
  * of the report, then its counts ("" or "\"a\": 1"), then its replay.
