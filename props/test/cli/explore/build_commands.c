@@ -49,6 +49,23 @@ struct object {
     char names[64 * 8];
 };
 
+void
+build_object_head(Elf64_Ehdr *head, Elf64_Off sections, uint16_t count)
+{
+    *head = (Elf64_Ehdr){
+        .e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB,
+                    EV_CURRENT},
+        .e_type = ET_REL,
+        .e_machine = EM_X86_64,
+        .e_version = EV_CURRENT,
+        .e_ehsize = sizeof *head,
+        .e_shoff = sections,
+        .e_shentsize = sizeof(Elf64_Shdr),
+        .e_shnum = count,
+        .e_shstrndx = (uint16_t)(count - 1),
+    };
+}
+
 /* Write an object with global symbols f0, f1 ... of the numbers in two lists,
  * which end in -1. */
 static void
@@ -59,18 +76,7 @@ write_object(const char *name, const int *needed, const int *had)
     size_t bytes = 1;
 
     memset(&o, 0, sizeof o);
-    memcpy(o.head.e_ident, ELFMAG, SELFMAG);
-    o.head.e_ident[EI_CLASS] = ELFCLASS64;
-    o.head.e_ident[EI_DATA] = ELFDATA2LSB;
-    o.head.e_ident[EI_VERSION] = EV_CURRENT;
-    o.head.e_type = ET_REL;
-    o.head.e_machine = EM_X86_64;
-    o.head.e_version = EV_CURRENT;
-    o.head.e_ehsize = sizeof o.head;
-    o.head.e_shoff = offsetof(struct object, sections);
-    o.head.e_shentsize = sizeof o.sections[0];
-    o.head.e_shnum = 3;
-    o.head.e_shstrndx = 2;
+    build_object_head(&o.head, offsetof(struct object, sections), 3);
     for (int i = 0; i < 2; i++) {
         for (const int *list = i == 0 ? needed : had; *list >= 0; list++) {
             o.symbols[count++] =

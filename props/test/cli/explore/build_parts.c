@@ -18,6 +18,7 @@
 #include "build_program.h"
 #include "captured.h"
 #include "drawn.h"
+#include "explore/build_commands.h"
 #include "foreign.h"
 #include "unit_test.h"
 
@@ -229,18 +230,7 @@ put_object(const char *file, const char *const *names, int binding, int section)
     size_t count = 1;
 
     memset(&latest, 0, sizeof latest);
-    memcpy(latest.head.e_ident, ELFMAG, SELFMAG);
-    latest.head.e_ident[EI_CLASS] = ELFCLASS64;
-    latest.head.e_ident[EI_DATA] = ELFDATA2LSB;
-    latest.head.e_ident[EI_VERSION] = EV_CURRENT;
-    latest.head.e_machine = EM_X86_64;
-    latest.head.e_version = EV_CURRENT;
-    latest.head.e_type = ET_REL;
-    latest.head.e_shoff = offsetof(struct object, sections);
-    latest.head.e_ehsize = sizeof latest.head;
-    latest.head.e_shentsize = sizeof latest.sections[0];
-    latest.head.e_shstrndx = 3;
-    latest.head.e_shnum = 4;
+    build_object_head(&latest.head, offsetof(struct object, sections), 4);
     for (; *names != NULL; names++) {
         latest.symbols[count++] = (Elf64_Sym){
             .st_name = (Elf64_Word)bytes,
