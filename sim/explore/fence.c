@@ -38,14 +38,15 @@ barrier_arrive(uint32_t i)
     struct engine *e = &sim_engine;
     struct thread *t = &e->threads[i];
 
-    if (i != e->current && !t->is_told) {
-        t->untold = t->causal;
-        sim_clock_join(&t->untold, &t->now);
-        t->is_told = true;
-    }
-    /* An event of the other thread: it covers the plain accesses before. */
-    if (i != e->current)
+    if (i != e->current) {
+        if (!t->is_told) {
+            t->untold = t->causal;
+            sim_clock_join(&t->untold, &t->now);
+            t->is_told = true;
+        }
+        /* An event of that thread: it covers the plain accesses before. */
         t->now.at[i]++;
+    }
     sim_clock_join(&t->now, &t->pending);
 }
 

@@ -12,38 +12,20 @@
 
 #include "need.h"
 
+/* The processors that this runs on are little-endian. */
 static uint64_t
 memory_read(uintptr_t address, uint32_t bytes)
 {
-    switch (bytes) {
-    case 1:
-        return *(const uint8_t *)address;
-    case 2:
-        return *(const uint16_t *)address;
-    case 4:
-        return *(const uint32_t *)address;
-    default:
-        return *(const uint64_t *)address;
-    }
+    uint64_t value = 0;
+
+    memcpy(&value, (const void *)address, bytes);
+    return value;
 }
 
 void
 sim_location_write(uintptr_t address, uint32_t bytes, uint64_t value)
 {
-    switch (bytes) {
-    case 1:
-        *(uint8_t *)address = (uint8_t)value;
-        break;
-    case 2:
-        *(uint16_t *)address = (uint16_t)value;
-        break;
-    case 4:
-        *(uint32_t *)address = (uint32_t)value;
-        break;
-    default:
-        *(uint64_t *)address = value;
-        break;
-    }
+    memcpy((void *)address, &value, bytes);
 }
 
 /*
@@ -109,9 +91,9 @@ find(const struct word *word, uint8_t mask)
     return NULL;
 }
 
-/* Add a location, or find a known one, with all checks of the access. */
-static __attribute__((noinline)) struct location *
-location_apart(uintptr_t address, uint32_t bytes, bool write, uintptr_t site)
+/* The location of an atomic access: a new one, or that of earlier accesses. */
+struct location *
+sim_location_of(uintptr_t address, uint32_t bytes, bool write, uintptr_t site)
 {
     const uint32_t offset = (uint32_t)(address & 7);
     const uint8_t mask = (uint8_t)(((1U << bytes) - 1) << offset);
@@ -131,24 +113,5 @@ location_apart(uintptr_t address, uint32_t bytes, bool write, uintptr_t site)
         l->reloaded = false;
         l->stores[0].value = memory_read(address, bytes);
     }
-    return l;
-}
-
-/* The location of an atomic access: a new one, or that of earlier accesses. */
-struct location *
-sim_location_of(uintptr_t address, uint32_t bytes, bool write, uintptr_t site)
-{
-    const uint32_t offset = (uint32_t)(address & 7);
-    const uint8_t mask = (uint8_t)(((1U << bytes) - 1) << offset);
-    const struct word *word = sim_memory_slot(address - offset);
-    struct location *l;
-
-    if (word->run != sim_engine.run_number ||
-        word->address != address - offset || word->cells != 0 ||
-        (address & (bytes - 1)) != 0 || sim_heap_has(address))
-        return location_apart(address, bytes, write, site);
-    l = find(word, mask);
-    if (l == NULL || l->reloaded)
-        return location_apart(address, bytes, write, site);
     return l;
 }

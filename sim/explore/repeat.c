@@ -9,10 +9,7 @@
  */
 #include "engine.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-#include "need.h"
 
 enum { LOG_MAX = 1 << 16 };
 
@@ -22,7 +19,7 @@ struct access {
 };
 
 static struct {
-    struct access *list;
+    struct access list[LOG_MAX];
     uint32_t count;
     uint32_t at;
     bool comparing;
@@ -32,20 +29,15 @@ static struct {
     struct access found; /* where it differs */
 } repeat;
 
-static uint32_t *values;
-static struct sim_choice *choice_list;
-
 enum { CHOICES_MAX = 1 << 16 };
+
+static uint32_t values[CHOICES_MAX];
+static struct sim_choice choice_list[CHOICES_MAX];
 
 /* Decide whether this run is run twice. */
 void
 sim_repeat_begin(uint64_t run)
 {
-    if (repeat.list == NULL) {
-        repeat.list = sim_need(malloc(LOG_MAX * sizeof *repeat.list));
-        values = sim_need(malloc(CHOICES_MAX * sizeof *values));
-        choice_list = sim_need(malloc(CHOICES_MAX * sizeof *choice_list));
-    }
     sim_engine.logged = run == 0 || sim_mix64(run) % 100 == 0 || repeat.owed;
     repeat.count = 0;
     repeat.comparing = false;

@@ -22,20 +22,21 @@
  *
  * Steps of program order may also lead to an operation that is no access: on a
  * lock, say, or the creation of a thread. So these are on the list, too.
+ *
+ * Where f happens before f', no edge is added for that alone. Another one leads
+ * there, too: by program order, if the next operation of f's thread happens
+ * before f'; by eco, if a store behind f is read before f'.
  */
 #include "engine.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "need.h"
 
-enum { ACCESSES_MAX = 1 << 15, NODES_MAX = 128, NODE_WORDS = NODES_MAX / 64 };
+enum { ACCESSES_MAX = 1 << 15, NODES_MAX = 128 };
 
-/* A set of nodes: seq_cst accesses and fences. */
-struct nodes {
-    uint64_t bits[NODE_WORDS];
-};
+/* A set of nodes (seq_cst accesses and fences), a bit each. */
+__extension__ typedef unsigned __int128 node_set;
 
 /* Positions in modification order: store i of its place stands at 2 i. */
 struct access {
@@ -48,44 +49,27 @@ struct access {
     bool reads;
     bool writes;
     bool seq_cst;
-    bool is_mark;
     int64_t read_at; /* while checking: position of the store read */
     int64_t write_at;
-    struct nodes left;  /* nodes that lead here by happens-before, and itself */
-    struct nodes right; /* nodes that this leads to so */
+    node_set left;  /* nodes that lead here by happens-before, and itself */
+    node_set right; /* nodes that this leads to so */
 };
 
 static struct access *list;
 static uint32_t nodes[NODES_MAX];
-static struct nodes edges[NODES_MAX];
+static node_set edges[NODES_MAX];
+static const struct location marks; /* of all marks */
 
-static inline bool
-has(const struct nodes *set, uint32_t node)
+static inline node_set
+only(uint32_t node)
 {
-    return (set->bits[node / 64] >> (node % 64) & 1) != 0;
-}
-
-static inline void
-add(struct nodes *set, uint32_t node)
-{
-    set->bits[node / 64] |= UINT64_C(1) << (node % 64);
-}
-
-static inline void
-join(struct nodes *into, const struct nodes *from)
-{
-    for (uint32_t i = 0; i < NODE_WORDS; i++)
-        into->bits[i] |= from->bits[i];
+    return (node_set)1 << node;
 }
 
 static inline bool
-is_empty(const struct nodes *set)
+has(node_set set, uint32_t node)
 {
-    uint64_t all = 0;
-
-    for (uint32_t i = 0; i < NODE_WORDS; i++)
-        all |= set->bits[i];
-    return all == 0;
+    return (set & only(node)) != 0;
 }
 
 /* ---- The accesses of the run ---- */
@@ -110,23 +94,24 @@ access_new(uint32_t thread, const struct location *location, bool seq_cst,
 {
     struct engine *e = &sim_engine;
     const struct thread *t = &e->threads[thread];
-    struct access *a;
+    struct access *a = &list[e->accesses_count];
 
     if (seq_cst)
-        (*(location != NULL ? &e->seq_cst_accesses : &e->seq_cst_fences))++;
+        (*(location == NULL     ? &e->seq_cst_fences
+           : location == &marks ? &e->seq_cst_marks
+                                : &e->seq_cst_accesses))++;
     if (e->accesses_count == ACCESSES_MAX ||
-        (seq_cst &&
-         e->seq_cst_accesses + e->seq_cst_fences + e->seq_cst_marks >=
-             NODES_MAX))
+        e->seq_cst_accesses + e->seq_cst_fences + e->seq_cst_marks >= NODES_MAX)
         sim_engine_refuse(SIM_FAIL_LIMIT, site, 0,
                           "the run has too many seq_cst operations");
-    a = &list[e->accesses_count++];
+    e->accesses_count++;
     a->location = location;
     a->now = t->now;
     a->thread = thread;
     a->stamp = t->now.at[thread];
+    a->reads = false;
+    a->writes = false;
     a->seq_cst = seq_cst;
-    a->is_mark = false;
     return a;
 }
 
@@ -137,19 +122,18 @@ sim_seq_cst_access(const struct location *location, const struct store *from,
 {
     struct access *a = access_new(sim_engine.current, location, seq_cst, site);
 
-    a->reads = from != NULL;
     a->writes = writes;
-    a->from_thread = from != NULL ? from->thread : 0;
-    a->from_stamp = from != NULL ? from->stamp : 0;
+    if (from == NULL)
+        return;
+    a->reads = true;
+    a->from_thread = from->thread;
+    a->from_stamp = from->stamp;
 }
 
 void
 sim_seq_cst_fence(uintptr_t site)
 {
-    struct access *a = access_new(sim_engine.current, NULL, true, site);
-
-    a->reads = false;
-    a->writes = false;
+    access_new(sim_engine.current, NULL, true, site);
 }
 
 /* An operation that is no access has told others what the thread knows, or has
@@ -158,14 +142,10 @@ static struct access *
 sync_new(uint32_t thread)
 {
     struct engine *e = &sim_engine;
-    struct access *a;
 
     if (e->seq_cst_accesses + e->seq_cst_fences == 0)
         return NULL;
-    a = access_new(thread, NULL, false, e->threads[thread].last_site);
-    a->reads = false;
-    a->writes = false;
-    return a;
+    return access_new(thread, NULL, false, e->threads[thread].last_site);
 }
 
 void
@@ -187,13 +167,8 @@ sim_seq_cst_begin_thread(uint32_t thread)
 void
 sim_seq_cst_mark(uint64_t number, uintptr_t site)
 {
-    static const struct location marks;
     struct access *a = access_new(sim_engine.current, &marks, true, site);
 
-    sim_engine.seq_cst_accesses--; /* marks alone need no check */
-    sim_engine.seq_cst_marks++;
-    a->is_mark = true;
-    a->reads = false;
     a->writes = true;
     a->write_at = (int64_t)number;
 }
@@ -231,13 +206,12 @@ eco(const struct access *a, const struct access *b)
 
 /* The latest access before b in its thread, to another place; or NULL. */
 static const struct access *
-other_before(uint32_t count, const struct access *b)
+other_before(const struct access *b)
 {
     for (const struct access *a = b; a-- > list;) {
         if (a->thread == b->thread && !same_place(a, b))
             return a;
     }
-    (void)count;
     return NULL;
 }
 
@@ -262,7 +236,7 @@ scb(uint32_t count, const struct access *a, const struct access *b)
     if (same_place(a, b) && (happens_before(a, b) || overtakes(a, b)))
         return true;
     after = other_after(count, a);
-    before = other_before(count, b);
+    before = other_before(b);
     return after != NULL && before != NULL && happens_before(after, before);
 }
 
@@ -284,92 +258,68 @@ collect_nodes(uint32_t count)
     uint32_t found = 0;
 
     for (uint32_t i = 0; i < count; i++) {
-        struct access *a = &list[i];
-
-        memset(&a->left, 0, sizeof a->left);
-        memset(&a->right, 0, sizeof a->right);
-        if (a->seq_cst) {
-            nodes[found] = i;
-            memset(&edges[found], 0, sizeof edges[found]);
-            add(&a->left, found);
-            add(&a->right, found);
-            found++;
+        list[i].left = list[i].right = 0;
+        if (list[i].seq_cst) {
+            list[i].left = list[i].right = only(found);
+            edges[found] = 0;
+            nodes[found++] = i;
         }
     }
     return found;
 }
 
-/* A fence leads to what happens after it, and the other way round. */
-static void
+/*
+ * A fence leads to what happens after it, and the other way round.
+ *
+ * returns: the fences
+ */
+static node_set
 spread_fences(uint32_t count, uint32_t nodes_count)
 {
+    node_set fences = 0;
+
     for (uint32_t n = 0; n < nodes_count; n++) {
         const struct access *f = &list[nodes[n]];
 
         if (f->location != NULL)
             continue;
+        fences |= only(n);
         for (uint32_t i = 0; i < count; i++) {
             if (happens_before(f, &list[i]))
-                add(&list[i].left, n);
+                list[i].left |= only(n);
             if (happens_before(&list[i], f))
-                add(&list[i].right, n);
+                list[i].right |= only(n);
         }
-    }
-}
-
-static void
-connect(const struct nodes *from, const struct nodes *to, uint32_t nodes_count)
-{
-    for (uint32_t n = 0; n < nodes_count; n++) {
-        if (has(from, n))
-            join(&edges[n], to);
-    }
-}
-
-/* Only the fences of a set. */
-static struct nodes
-fences_of(const struct nodes *set, uint32_t nodes_count)
-{
-    struct nodes fences = {{0}};
-
-    for (uint32_t n = 0; n < nodes_count; n++) {
-        if (has(set, n) && list[nodes[n]].location == NULL)
-            add(&fences, n);
     }
     return fences;
 }
 
 static void
-build_edges(uint32_t count, uint32_t nodes_count)
+connect(node_set from, node_set to, uint32_t nodes_count)
+{
+    for (uint32_t n = 0; n < nodes_count; n++) {
+        if (has(from, n))
+            edges[n] |= to;
+    }
+}
+
+static void
+build_edges(uint32_t count, uint32_t nodes_count, node_set fences)
 {
     for (uint32_t i = 0; i < count; i++) {
         const struct access *a = &list[i];
-        struct nodes fences;
 
-        if (is_empty(&a->left))
+        if (a->left == 0)
             continue;
-        fences = fences_of(&a->left, nodes_count);
         for (uint32_t j = 0; j < count; j++) {
             const struct access *b = &list[j];
 
-            if (i == j || is_empty(&b->right))
+            if (i == j || b->right == 0)
                 continue;
             if (scb(count, a, b))
-                connect(&a->left, &b->right, nodes_count);
-            if (same_place(a, b) && eco(a, b)) {
-                const struct nodes ends = fences_of(&b->right, nodes_count);
-
-                connect(&fences, &ends, nodes_count);
-            }
-        }
-        if (a->location == NULL) { /* fences by happens-before alone */
-            struct nodes ends = fences_of(&a->right, nodes_count);
-
-            for (uint32_t n = 0; n < nodes_count; n++) {
-                if (nodes[n] == i)
-                    ends.bits[n / 64] &= ~(UINT64_C(1) << (n % 64));
-            }
-            connect(&a->left, &ends, nodes_count);
+                connect(a->left, b->right, nodes_count);
+            if (same_place(a, b) && eco(a, b))
+                connect(a->left & fences, b->right & fences, nodes_count);
         }
     }
 }
@@ -379,12 +329,12 @@ has_cycle(uint32_t nodes_count)
 {
     for (uint32_t k = 0; k < nodes_count; k++) {
         for (uint32_t i = 0; i < nodes_count; i++) {
-            if (has(&edges[i], k))
-                join(&edges[i], &edges[k]);
+            if (has(edges[i], k))
+                edges[i] |= edges[k];
         }
     }
     for (uint32_t i = 0; i < nodes_count; i++) {
-        if (has(&edges[i], i))
+        if (has(edges[i], i))
             return true;
     }
     return false;
@@ -425,13 +375,12 @@ sim_seq_cst_allows(const struct location *l, uint32_t from, uint32_t position,
         if (a->reads)
             a->read_at =
                 position_of(a->location, a->from_thread, a->from_stamp);
-        if (a->writes && !a->is_mark)
+        if (a->writes && a->location != &marks)
             a->write_at = position_of(a->location, a->thread, a->stamp);
     }
     new->read_at = 2 * (int64_t)from;
     new->write_at = 2 * (int64_t)position - 1;
     nodes_count = collect_nodes(count);
-    spread_fences(count, nodes_count);
-    build_edges(count, nodes_count);
+    build_edges(count, nodes_count, spread_fences(count, nodes_count));
     return !has_cycle(nodes_count);
 }
