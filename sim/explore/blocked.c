@@ -11,16 +11,26 @@ enum { UNROLL_DEFAULT = 1, LEFT_MAX = 4 };
 
 /* ---- In a loop ---- */
 
+/*
+ * The store that gave the location the value of store `index`. A
+ * read-modify-write that stores the value it has read changes nothing: a thread
+ * that waits at the location has nothing new to read.
+ */
 const struct store *
-sim_wait_newest(const struct location *l)
+sim_wait_origin(const struct location *l, uint32_t index)
 {
-    return &l->stores[l->stores_count - 1];
+    while (index > 0 && l->stores[index].is_rmw &&
+           l->stores[index].value == l->stores[index - 1].value)
+        index--;
+    return &l->stores[index];
 }
 
+/* Has the location changed since the read? */
 bool
 sim_wait_is_new(const struct round_read *read)
 {
-    const struct store *s = sim_wait_newest(read->location);
+    const struct location *l = read->location;
+    const struct store *s = sim_wait_origin(l, l->stores_count - 1);
 
     return s->thread != read->thread || s->stamp != read->stamp;
 }

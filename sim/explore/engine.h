@@ -406,14 +406,13 @@ void sim_turn_forget_told(void);
 void sim_atomic_fence(int order, uintptr_t site);
 
 /* wait.c */
-void sim_wait_note(struct location *location, const struct store *store,
-                   uintptr_t site);
+void sim_wait_note(struct location *location, uint32_t index, uintptr_t site);
 bool sim_wait_probe(struct location *location, uint64_t *value, uintptr_t site);
 void sim_wait_before_write(struct location *location, uintptr_t site);
 void sim_wait_wrote(void);
 void sim_wait_leave(void);
-/* blocked.c: is the last store a different one from that read? */
-const struct store *sim_wait_newest(const struct location *l);
+/* blocked.c */
+const struct store *sim_wait_origin(const struct location *l, uint32_t index);
 bool sim_wait_is_new(const struct round_read *read);
 uint32_t sim_wait_unroll(void); /* rounds to explore like any code */
 const struct round_read *sim_wait_change(uint32_t thread);

@@ -156,7 +156,7 @@ read_event(struct location *l, uint32_t index, enum sim_op op, int order,
                        &s->causal);
     sim_seq_cst_access(l, s, false, seq_cst, site);
     sim_repeat_note(site, value ^ (uint64_t)op << 56);
-    sim_wait_note(l, s, site);
+    sim_wait_note(l, index, site);
     return value;
 }
 
@@ -190,7 +190,7 @@ rmw_event(struct location *l, uint32_t from, enum sim_op op, uint64_t value,
                        site);
     write_store(l, from + 1, value, order, &carried, site);
     if (silent) /* a lock that is taken may be taken once more */
-        sim_wait_note(l, &l->stores[from + 1], site);
+        sim_wait_note(l, from + 1, site);
     else
         sim_wait_wrote();
 }

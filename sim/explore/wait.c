@@ -145,10 +145,11 @@ done_by(const struct thread *t)
     return t->now.at[sim_engine.current] + t->plain_count;
 }
 
+/* in: index, of the store that was read */
 void
-sim_wait_note(struct location *location, const struct store *store,
-              uintptr_t site)
+sim_wait_note(struct location *location, uint32_t index, uintptr_t site)
 {
+    const struct store *store = sim_wait_origin(location, index);
     struct round *r = &sim_self()->round;
 
     if (r->count == ROUND_READS_MAX)
@@ -254,8 +255,10 @@ learn_futile(const struct round *r)
 /* The probe reads a newer value than the round. returns: false if the probe has
  * ended */
 static bool
-probe_newest(struct round_read *read, const struct store *newest)
+probe_newest(struct round_read *read)
 {
+    const struct location *l = read->location;
+    const struct store *newest = sim_wait_origin(l, l->stores_count - 1);
     struct engine *e = &sim_engine;
 
     if (e->last_round) {
@@ -283,7 +286,6 @@ bool
 sim_wait_probe(struct location *location, uint64_t *value, uintptr_t site)
 {
     struct round *r = &sim_self()->round;
-    const struct store *newest = sim_wait_newest(location);
 
     if (!r->bracketed && !begin_round(r, site, location)) {
         sim_wait_leave();
@@ -291,17 +293,16 @@ sim_wait_probe(struct location *location, uint64_t *value, uintptr_t site)
     }
     if (sim_engine.last_round && !is_expected(r, site, location)) {
         r->count = r->at; /* a later loop begins: its round counts now */
-        sim_wait_note(location, newest, site);
+        sim_wait_note(location, location->stores_count - 1, site);
         r->at = r->count - 1;
     } else if (!is_expected(r, site, location)) {
         sim_wait_leave();
         return false;
     }
-    if (sim_wait_is_new(&r->reads[r->at]) &&
-        !probe_newest(&r->reads[r->at], newest))
+    if (sim_wait_is_new(&r->reads[r->at]) && !probe_newest(&r->reads[r->at]))
         return false;
     r->at++;
-    *value = newest->value;
+    *value = location->stores[location->stores_count - 1].value;
     return true;
 }
 
@@ -314,7 +315,7 @@ sim_wait_before_write(struct location *location, uintptr_t site)
     if (!r->bracketed && !begin_round(r, site, location))
         return;
     if (is_expected(r, site, location) && sim_wait_is_new(&r->reads[r->at]))
-        probe_newest(&r->reads[r->at], sim_wait_newest(location));
+        probe_newest(&r->reads[r->at]);
 }
 
 /* ---- The end of a round ---- */

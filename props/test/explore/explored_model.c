@@ -328,44 +328,9 @@ all_are_shown(uint32_t number)
     }
 }
 
-/* Does a thread other than t wait for the place in a loop? */
-static bool
-others_wait(uint32_t t, uint32_t location)
-{
-    for (uint32_t other = 0; other < program.threads; other++) {
-        for (uint32_t i = 0; i < program.length && other != t; i++) {
-            const struct props_rc11_step *s = &program.steps[other][i];
-
-            if (s->loop != 0 && s->op != PROPS_RC11_FENCE &&
-                (s->location == location ||
-                 (s->loop == 2 && s[-1].op != PROPS_RC11_FENCE &&
-                  s[-1].location == location)))
-                return true;
-        }
-    }
-    return false;
-}
-
-/* A known limit of the explorer (docs/exploring.md): nobody else waits for a
- * place at which a thread spins by an exchange. */
-static void
-keep_spins_apart(void)
-{
-    for (uint32_t t = 0; t < program.threads; t++) {
-        for (uint32_t i = 0; i < program.length; i++) {
-            struct props_rc11_step *s = &program.steps[t][i];
-
-            if (s->op == PROPS_RC11_EXCHANGE && others_wait(t, s->location))
-                s->loop = 0;
-        }
-    }
-}
-
 void
 draw_loops(struct sim_rng *rng)
 {
-    const uint32_t spins = sim_rng_below(rng, program.threads);
-
     counts = sim_rng_below(rng, 50) == 0; /* takes 4096 rounds */
     for (uint32_t t = 0; t < program.threads; t++) {
         for (uint32_t i = 0; i < program.length; i++) {
@@ -377,7 +342,6 @@ draw_loops(struct sim_rng *rng)
                                s[-1].location != s->location));
 
             if (s->op == PROPS_RC11_STORE || s->op == PROPS_RC11_FENCE ||
-                (s->op == PROPS_RC11_EXCHANGE && spins != t) ||
                 sim_rng_below(rng, 2) == 0)
                 continue;
             s->loop = two ? 1 + sim_rng_below(rng, 2) : 1;
@@ -385,5 +349,4 @@ draw_loops(struct sim_rng *rng)
                 s->value = 1 + sim_rng_below(rng, 2);
         }
     }
-    keep_spins_apart();
 }
