@@ -418,7 +418,7 @@ uint32_t sim_wait_unroll(void); /* rounds to explore like any code */
 const struct round_read *sim_wait_change(uint32_t thread);
 uint32_t sim_wait_last_round(void);
 uint64_t sim_wait_state(void);
-void sim_wait_hashes(uintptr_t from);
+uint64_t sim_wait_stack(uintptr_t from, uint64_t hash);
 void sim_wait_enter(uintptr_t site);
 void sim_wait_round(uintptr_t site);
 

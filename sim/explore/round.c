@@ -37,17 +37,6 @@ sim_round_look(void)
     t->object_looks++;
 }
 
-static uint64_t
-hash_of(uintptr_t begin, uintptr_t end, uint64_t hash)
-{
-    for (uintptr_t at = begin; at < end; at += 8) {
-        hash ^= *(const uint64_t *)at;
-        hash *= 0x9e3779b97f4a7c15U;
-        hash ^= hash >> 29;
-    }
-    return hash;
-}
-
 static struct thread_state
 state_now(uint64_t hash, uint32_t first)
 {
@@ -63,8 +52,7 @@ static void
 arrive(uintptr_t from, uintptr_t site)
 {
     struct thread *t = sim_self();
-    const uint64_t hash =
-        hash_of(from, (uintptr_t)t->fiber.stack + SIM_FIBER_STACK_BYTES, site);
+    const uint64_t hash = sim_wait_stack(from, site);
 
     for (uint32_t i = 0; i < t->states_count; i++) {
         const struct thread_state was = t->states[i];
@@ -104,7 +92,6 @@ sim_round_arrive(uintptr_t site)
     if (!sim_engine.active || !sim_engine.program || sim_engine.starting)
         return;
     sim_engine_settle();
-    sim_wait_hashes((uintptr_t)__builtin_frame_address(0) - SAVED_BYTES);
     arrive((uintptr_t)__builtin_frame_address(0) - SAVED_BYTES, site);
 }
 #else

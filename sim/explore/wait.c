@@ -44,13 +44,6 @@ struct sim_caller sim_caller;
 
 static uintptr_t loop_sites[256];
 static uint32_t loop_sites_count;
-static uint64_t loop_filter[64]; /* a bit per site's hash */
-
-static bool
-in_filter(uintptr_t site)
-{
-    return (loop_filter[site >> 6 & 63] >> (site & 63) & 1) != 0;
-}
 
 static bool
 is_loop_site(uintptr_t site)
@@ -63,23 +56,27 @@ is_loop_site(uintptr_t site)
 }
 
 /*
- * A state depends on the calling thread's stack from `from` on. Some words in a
- * frame are never written: padding, or a variable that is not used yet. From
- * now on they are cleared before each run, so that no state depends on what an
- * earlier run, and the explorer in it, left there. More is cleared than this
- * state needs, as the runs before a deeper one are not made again.
+ * Hash the calling thread's stack from `from` on. A state depends on it. Some
+ * words in a frame are never written: padding, or a variable that is not used
+ * yet. From now on they are cleared before each run, so that no state depends
+ * on what an earlier run, and the explorer in it, left there. More is cleared
+ * than this state needs, as the runs before a deeper one are not made again.
  */
-void
-sim_wait_hashes(uintptr_t from)
+__attribute__((no_sanitize("address"))) uint64_t
+sim_wait_stack(uintptr_t from, uint64_t hash)
 {
     struct thread *t = sim_self();
-    uintptr_t bytes = (uintptr_t)t->fiber.stack + SIM_FIBER_STACK_BYTES - from;
+    const uintptr_t end = (uintptr_t)t->fiber.stack + SIM_FIBER_STACK_BYTES;
+    uintptr_t bytes = end - from;
 
-    if (bytes <= t->stack_bytes || bytes > SIM_FIBER_STACK_BYTES)
-        return;
-    bytes = bytes < CLEARED_BYTES_MIN ? CLEARED_BYTES_MIN : bytes;
-    t->stack_bytes = (uint32_t)bytes;
-    sim_engine.grown = true;
+    if (bytes > t->stack_bytes) {
+        bytes = bytes < CLEARED_BYTES_MIN ? CLEARED_BYTES_MIN : bytes;
+        t->stack_bytes = (uint32_t)bytes;
+        sim_engine.grown = true;
+    }
+    for (uintptr_t at = from; at < end; at += 8)
+        hash = sim_hash_step(hash, *(const uint64_t *)at);
+    return hash;
 }
 
 void
@@ -89,7 +86,6 @@ sim_wait_learn(uintptr_t site)
         loop_sites_count == sizeof loop_sites / sizeof loop_sites[0])
         return;
     loop_sites[loop_sites_count++] = site;
-    loop_filter[site >> 6 & 63] |= UINT64_C(1) << (site & 63);
     sim_engine.learned = true;
 }
 
@@ -108,22 +104,15 @@ sim_wait_sites(const uintptr_t **sites)
  *
  * returns: the hash, not 0; 0 on processors other than x86-64
  */
-__attribute__((no_sanitize("address"))) uint64_t
+uint64_t
 sim_wait_state(void)
 {
 #ifdef __x86_64__
-    const struct sim_fiber *fiber = &sim_self()->fiber;
-    const uint64_t *end =
-        (const uint64_t *)(const void *)(fiber->stack + SIM_FIBER_STACK_BYTES);
-    uint64_t state = 1;
+    uint64_t state = 0;
 
-    sim_wait_hashes((uintptr_t)sim_caller.stack);
     for (uint32_t i = 0; i < 6; i++)
-        state = (state ^ sim_caller.registers[i]) * 0x9e3779b97f4a7c15U ^
-                state >> 29;
-    for (const uint64_t *word = sim_caller.stack; word < end; word++)
-        state = (state ^ *word) * 0x9e3779b97f4a7c15U ^ state >> 29;
-    return state | 1;
+        state = sim_hash_step(state, sim_caller.registers[i]);
+    return sim_wait_stack((uintptr_t)sim_caller.stack, state) | 1;
 #else
     return 0;
 #endif
@@ -133,8 +122,7 @@ sim_wait_state(void)
 void
 sim_wait_enter(uintptr_t site)
 {
-    sim_self()->entry_state =
-        in_filter(site) && is_loop_site(site) ? sim_wait_state() : 0;
+    sim_self()->entry_state = is_loop_site(site) ? sim_wait_state() : 0;
 }
 
 /* ---- What a round has read ---- */
