@@ -30,7 +30,8 @@ sim_location_write(uintptr_t address, uint32_t bytes, uint64_t value)
 
 /*
  * Resets only the fields that are read before the run writes them: zeroing
- * everything would take a tenth of a short run.
+ * everything would take a tenth of a short run. Who has seen the first store
+ * does not matter: no store goes in front of it, and it hides none.
  */
 static void
 location_reset(struct location *l, uintptr_t address, uint32_t bytes)
@@ -47,9 +48,8 @@ location_reset(struct location *l, uintptr_t address, uint32_t bytes)
     l->chain.causal = none;
     first->value = memory_read(address, bytes);
     first->thread = first->stamp = 0;
-    first->sync = first->seen = first->causal = none;
+    first->sync = first->causal = none;
     first->trace = TRACE_MAX;
-    first->is_rmw = false;
 }
 
 static struct location *

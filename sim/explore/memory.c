@@ -47,10 +47,9 @@ name_of(const struct store *s)
 static void
 hash_neighbours(const struct location *l, uint32_t index, bool add)
 {
-    if (index > 0)
-        sim_engine_hash(name_of(&l->stores[index]) | (uint64_t)EVENT_NEIGHBOURS
-                                                         << 40,
-                        name_of(&l->stores[index - 1]), add);
+    sim_engine_hash(name_of(&l->stores[index]) | (uint64_t)EVENT_NEIGHBOURS
+                                                     << 40,
+                    name_of(&l->stores[index - 1]), add);
 }
 
 static void
@@ -72,7 +71,7 @@ read_store(struct location *l, uint32_t index, int order, uintptr_t site)
     struct thread *t = sim_self();
     struct store *s = &l->stores[index];
 
-    if (s->seen.at[me] == 0 || s->seen.at[me] == STAMP_NEVER)
+    if (s->seen.at[me] == STAMP_NEVER)
         s->seen.at[me] = t->now.at[me];
     if (sim_acquires(order))
         sim_clock_join(&t->now, &s->sync);
@@ -82,7 +81,8 @@ read_store(struct location *l, uint32_t index, int order, uintptr_t site)
     l->read_site[me] = site;
 }
 
-/* Make room for a store before store `index`, or at the end. */
+/* Make room for a store before store `index`, or at the end; not before the
+ * first, which was there before all. */
 static struct store *
 store_insert(struct location *l, uint32_t index)
 {
@@ -91,12 +91,10 @@ store_insert(struct location *l, uint32_t index)
         l->stores =
             sim_need(realloc(l->stores, l->stores_room * sizeof *l->stores));
     }
-    if (index == l->stores_count++)
-        return &l->stores[index];
     memmove(&l->stores[index + 1], &l->stores[index],
-            (l->stores_count - 1 - index) * sizeof *l->stores);
+            (l->stores_count++ - index) * sizeof *l->stores);
     for (uint32_t i = 0; i < SIM_THREADS_MAX; i++)
-        l->least.at[i] += l->least.at[i] >= index && l->least.at[i] != 0;
+        l->least.at[i] += l->least.at[i] >= index;
     return &l->stores[index];
 }
 

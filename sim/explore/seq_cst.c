@@ -29,10 +29,6 @@
  */
 #include "engine.h"
 
-#include <stdlib.h>
-
-#include "need.h"
-
 enum { ACCESSES_MAX = 1 << 15, NODES_MAX = 128 };
 
 /* A set of nodes (seq_cst accesses and fences), a bit each. */
@@ -55,7 +51,7 @@ struct access {
     node_set right; /* nodes that this leads to so */
 };
 
-static struct access *list;
+static struct access list[ACCESSES_MAX + 1];
 static uint32_t nodes[NODES_MAX];
 static node_set edges[NODES_MAX];
 static const struct location marks; /* of all marks */
@@ -79,9 +75,6 @@ sim_seq_cst_begin(void)
 {
     struct engine *e = &sim_engine;
 
-    if (list == NULL) {
-        list = sim_need(malloc((ACCESSES_MAX + 1) * sizeof *list));
-    }
     e->accesses_count = 0;
     e->seq_cst_accesses = 0;
     e->seq_cst_fences = 0;
