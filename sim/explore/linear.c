@@ -10,7 +10,7 @@
  */
 #include "linear.h"
 
-#include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "explore.h"
@@ -33,7 +33,6 @@ struct frame {
 struct search {
     const struct sim_linear_model *model;
     const struct sim_operation *operations[SIM_HISTORY_MAX];
-    uint32_t count;
     uint32_t must; /* operations that returned */
     uint64_t done; /* a bit per linearized operation */
     uint32_t done_must;
@@ -44,8 +43,6 @@ struct search {
     struct frame stack[SIM_HISTORY_MAX];
     uint32_t depth;
     struct sim_visited tried;
-    uint64_t steps_max;
-    struct sim_linear_answer *answer;
 };
 
 void
@@ -102,9 +99,10 @@ entry_add(struct search *s, uint32_t operation, bool is_return, uint64_t time)
 {
     uint32_t at = ++s->entries_count;
 
-    while (at > 1 && (s->entries[at - 1].time > time ||
-                      (s->entries[at - 1].time == time &&
-                       s->entries[at - 1].is_return && !is_return))) {
+    /* The head, of time 0 and no return, ends this. */
+    while (s->entries[at - 1].time > time ||
+           (s->entries[at - 1].time == time && s->entries[at - 1].is_return &&
+            !is_return)) {
         s->entries[at] = s->entries[at - 1];
         at--;
     }
@@ -118,7 +116,7 @@ entries_link(struct search *s)
     for (uint32_t i = 0; i <= s->entries_count; i++) {
         s->entries[i].previous = i == 0 ? s->entries_count : i - 1;
         s->entries[i].next = i == s->entries_count ? 0 : i + 1;
-        if (i > 0 && s->entries[i].is_return)
+        if (s->entries[i].is_return)
             s->return_of[s->entries[i].operation] = i;
     }
 }
@@ -143,12 +141,10 @@ unlift(struct search *s, uint32_t i)
 static bool
 remember(struct search *s, uint64_t done, const uint8_t *state)
 {
-    uint64_t key[2] = {sim_mix64(done + 1), sim_mix64(done + 2)};
+    uint64_t key[2] = {done, done}; /* one half is the set, one a hash */
 
-    for (size_t i = 0; i < s->model->state_bytes; i++) {
+    for (size_t i = 0; i < s->model->state_bytes; i++)
         key[0] = sim_mix64(key[0] ^ state[i]);
-        key[1] = sim_mix64(key[1] + state[i] + i);
-    }
     return !sim_visited_insert(&s->tried, key);
 }
 
@@ -161,7 +157,6 @@ linearize(struct search *s, uint32_t call)
 
     frame->entry = call;
     memcpy(frame->state, s->state, s->model->state_bytes);
-    s->answer->steps++;
     if (!s->model->step(s->state, s->operations[operation]) ||
         !remember(s, done, s->state)) {
         memcpy(s->state, frame->state, s->model->state_bytes);
@@ -170,8 +165,6 @@ linearize(struct search *s, uint32_t call)
     s->done = done;
     s->done_must += !s->operations[operation]->pending;
     s->depth++;
-    if (s->depth > s->answer->longest)
-        s->answer->longest = s->depth;
     lift(s, call);
     if (s->return_of[operation] != 0)
         lift(s, s->return_of[operation]);
@@ -200,10 +193,6 @@ search(struct search *s)
     uint32_t at = s->entries[0].next;
 
     while (s->done_must < s->must) {
-        if (s->steps_max != 0 && s->answer->steps >= s->steps_max) {
-            s->answer->gave_up = true;
-            return false;
-        }
         if (at != 0 && !s->entries[at].is_return) {
             at = linearize(s, at) ? s->entries[0].next : s->entries[at].next;
             continue;
@@ -215,69 +204,30 @@ search(struct search *s)
     return true;
 }
 
-/* Check the operations of one key, or all of them. */
-static bool
-check_part(const struct sim_linear_model *model,
-           const struct sim_history *history, const uint64_t *key,
-           uint64_t steps_max, struct sim_linear_answer *answer)
+bool
+sim_linear_check(const struct sim_linear_model *model,
+                 const struct sim_history *history)
 {
     static struct search s;
     bool ok;
 
+    if (model->state_bytes > SIM_LINEAR_STATE_BYTES)
+        abort();
     memset(&s, 0, sizeof s);
     s.model = model;
-    s.steps_max = steps_max;
-    s.answer = answer;
     for (uint32_t i = 0; i < history->count; i++) {
         const struct sim_operation *o = &history->operations[i];
 
-        if (key != NULL && o->key != *key)
-            continue;
-        s.operations[s.count] = o;
-        entry_add(&s, s.count, false, o->call_time);
+        s.operations[i] = o;
+        entry_add(&s, i, false, o->call_time);
         if (!o->pending) {
-            entry_add(&s, s.count, true, o->return_time);
+            entry_add(&s, i, true, o->return_time);
             s.must++;
         }
-        s.count++;
     }
     entries_link(&s);
     sim_visited_init(&s.tried, UINT64_MAX);
     ok = search(&s);
     sim_visited_close(&s.tried);
     return ok;
-}
-
-static bool
-key_seen(const struct sim_history *history, uint32_t before)
-{
-    for (uint32_t i = 0; i < before; i++) {
-        if (history->operations[i].key == history->operations[before].key)
-            return true;
-    }
-    return false;
-}
-
-bool
-sim_linear_check(const struct sim_linear_model *model,
-                 const struct sim_history *history, uint64_t steps_max,
-                 struct sim_linear_answer *answer)
-{
-    assert(model->state_bytes <= SIM_LINEAR_STATE_BYTES);
-    *answer = (struct sim_linear_answer){.linearizable = true};
-    if (!model->by_key) {
-        answer->linearizable =
-            check_part(model, history, NULL, steps_max, answer);
-        return answer->linearizable;
-    }
-    for (uint32_t i = 0; i < history->count && answer->linearizable; i++) {
-        const uint64_t key = history->operations[i].key;
-
-        if (key_seen(history, i))
-            continue;
-        answer->key = key;
-        answer->linearizable =
-            check_part(model, history, &key, steps_max, answer);
-    }
-    return answer->linearizable;
 }

@@ -24,7 +24,7 @@ enum {
 struct sim_operation {
     uint32_t thread;
     uint32_t kind; /* the model's own numbering */
-    uint64_t key;  /* operations on different keys do not affect each other */
+    uint64_t key;  /* for the model */
     uint64_t argument;
     uint64_t result;
     uint64_t call_time;
@@ -46,15 +46,6 @@ struct sim_linear_model {
      * returns: false if the operation cannot have this result here
      */
     bool (*step)(void *state, const struct sim_operation *operation);
-    bool by_key; /* check the operations of each key alone */
-};
-
-struct sim_linear_answer {
-    bool linearizable;
-    bool gave_up;     /* steps_max was reached: unknown */
-    uint64_t key;     /* by_key: of the history that failed */
-    uint64_t steps;   /* calls of the model's step() */
-    uint32_t longest; /* most operations linearized at once */
 };
 
 void sim_history_init(struct sim_history *history);
@@ -67,12 +58,8 @@ uint32_t sim_history_call(struct sim_history *history, uint32_t kind,
 void sim_history_return(struct sim_history *history, uint32_t operation,
                         uint64_t result);
 
-/*
- * in:      steps_max, 0: no limit
- * returns: answer->linearizable
- */
+/* Does some order of the operations explain their results? */
 bool sim_linear_check(const struct sim_linear_model *model,
-                      const struct sim_history *history, uint64_t steps_max,
-                      struct sim_linear_answer *answer);
+                      const struct sim_history *history);
 
 #endif
