@@ -30,6 +30,8 @@ enum {
     LOCATIONS_MAX = 4096,
     CELLS_MAX = 1 << 16,
     WORDS_LOG2 = 15,
+    WORDS = 1 << WORDS_LOG2,
+    WORDS_USED_MAX = WORDS / 4 * 3,
     CANDIDATES_MAX = 512,
     ROUND_READS_MAX = 64,
     SIM_LABEL_STORE = 1 << 8, /* the question is where a store goes */
@@ -64,8 +66,7 @@ struct round_read {
 
 /* What a thread has read since its last write; see wait.c. */
 struct round {
-    struct round_read reads[ROUND_READS_MAX];
-    uint32_t count;
+    uint32_t count;  /* of `reads` */
     uint32_t at;     /* index of the probe's next read */
     uint32_t rounds; /* rounds of the probe so far */
     uint32_t looks;  /* loads of the probe so far */
@@ -75,6 +76,7 @@ struct round {
     uint32_t done;   /* events and plain accesses at its end */
     bool bracketed;  /* reads[0..count) is one round, from end to end */
     bool counts;     /* the state differs in each round */
+    struct round_read reads[ROUND_READS_MAX];
 };
 
 /* What a thread was about to do when it reached an access (round.c). */
@@ -86,7 +88,15 @@ struct thread_state {
 };
 
 struct thread {
+    /* Kept from run to run */
     struct sim_fiber fiber;
+    uint32_t stack_bytes;  /* of its stack, that states depend on (wait.c) */
+    uint32_t steps;        /* scheduling points passed in this run */
+    uint32_t steps_before; /* ... in an earlier run, for URW */
+    uint32_t priority;     /* PCT */
+    struct thread_state states[STATES_MAX]; /* round.c */
+
+    /* All 0 when a run begins, up to the reads of `round` */
     struct clock now;
     struct clock pending;   /* what an acquire fence will join in */
     struct clock release;   /* `now` at the last release fence */
@@ -118,21 +128,15 @@ struct thread {
     bool released;          /* was blocked; no change can come any more */
     struct clock causal;    /* what its events depend on, reads included */
     struct clock before;    /* `causal` before its current operation */
-    uint32_t steps;         /* scheduling points passed in this run */
     uint32_t plain_count;   /* plain accesses made in this run */
     uint8_t signals_left;
-    bool started;
     bool finished;
     bool dropped; /* waits in a loop; exhaustive search does not run it */
     bool spinning;
-    uint32_t stack_bytes; /* of its stack, that states depend on (wait.c) */
     bool probing;         /* goes round a wait loop without recording events */
     uint64_t entry_state; /* state of the code before this load; or 0 */
-    struct round round;
-    uint32_t steps_before; /* steps in an earlier run, for URW */
-    uint32_t priority;     /* PCT */
-    uintptr_t last_site;   /* of the latest event */
-    uintptr_t next_site;   /* of the event it is about to do */
+    uintptr_t last_site;  /* of the latest event */
+    uintptr_t next_site;  /* of the event it is about to do */
 
     /* Of a thread that the run has created itself (thread.c) */
     struct sim_fiber *starter;    /* continues once this thread has started */
@@ -149,11 +153,11 @@ struct thread {
     bool timed;                /* it waits for a limited time */
     bool timed_out;            /* its wait ended by time-out */
     uint8_t timeouts_left;     /* how many waits may still time out early */
-    struct thread_state states[STATES_MAX]; /* round.c */
-    uint32_t states_count;                  /* states since its last change */
-    uint32_t object_looks;                  /* operations on objects */
-    uint64_t object_own;                    /* ... that changed one */
+    uint32_t states_count;     /* states since its last change */
+    uint32_t object_looks;     /* operations on objects */
+    uint64_t object_own;       /* ... that changed one */
     uint64_t object_seen; /* changes by others when its wait loop began; or 0 */
+    struct round round;
 };
 
 struct engine {
@@ -164,24 +168,16 @@ struct engine {
     struct sim_run *run;
     struct sim_visited *visited; /* pruning; or NULL */
     uint32_t recheck_of_100;
-    bool detour; /* continues from a cut prefix, without choices */
     struct sim_rng detour_rng;
-    bool active;      /* instrumented accesses are events */
-    bool starting;    /* threads run up to their first event */
-    bool first;       /* the first scheduling question is still to be asked */
-    bool reduced;     /* see reduce.c */
-    bool irreducible; /* the run met an operation that cannot be reduced */
-    bool turns;       /* each operation has its turn among barriers */
-    bool logged;      /* the run is compared with a second one; repeat.c */
-    bool cut;         /* the run ends because of earlier runs */
-    bool learned;     /* something new, such as a wait loop: begin again */
-    bool grown;       /* states depend on more of a stack than before */
-    bool last_round;  /* no thread can run: those in loops make a last round */
-    bool freeing;     /* a free counts as a write to the block */
-    bool program;     /* a whole program: stacks are memory like any other */
+    bool active;  /* instrumented accesses are events */
+    bool reduced; /* see reduce.c */
+    bool turns;   /* each operation has its turn among barriers */
+    bool logged;  /* the run is compared with a second one; repeat.c */
+    bool learned; /* something new, such as a wait loop: begin again */
+    bool grown;   /* states depend on more of a stack than before */
+    bool program; /* a whole program: stacks are memory like any other */
     struct sim_shard shard;
     uint32_t unfinished;
-    uint32_t spinners;
     uint64_t run_number;
 
     /* Scheduling */
@@ -197,20 +193,7 @@ struct engine {
 
     /* State of the graph */
     uint64_t graph[2];
-    uint32_t accesses_count; /* see seq_cst.c */
-    uint32_t seq_cst_accesses;
-    uint32_t seq_cst_fences;
-    uint32_t seq_cst_marks;
-    uint64_t marks;
-    struct order marks_order;
-    struct order creations; /* of threads */
-    struct order barriers;  /* on all threads */
-    uint64_t object_clock;  /* changes of objects so far */
-    uint32_t locations_count;
-    uint32_t cells_count;
-    uint32_t words_used;
-    uint32_t plain_count;
-    uint32_t locks_count;
+    uint64_t object_clock; /* changes of objects so far */
     struct location *locations;
     struct cell *cells;
     struct word *words;
@@ -230,8 +213,29 @@ struct engine {
     uint32_t sites_count;
     uint32_t sites_max;
     struct trace_event *trace; /* NULL: not traced */
+    uint32_t trace_stop;       /* stop before this event, + 1; or 0: nowhere */
+
+    /* All 0 when a run begins, from here on */
+    uint32_t spinners;
+    bool detour;      /* continues from a cut prefix, without choices */
+    bool starting;    /* threads run up to their first event */
+    bool first;       /* the first scheduling question is still to be asked */
+    bool irreducible; /* the run met an operation that cannot be reduced */
+    bool cut;         /* the run ends because of earlier runs */
+    bool last_round;  /* no thread can run: those in loops make a last round */
+    bool freeing;     /* a free counts as a write to the block */
+    uint32_t accesses_count; /* see seq_cst.c */
+    uint32_t seq_cst_accesses;
+    uint32_t seq_cst_fences;
+    uint32_t seq_cst_marks;
+    uint64_t marks;
+    struct order marks_order;
+    struct order creations; /* of threads */
+    struct order barriers;  /* on all threads */
+    uint32_t locations_count, cells_count, words_used;
+    uint32_t plain_count;
+    uint32_t locks_count;
     uint32_t trace_count;
-    uint32_t trace_stop; /* stop before this event, + 1; or 0: nowhere */
 };
 
 extern struct engine sim_engine;
@@ -353,11 +357,6 @@ bool sim_atomic_cas(uintptr_t address, uint32_t bytes, uint64_t *expected,
                     uintptr_t site);
 uint64_t sim_memory_system_read(uintptr_t address, uint32_t bytes,
                                 const struct clock *told, uintptr_t site);
-
-/* location.c */
-struct location *sim_location_of(uintptr_t address, uint32_t bytes, bool write,
-                                 uintptr_t site);
-void sim_location_write(uintptr_t address, uint32_t bytes, uint64_t value);
 
 /* An access that reads. */
 struct reading {

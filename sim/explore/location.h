@@ -39,6 +39,10 @@ struct location {
     uintptr_t write_site[SIM_THREADS_MAX];
 };
 
+struct location *sim_location_of(uintptr_t address, uint32_t bytes, bool write,
+                                 uintptr_t site);
+void sim_location_write(uintptr_t address, uint32_t bytes, uint64_t value);
+
 /* ---- Plain accesses ---- */
 
 /* Bytes of one word that have always been accessed together. */

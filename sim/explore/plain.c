@@ -18,7 +18,7 @@ struct word *
 sim_memory_word_apart(uintptr_t address, uintptr_t site)
 {
     struct engine *e = &sim_engine;
-    const struct word *end = e->words + (1U << WORDS_LOG2);
+    const struct word *end = e->words + WORDS;
     struct word *word = sim_memory_slot(address);
 
     while (word->run == e->run_number) {
@@ -27,7 +27,7 @@ sim_memory_word_apart(uintptr_t address, uintptr_t site)
         if (++word == end)
             word = e->words;
     }
-    if (++e->words_used > (1U << WORDS_LOG2) / 4 * 3)
+    if (++e->words_used > WORDS_USED_MAX)
         sim_engine_refuse(SIM_FAIL_LIMIT, site, 0,
                           "the threads touch too many different words");
     *word = (struct word){.address = address, .run = e->run_number};
@@ -96,8 +96,6 @@ location_overwrite(struct location *l)
 
     l->stores[0] = (struct store){
         .thread = me, .stamp = sim_self()->now.at[me] + 1, .trace = TRACE_MAX};
-    for (uint32_t i = 0; i < SIM_THREADS_MAX; i++)
-        l->stores[0].seen.at[i] = STAMP_NEVER;
     l->stores_count = 1;
     l->reloaded = true;
     memset(&l->least, 0, sizeof l->least);
@@ -170,8 +168,7 @@ word_access(uintptr_t address, uint8_t mask, bool write, uintptr_t site)
 {
     struct word *word = sim_memory_word(address, site);
 
-    if ((word->atomic_mask & mask) != 0)
-        check_locations(word, mask, write, site);
+    check_locations(word, mask, write, site);
     for (uint32_t i = word->cells; i != 0 && mask != 0;) {
         struct cell *c = &sim_engine.cells[i - 1];
 
@@ -233,8 +230,7 @@ sim_plain_access(uintptr_t address, size_t bytes, bool write, uintptr_t site)
             return;
         sim_wait_leave();
     }
-    sim_repeat_note(site,
-                    address ^ (uint64_t)bytes << 56 ^ (uint64_t)write << 55);
+    sim_repeat_note(site, address ^ (uint64_t)bytes << 56);
     sim_engine_signal_point();
     sim_self()->plain_count++;
     while (address < end) {

@@ -33,12 +33,9 @@ prune(bool can_continue)
     struct engine *e = &sim_engine;
     uint64_t key[2] = {e->graph[0], e->graph[1]};
 
-    if (e->options.bounded) {
-        key[0] = sim_mix64(key[0] ^ e->preemptions_left ^
-                           (uint64_t)e->current << 32 ^
-                           (uint64_t)can_continue << 40);
-        key[1] += key[0];
-    }
+    if (e->options.bounded)
+        key[0] ^= sim_mix64(e->preemptions_left | (uint64_t)e->current << 32 |
+                            (uint64_t)can_continue << 40);
     if (!sim_visited_insert(e->visited, key))
         return;
     e->cut = sim_mix64(key[1]) % 100 >= e->recheck_of_100;
@@ -265,8 +262,6 @@ sim_engine_start(uint32_t i)
     e->starting = true;
     e->current = i;
     sim_fiber_switch(from, &t->fiber);
-    if (!e->active) /* failed before its first event */
-        return;
     e->starting = starting;
     e->current = starter;
     e->unfinished -= t->finished;

@@ -76,14 +76,9 @@ start_threads(void)
 {
     struct engine *e = &sim_engine;
 
-    e->starting = true;
-    for (uint32_t i = 0; i < e->kernel->threads_count; i++) {
+    /* One may fail before its first event. */
+    for (uint32_t i = 0; i < e->kernel->threads_count && e->active; i++)
         sim_engine_start(i);
-        if (!e->active) /* failed before its first event */
-            return;
-    }
-    e->starting = false;
-    e->current = 0;
 }
 
 void
@@ -92,48 +87,13 @@ sim_engine_thread_reset(uint32_t i)
     struct engine *e = &sim_engine;
     struct thread *t = &e->threads[i];
 
-    memset(&t->now, 0, sizeof t->now);
-    memset(&t->pending, 0, sizeof t->pending);
-    memset(&t->release, 0, sizeof t->release);
-    t->wants = NULL;
-    t->sleeps_on = NULL;
-    t->waits_for_chain = NULL;
-    t->blocks = false;
-    t->looks = t->orders = false;
-    t->needs = t->shuts = false;
-    t->awaits = NULL;
-    t->offers_count = 0;
-    t->released = false;
-    t->has_turn = t->is_barrier = t->is_told = false;
-    t->read_name = 0;
-    memset(&t->causal, 0, sizeof t->causal);
     t->steps_before = t->steps > t->steps_before ? t->steps : t->steps_before;
     t->steps = 0;
-    t->plain_count = 0;
-    t->finished = false;
-    t->dropped = false;
-    t->spinning = false;
-    t->probing = false;
-    t->round.count = 0;
-    t->round.left = 0;
-    t->round.real = 0;
+    memset(&t->now, 0,
+           offsetof(struct thread, round.reads) - offsetof(struct thread, now));
     t->signals_left =
         i < e->kernel->threads_count && e->kernel->threads[i].signal != NULL;
-    t->last_site = 0;
-    t->next_site = 0;
     t->starter = &e->main;
-    t->body = NULL;
-    t->joinable = false;
-    t->waits_on = NULL;
-    t->sleeps_for = NULL;
-    t->relock = NULL;
-    t->timed = false;
-    t->joins = 0;
-    t->states_count = 0;
-    t->object_looks = 0;
-    t->object_own = 0;
-    t->object_seen = 0;
-    t->timed_out = false;
     t->timeouts_left = 1;
     if (t->stack_bytes > 0)
         sim_fiber_clear(&t->fiber, t->stack_bytes);
@@ -221,7 +181,7 @@ engine_init(void)
         return;
     e->locations = sim_need(calloc(LOCATIONS_MAX, sizeof *e->locations));
     e->cells = sim_need(malloc(CELLS_MAX * sizeof *e->cells));
-    e->words = sim_need(calloc(1U << WORDS_LOG2, sizeof *e->words));
+    e->words = sim_need(calloc(WORDS, sizeof *e->words));
     for (uint32_t i = 0; i < SIM_THREADS_MAX; i++)
         sim_fiber_init(&e->threads[i].fiber);
     catch_crashes();
@@ -241,7 +201,6 @@ sim_engine_begin(const struct sim_kernel *kernel,
     e->kernel = kernel;
     e->options = *options;
     limit_silence();
-    e->threads_count = kernel->threads_count;
     e->steps_max =
         options->steps_max != 0 ? options->steps_max : STEPS_MAX_DEFAULT;
     e->visited = NULL;
@@ -258,50 +217,24 @@ run_reset(struct sim_choices *choices, struct sim_run *run)
 {
     struct engine *e = &sim_engine;
 
-    run->end = SIM_END_COMPLETE;
-    run->failure.kind = SIM_FAIL_NONE;
-    run->failure.site = 0;
-    run->failure.other_site = 0;
-    run->failure.text[0] = 0;
-    run->steps = 0;
-    run->switches = 0;
-    run->stale = 0;
-    run->bounded = false;
+    *run = (struct sim_run){.end = SIM_END_COMPLETE};
+    memset(&e->spinners, 0, sizeof *e - offsetof(struct engine, spinners));
     e->run = run;
     e->choices = choices;
     e->run_number++;
-    e->detour = false;
-    e->starting = false;
-    e->first = false;
-    e->last_round = false;
-    e->freeing = false;
     e->threads_count = e->kernel->threads_count;
     e->ready = (1U << e->threads_count) - 1;
     e->unfinished = e->threads_count;
-    e->spinners = 0;
     e->preemptions_left = e->options.preemptions_max;
     e->spurious_left = e->options.spurious_max;
-    e->graph[0] = 1;
-    e->graph[1] = 1;
+    e->graph[0] = e->graph[1] = 1; /* a set of graphs has no (0, 0) */
     sim_seq_cst_begin();
-    e->marks = 0;
-    memset(&e->marks_order, 0, sizeof e->marks_order);
-    memset(&e->creations, 0, sizeof e->creations);
-    memset(&e->barriers, 0, sizeof e->barriers);
     e->reduced = e->options.reduced;
     e->turns = e->reduced && e->kernel->barriers;
-    e->irreducible = false;
     e->shard.owned = e->shard.foreign = false;
-    e->cut = false;
     sim_reduce_begin();
     e->object_clock = 1; /* 0 in a thread: it does not look at any */
-    e->locations_count = 0;
-    e->cells_count = 0;
-    e->words_used = 0;
-    e->plain_count = 0;
-    e->locks_count = 0;
     sim_object_reset();
-    e->trace_count = 0;
     for (uint32_t i = 0; i < SIM_THREADS_MAX; i++)
         e->threads[i].finished = false; /* one may be waited for */
     for (uint32_t i = 0; i < e->threads_count; i++)

@@ -1,8 +1,8 @@
 /*
  * test_explore_faults.c -- known mistakes of Go's profiler and tracer are found
  * and shrunk; when they are corrected, the same programs pass. A run
- * records each event as its thread saw it. The tests of calls are in
- * run_calls.c.
+ * records each event as its thread saw it. The tests of calls and of data races
+ * are in run_calls.c, run_races.c and run_plain.c.
  */
 #include "engine.h"
 #include "tsan.h"
@@ -12,6 +12,7 @@
 
 #include "known_faults.h"
 #include "run_calls.h"
+#include "run_races.h"
 #include "unit_test.h"
 
 /* Explore a program that fails. out: text, the report */
@@ -374,5 +375,6 @@ TEST(an_invariant_ends_the_run_at_the_event_that_breaks_it)
 int
 main(void)
 {
-    return tests_run(NULL, NULL) + run_calls_tests();
+    return tests_run(NULL, NULL) + run_calls_tests() + run_races_tests() +
+           run_plain_tests();
 }
