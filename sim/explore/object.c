@@ -63,16 +63,6 @@ sim_object_is_new(struct object *o)
     return !was;
 }
 
-/* Threads point to objects, so objects never move. */
-void
-sim_object_forget(uintptr_t address, size_t bytes)
-{
-    for (uint32_t i = 0; i < objects_count; i++) {
-        if ((uintptr_t)objects[i].address - address < bytes)
-            objects[i].address = NULL;
-    }
-}
-
 /* ---- Waiting ---- */
 
 void

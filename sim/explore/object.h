@@ -59,9 +59,6 @@ struct object *sim_object_used(const volatile void *address, uintptr_t site);
  * memory. */
 bool sim_object_is_new(struct object *o);
 
-/* Forget the objects in a block of memory that is freed. */
-void sim_object_forget(uintptr_t address, size_t bytes);
-
 /*
  * The scheduling point before an operation. A thread with a need passes it only
  * when the object admits that need. Each operation ends with sim_object_done(),

@@ -22,7 +22,7 @@
 
 #include "explored.h"
 
-enum { FREED = 9, PATTERN = 0xbe };
+enum { WORD = 8, FREED = -1, PATTERN = 0xbe };
 
 #define ARENA_BYTES (SIM_HEAP_BYTES / SIM_THREADS_MAX)
 #define BASE        ((uintptr_t)0x200000000000)
@@ -44,11 +44,11 @@ struct arena {
     size_t last; /* offset of the newest head, + 1; or 0 */
 };
 
-static uint8_t *shadow;
+static int8_t *shadow;
 static struct arena arenas[SIM_THREADS_MAX];
 static struct arena kept; /* of arena 0, before the first run */
-static uint8_t *kept_bytes;
-static uint8_t *kept_shadow;
+static void *kept_bytes;
+static void *kept_shadow;
 static bool keeping; /* the program's own start is allocating */
 
 /* ---- Blocks ---- */
@@ -59,29 +59,37 @@ head_of(const void *block)
     return (struct head *)((uintptr_t)block - sizeof(struct head));
 }
 
-static void
-mark(uintptr_t address, size_t bytes, uint8_t value)
+static uintptr_t
+base_of(uint32_t arena)
 {
-    uint8_t *s = shadow + (address - sim_heap_base) / 8;
-
-    memset(s, value, bytes / 8);
-    if (bytes % 8 != 0)
-        s[bytes / 8] = value == FREED ? value : (uint8_t)(bytes % 8);
+    return sim_heap_base + arena * ARENA_BYTES;
 }
 
+static int8_t *
+shadow_of(uintptr_t address)
+{
+    return shadow + (address - sim_heap_base) / WORD;
+}
+
+/* Aligned to a power of 2 that is not less than `alignment`, nor than 16. The
+ * next block begins a byte later at least: a pointer to the end of this one is
+ * none to that. */
 void *
 sim_heap_take(size_t bytes, size_t alignment, uintptr_t site)
 {
     const uint32_t me = sim_program_runs() ? sim_engine.current : 0;
     struct arena *a = &arenas[me];
-    const uintptr_t base = sim_heap_base + me * ARENA_BYTES;
-    uintptr_t address;
+    const uintptr_t base = base_of(me);
+    uintptr_t address = base + a->used + sizeof(struct head);
+    size_t step = 16;
+    size_t end;
     struct head *h;
 
-    alignment = alignment < 16 ? 16 : alignment;
-    address = base + a->used + sizeof *h;
-    address = (address + alignment - 1) & ~(alignment - 1);
-    if (bytes > ARENA_BYTES || address - base > ARENA_BYTES - bytes - 64) {
+    while (step < alignment && step < ARENA_BYTES)
+        step *= 2;
+    address = (address + step - 1) & ~(step - 1);
+    if (__builtin_add_overflow(address - base, bytes, &end) ||
+        end >= ARENA_BYTES) {
         if (!sim_program_runs()) {
             errno = ENOMEM;
             return NULL;
@@ -93,17 +101,11 @@ sim_heap_take(size_t bytes, size_t alignment, uintptr_t site)
     *h = (struct head){
         .magic = MAGIC, .bytes = bytes, .site = site, .previous = a->last};
     a->last = (uintptr_t)h - base + 1;
-    a->used = (address + bytes + 16 + 15 - base) & ~(size_t)15;
+    a->used = (end / WORD + 1) * WORD;
     memset((void *)address, PATTERN, bytes);
-    mark(address, bytes, 8);
+    memset(shadow_of(address), WORD, bytes / WORD);
+    *shadow_of(address + bytes) = (int8_t)(bytes % WORD);
     return (void *)address;
-}
-
-static bool
-is_ours(const void *block)
-{
-    return sim_heap_base != 0 &&
-           (uintptr_t)block - sim_heap_base < SIM_HEAP_BYTES;
 }
 
 static _Noreturn void
@@ -118,7 +120,7 @@ static struct head *
 block_around(uintptr_t address)
 {
     const uint32_t i = (uint32_t)((address - sim_heap_base) / ARENA_BYTES);
-    const uintptr_t base = sim_heap_base + i * ARENA_BYTES;
+    const uintptr_t base = base_of(i);
 
     for (uint64_t at = arenas[i].last; at != 0;) {
         struct head *h = (struct head *)(base + at - 1);
@@ -148,7 +150,7 @@ sim_heap_give(void *block, uintptr_t site)
 
     if (block == NULL)
         return;
-    if (!is_ours(block)) {
+    if (!sim_heap_has((uintptr_t)block)) {
         if (!sim_program_runs())
             free(block);
         else if (sim_program_called(site) || is_variable((uintptr_t)block))
@@ -161,7 +163,7 @@ sim_heap_give(void *block, uintptr_t site)
         return;
     }
     if ((uintptr_t)block % 16 != 0 || h->magic != MAGIC ||
-        shadow[((uintptr_t)h - sim_heap_base) / 8] != 0)
+        *shadow_of((uintptr_t)h) != 0)
         misuse("free of something that malloc did not return", site, 0);
     if (h->freed)
         misuse("a block is freed twice", site, h->free_site);
@@ -170,8 +172,7 @@ sim_heap_give(void *block, uintptr_t site)
     sim_engine.freeing = false;
     h->freed = true;
     h->free_site = site;
-    mark((uintptr_t)block, h->bytes, FREED);
-    sim_object_forget((uintptr_t)block, h->bytes);
+    memset(shadow_of((uintptr_t)block), FREED, (h->bytes + WORD - 1) / WORD);
 }
 
 static void
@@ -179,14 +180,13 @@ check_block(uintptr_t address, size_t bytes, uintptr_t site)
 {
     const uintptr_t end = address + bytes;
 
-    for (uintptr_t at = address; at < end; at = (at | 7) + 1) {
-        const uint8_t room = shadow[(at - sim_heap_base) / 8];
-        const uintptr_t last = (at | 7) < end - 1 ? (at | 7) : end - 1;
+    for (uintptr_t word = address / WORD * WORD; word < end; word += WORD) {
+        const int8_t room = *shadow_of(word);
         const struct head *h;
 
-        if (room != FREED && (last & 7) < room)
+        if (room == WORD || (room >= 0 && end <= word + (uintptr_t)room))
             continue;
-        h = block_around(at);
+        h = block_around(word);
         if (room == FREED)
             misuse("a block is used after it was freed", site, h->free_site);
         misuse("an access beyond the end of a block", site,
@@ -199,49 +199,49 @@ check_block(uintptr_t address, size_t bytes, uintptr_t site)
 void
 sim_heap_open(void)
 {
-    const size_t shadow_bytes = SIM_HEAP_BYTES / 8;
-    void *memory;
+    uint8_t *memory =
+        sim_need(mmap((void *)BASE, 2 * SIM_HEAP_BYTES, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
 
-    keeping = true;
-    if (shadow != NULL)
-        return;
-    memory = sim_need(mmap((void *)BASE, SIM_HEAP_BYTES, PROT_READ | PROT_WRITE,
-                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
-    shadow = sim_need(mmap(NULL, shadow_bytes, PROT_READ | PROT_WRITE,
-                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+    shadow = (int8_t *)memory + SIM_HEAP_BYTES;
     sim_heap_base = (uintptr_t)memory;
     sim_heap_check_block = check_block;
+    keeping = true;
 }
 
 static void *
 copy_of(const void *bytes, size_t count)
 {
-    void *copy = sim_need(malloc(count > 0 ? count : 1));
-
-    return memcpy(copy, bytes, count);
+    return memcpy(sim_need(malloc(count)), bytes, count);
 }
 
 void
 sim_heap_keep(void)
 {
     keeping = false;
-    free(kept_bytes);
-    free(kept_shadow);
     kept = arenas[0];
     kept_bytes = copy_of((const void *)sim_heap_base, kept.used);
-    kept_shadow = copy_of(shadow, kept.used / 8);
+    kept_shadow = copy_of(shadow, kept.used / WORD);
 }
 
 void
 sim_heap_reset(void)
 {
-    for (uint32_t i = 0; i < SIM_THREADS_MAX; i++) {
-        memset(shadow + i * (ARENA_BYTES / 8), 0, arenas[i].used / 8);
-        arenas[i] = (struct arena){.used = 0};
-    }
-    memcpy((void *)sim_heap_base, kept_bytes, kept.used);
-    memcpy(shadow, kept_shadow, kept.used / 8);
+    for (uint32_t i = 0; i < SIM_THREADS_MAX; i++)
+        memset(shadow_of(base_of(i)), 0, arenas[i].used / WORD);
+    memset(arenas, 0, sizeof arenas);
     arenas[0] = kept;
+    memcpy((void *)sim_heap_base, kept_bytes, kept.used);
+    memcpy(shadow, kept_shadow, kept.used / WORD);
+}
+
+void
+sim_heap_release(void)
+{
+    sim_heap_reset();
+    free(kept_bytes);
+    free(kept_shadow);
+    keeping = true;
 }
 
 /* ---- Leaks ---- */
@@ -251,11 +251,11 @@ static bool found_more;
 static void
 scan(uintptr_t begin, uintptr_t end)
 {
-    for (uintptr_t at = (begin + 7) & ~(uintptr_t)7; at + 8 <= end; at += 8) {
+    for (uintptr_t at = begin & ~(uintptr_t)7; at + 8 <= end; at += 8) {
         const uintptr_t value = *(const uintptr_t *)at;
         struct head *h;
 
-        if (value - sim_heap_base >= SIM_HEAP_BYTES)
+        if (!sim_heap_has(value))
             continue;
         h = block_around(value);
         if (h == NULL || h->freed || h->reached ||
@@ -282,7 +282,7 @@ is_kept(const struct head *h)
 static struct head *
 walk(uint32_t arena, bool scan_reached)
 {
-    const uintptr_t base = sim_heap_base + arena * ARENA_BYTES;
+    const uintptr_t base = base_of(arena);
     struct head *lost = NULL;
 
     for (uint64_t at = arenas[arena].last; at != 0;) {
@@ -383,15 +383,16 @@ void *
 explored_calloc(size_t count, size_t bytes)
 {
     void *block;
+    size_t all;
 
     if (!in_program())
         return calloc(count, bytes);
-    if (bytes != 0 && count > SIZE_MAX / bytes) {
+    if (__builtin_mul_overflow(count, bytes, &all)) {
         *explored___errno_location() = ENOMEM;
         return NULL;
     }
-    block = sim_heap_take(count * bytes, 16, HERE);
-    return block != NULL ? memset(block, 0, count * bytes) : NULL;
+    block = sim_heap_take(all, 16, HERE);
+    return block != NULL ? memset(block, 0, all) : NULL;
 }
 
 static void *
@@ -401,8 +402,8 @@ resize(void *block, size_t bytes, uintptr_t site)
     size_t old_bytes;
 
     if (block == NULL)
-        return sim_heap_take(bytes, 16, site);
-    if (!is_ours(block)) {
+        return sim_heap_allocate(bytes, site);
+    if (!sim_heap_has((uintptr_t)block)) {
         if (!sim_program_runs()) /* a library's */
             return realloc(block, bytes);
         misuse("realloc of something that malloc did not return", site, 0);
@@ -415,8 +416,7 @@ resize(void *block, size_t bytes, uintptr_t site)
     copy = sim_heap_take(bytes, 16, site);
     if (copy == NULL)
         return NULL;
-    if (!head_of(block)->freed)
-        memcpy(copy, block, bytes < old_bytes ? bytes : old_bytes);
+    memcpy(copy, block, bytes < old_bytes ? bytes : old_bytes);
     sim_heap_give(block, site);
     return copy;
 }
@@ -424,37 +424,38 @@ resize(void *block, size_t bytes, uintptr_t site)
 void *
 explored_realloc(void *block, size_t bytes)
 {
-    if (!in_program() && !is_ours(block))
-        return realloc(block, bytes);
     return resize(block, bytes, HERE);
 }
 
 void *
 explored_reallocarray(void *block, size_t count, size_t bytes)
 {
-    if (bytes != 0 && count > SIZE_MAX / bytes) {
+    size_t all;
+
+    if (__builtin_mul_overflow(count, bytes, &all)) {
         *explored___errno_location() = ENOMEM;
         return NULL;
     }
-    if (!in_program() && !is_ours(block))
-        return realloc(block, count * bytes);
-    return resize(block, count * bytes, HERE);
+    return resize(block, all, HERE);
+}
+
+static void *
+take_aligned(size_t alignment, size_t bytes, uintptr_t site)
+{
+    return in_program() ? sim_heap_take(bytes, alignment, site)
+                        : memalign(alignment, bytes);
 }
 
 void *
 explored_memalign(size_t alignment, size_t bytes)
 {
-    if (!in_program())
-        return memalign(alignment, bytes);
-    return sim_heap_take(bytes, alignment, HERE);
+    return take_aligned(alignment, bytes, HERE);
 }
 
 void *
 explored_aligned_alloc(size_t alignment, size_t bytes)
 {
-    if (!in_program())
-        return memalign(alignment, bytes);
-    return sim_heap_take(bytes, alignment, HERE);
+    return take_aligned(alignment, bytes, HERE);
 }
 
 int
@@ -465,8 +466,7 @@ explored_posix_memalign(void **block, size_t alignment, size_t bytes)
     if (alignment == 0 || alignment % sizeof(void *) != 0 ||
         (alignment & (alignment - 1)) != 0)
         return EINVAL;
-    got = in_program() ? sim_heap_take(bytes, alignment, HERE)
-                       : memalign(alignment, bytes);
+    got = take_aligned(alignment, bytes, HERE);
     if (got == NULL)
         return ENOMEM;
     *block = got;
@@ -476,7 +476,7 @@ explored_posix_memalign(void **block, size_t alignment, size_t bytes)
 size_t
 explored_malloc_usable_size(void *block)
 {
-    if (!is_ours(block))
+    if (!sim_heap_has((uintptr_t)block))
         return malloc_usable_size(block);
     return head_of(block)->bytes;
 }

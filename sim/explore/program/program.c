@@ -36,7 +36,7 @@ static void
 run_entry(void *context, uint32_t thread)
 {
     (void)context;
-    sim_thread_resets(thread);
+    sim_thread_resets(thread, true);
     sim_program_exit(program.entry(program.context), 0);
 }
 
@@ -109,8 +109,7 @@ void
 sim_program_end(void)
 {
     sim_image_reset();
-    sim_heap_reset();
-    sim_heap_open();
+    sim_heap_release();
 }
 
 /* After libraries have started, before the program's own constructors do. */

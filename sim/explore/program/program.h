@@ -25,8 +25,9 @@ sim_program_runs(void)
 /* heap.c: an arena for each thread, so that addresses do not depend on the
  * schedule. */
 void sim_heap_open(void);
-void sim_heap_keep(void);  /* what is allocated now exists in each run */
-void sim_heap_reset(void); /* ... and nothing else */
+void sim_heap_keep(void);    /* what is allocated now exists in each run */
+void sim_heap_reset(void);   /* ... and nothing else */
+void sim_heap_release(void); /* ... nor after the runs */
 void *sim_heap_take(size_t bytes, size_t alignment, uintptr_t site);
 void *sim_heap_allocate(size_t bytes, uintptr_t site); /* as malloc() does */
 void sim_heap_give(void *block, uintptr_t site);
@@ -47,7 +48,7 @@ bool sim_image_has(uintptr_t address);
 
 /* tls.c: each thread's own copy of the thread-local variables. */
 void sim_tls_open(void);
-void sim_tls_reset(uint32_t thread);
+void sim_tls_reset(uint32_t thread, bool is_main);
 void sim_tls_each(void (*visit)(uintptr_t begin, uintptr_t end));
 
 /* errno.c; when a thread begins */
@@ -75,9 +76,9 @@ struct timespec sim_clock_after(const struct timespec *time);
 
 /* What each thread has of its own, when it begins. */
 static inline void
-sim_thread_resets(uint32_t thread)
+sim_thread_resets(uint32_t thread, bool is_main)
 {
-    sim_tls_reset(thread);
+    sim_tls_reset(thread, is_main);
     sim_clock_reset(thread);
     sim_errno_reset(thread);
 }

@@ -123,7 +123,7 @@ thread_body(void *argument)
 
     running[sim_engine.current] = r;
     r->slot = sim_engine.current;
-    sim_thread_resets(sim_engine.current);
+    sim_thread_resets(sim_engine.current, false);
     if (r->returns_int) {
         int (*const function)(void *) =
             (int (*)(void *))(void (*)(void))r->function;

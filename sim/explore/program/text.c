@@ -256,65 +256,63 @@ explored_strndup(const char *s, size_t most)
 
 /* ---- Numbers: libc sets its own errno, and the program has another ---- */
 
-static void
-tell_errno(int before)
-{
-    if (errno == 0)
-        errno = before;
-    else
-        *explored___errno_location() = errno;
-}
+#define NUMBER(type, site, call)          \
+    type number;                          \
+                                          \
+    reads_string(s, site);                \
+    errno = *explored___errno_location(); \
+    number = call;                        \
+    *explored___errno_location() = errno; \
+    return number
 
 int
 explored_atoi(const char *s)
 {
-    const int before = errno;
-    int number;
-
-    reads_string(s, HERE);
-    errno = 0;
-    number = atoi(s);
-    tell_errno(before);
-    return number;
+    NUMBER(int, HERE, atoi(s));
 }
 
 long
 explored_atol(const char *s)
 {
-    const int before = errno;
-    long number;
-
-    reads_string(s, HERE);
-    errno = 0;
-    number = atol(s);
-    tell_errno(before);
-    return number;
+    NUMBER(long, HERE, atol(s));
 }
 
-/* clang-format off */
-#define NUMBER(type, name)                                                     \
-    type explored_##name(const char *restrict s, char **restrict end,          \
-                         int base)                                             \
-    {                                                                          \
-        const int before = errno;                                              \
-        type number;                                                           \
-                                                                               \
-        reads_string(s, HERE);                                                 \
-        if (end != NULL)                                                       \
-            writes(end, sizeof *end, HERE);                                    \
-        errno = 0;                                                             \
-        number = name(s, end, base);                                           \
-        tell_errno(before);                                                          \
-        return number;                                                         \
-    }
-/* clang-format on */
+static void
+writes_end(char **end, uintptr_t site)
+{
+    if (end != NULL)
+        writes(end, sizeof *end, site);
+}
 
-NUMBER(long, strtol)
-NUMBER(unsigned long, strtoul)
-NUMBER(long long, strtoll)
-NUMBER(unsigned long long, strtoull)
+long
+explored_strtol(const char *restrict s, char **restrict end, int base)
+{
+    writes_end(end, HERE);
+    NUMBER(long, HERE, strtol(s, end, base));
+}
 
-/* ---- Sorting and searching: libc calls back into the program ---- */
+unsigned long
+explored_strtoul(const char *restrict s, char **restrict end, int base)
+{
+    writes_end(end, HERE);
+    NUMBER(unsigned long, HERE, strtoul(s, end, base));
+}
+
+long long
+explored_strtoll(const char *restrict s, char **restrict end, int base)
+{
+    writes_end(end, HERE);
+    NUMBER(long long, HERE, strtoll(s, end, base));
+}
+
+unsigned long long
+explored_strtoull(const char *restrict s, char **restrict end, int base)
+{
+    writes_end(end, HERE);
+    NUMBER(unsigned long long, HERE, strtoull(s, end, base));
+}
+
+/* ---- Sorting: libc calls back into the program ---- */
 
 /* By insertion: libc's own may allocate, and calls compare in its own order. */
 void
@@ -343,27 +341,4 @@ explored_qsort(void *base, size_t count, size_t bytes,
             }
         }
     }
-}
-
-void *
-explored_bsearch(const void *key, const void *base, size_t count, size_t bytes,
-                 int (*compare)(const void *, const void *))
-{
-    const char *at = base;
-
-    while (count > 0) {
-        const size_t half = count / 2;
-        const char *middle = at + half * bytes;
-        const int order = compare(key, middle);
-
-        if (order == 0)
-            return (void *)(uintptr_t)middle;
-        if (order > 0) {
-            at = middle + bytes;
-            count -= half + 1;
-        } else {
-            count = half;
-        }
-    }
-    return NULL;
 }

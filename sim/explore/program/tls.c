@@ -3,9 +3,10 @@
  *
  * Threads are fibers on one OS thread, so a switch must change the register
  * that points to thread-local variables (fs on x86-64). Each fiber gets a copy
- * of the OS thread's area around that address: the variables of libraries below
- * it, and glibc's control block above. The executable's own variables start as
- * they are in the file.
+ * of the OS thread's area around that address: variables below it, and glibc's
+ * control block above. In main they begin with the values that they had when
+ * the exploration began; in other threads the executable's begin as in its
+ * file.
  */
 #include "program.h"
 
@@ -19,22 +20,30 @@
 
 #ifdef SIM_FIBER_FAST
 
-/* More than glibc's struct pthread has (2304 bytes in 2.36). */
-enum { CONTROL_BYTES = 2304, ALIGNMENT = 64 };
+#include <asm/hwcap2.h>
 
-static uintptr_t lowest;       /* of the OS thread's own variables */
-static uintptr_t own;          /* fs of the OS thread */
-static uintptr_t image_offset; /* of the executable's variables, below fs */
-static size_t image_bytes;
-static uintptr_t blocks[SIM_THREADS_MAX];
-static void *first; /* what a thread starts with */
-static size_t first_bytes;
+/* glibc's struct pthread has 2304 bytes in 2.36. No variable is aligned to more
+ * than a page. */
+enum { CONTROL_BYTES = 2304, PAGE = 4096 };
+
+static uintptr_t own;                     /* fs of the OS thread */
+static uintptr_t lowest;                  /* of its variables */
+static uintptr_t blocks[SIM_THREADS_MAX]; /* fs of each fiber */
+static void *kept;                        /* the OS thread's area */
+
+/* The executable's variables. */
+static struct {
+    uintptr_t below; /* how far below fs they begin */
+    size_t bytes;
+    const void *values; /* that the first ones have in its file */
+    size_t values_bytes;
+} image;
 
 /* The vector through which libraries find their thread-local variables: a
- * count, then an entry for each library. */
+ * count, a generation, then an entry for each module that has some. */
 struct vector_entry {
     uintptr_t address;
-    uintptr_t to_free;
+    uintptr_t to_free; /* 0: they lie below fs */
 };
 
 static struct vector_entry *vectors[SIM_THREADS_MAX];
@@ -50,56 +59,62 @@ static int
 find(struct dl_phdr_info *info, size_t size, void *context)
 {
     bool *executable = context;
+    const uintptr_t data = (uintptr_t)info->dlpi_tls_data;
 
     (void)size;
-    for (int i = 0; i < info->dlpi_phnum; i++) {
+    if (data != 0 && own_vector()[1 + info->dlpi_tls_modid].to_free == 0 &&
+        data < lowest)
+        lowest = data;
+    for (int i = 0; *executable && i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *p = &info->dlpi_phdr[i];
-        const uintptr_t data = (uintptr_t)info->dlpi_tls_data;
 
-        if (p->p_type != PT_TLS || data == 0 || data > own ||
-            own - data > 1 << 20)
+        if (p->p_type != PT_TLS)
             continue;
-        if (data < lowest)
-            lowest = data;
-        if (*executable) {
-            image_offset = own - data;
-            image_bytes = p->p_memsz;
-        }
+        image.below = own - data;
+        image.bytes = p->p_memsz;
+        image.values = (const void *)(info->dlpi_addr + p->p_vaddr);
+        image.values_bytes = p->p_filesz;
     }
     *executable = false;
     return 0;
 }
 
-void
-sim_tls_open(void)
+/* Make the fibers' copies, unless nobody needs them, or fs cannot be changed.
+ */
+static void
+make_copies(void)
 {
     bool executable = true;
-    size_t room;
-
-    if (first != NULL)
-        return;
+    uintptr_t begin;
 
     __asm__("mov %%fs:0, %0" : "=r"(own));
     lowest = own;
     dl_iterate_phdr(find, &executable);
-    if ((image_bytes == 0 &&
+    if ((image.bytes == 0 &&
          dlsym(RTLD_DEFAULT, "__cxa_get_globals") == NULL) ||
-        (getauxval(AT_HWCAP2) & 2) == 0)
+        (getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE) == 0)
         return;
-    lowest &= ~(uintptr_t)(ALIGNMENT - 1);
-    first_bytes = own + CONTROL_BYTES - lowest;
-    first = sim_need(malloc(first_bytes));
-    memcpy(first, (const void *)lowest, first_bytes);
+    begin = lowest & ~(uintptr_t)(PAGE - 1);
+    kept = sim_need(malloc(own + CONTROL_BYTES - lowest));
     vector_count = own_vector()->address + 2;
-    room = (first_bytes + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
     for (uint32_t i = 0; i < SIM_THREADS_MAX; i++) {
-        uint8_t *block = sim_need(aligned_alloc(ALIGNMENT, room));
+        uint8_t *block =
+            sim_need(aligned_alloc(PAGE, own + CONTROL_BYTES - begin));
 
-        blocks[i] = (uintptr_t)block + (own - lowest);
+        blocks[i] = (uintptr_t)block + (own - begin);
         vectors[i] = sim_need(calloc(vector_count, sizeof **vectors));
         sim_engine.threads[i].fiber.tls = blocks[i];
     }
     sim_engine.main.tls = own;
+}
+
+void
+sim_tls_open(void)
+{
+    if (kept == NULL)
+        make_copies();
+    if (kept != NULL)
+        memcpy(kept, (const void *)lowest, own + CONTROL_BYTES - lowest);
 }
 
 static void
@@ -113,13 +128,17 @@ copy_vector(struct vector_entry *vector, uintptr_t fs)
 }
 
 void
-sim_tls_reset(uint32_t thread)
+sim_tls_reset(uint32_t thread, bool is_main)
 {
-    uintptr_t fs = blocks[thread];
+    const uintptr_t fs = blocks[thread];
 
     if (fs == 0)
         return;
-    memcpy((void *)(fs - (own - lowest)), first, first_bytes);
+    memcpy((void *)(fs - (own - lowest)), kept, own + CONTROL_BYTES - lowest);
+    if (!is_main) {
+        memset((void *)(fs - image.below), 0, image.bytes);
+        memcpy((void *)(fs - image.below), image.values, image.values_bytes);
+    }
     ((uintptr_t *)fs)[0] = fs; /* tcb */
     ((uintptr_t *)fs)[1] = (uintptr_t)(vectors[thread] + 1);
     ((uintptr_t *)fs)[2] = fs; /* self */
@@ -129,10 +148,10 @@ sim_tls_reset(uint32_t thread)
 void
 sim_tls_each(void (*visit)(uintptr_t begin, uintptr_t end))
 {
-    for (uint32_t i = 0; i < SIM_THREADS_MAX; i++) {
-        if (blocks[i] != 0)
-            visit(blocks[i] - image_offset,
-                  blocks[i] - image_offset + image_bytes);
+    for (uint32_t i = 0; i < sim_engine.threads_count; i++) {
+        if (blocks[i] != 0 && !sim_engine.threads[i].finished)
+            visit(blocks[i] - image.below,
+                  blocks[i] - image.below + image.bytes);
     }
 }
 
@@ -144,9 +163,10 @@ sim_tls_open(void)
 }
 
 void
-sim_tls_reset(uint32_t thread)
+sim_tls_reset(uint32_t thread, bool is_main)
 {
     (void)thread;
+    (void)is_main;
 }
 
 void
