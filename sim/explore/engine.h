@@ -174,7 +174,6 @@ struct engine {
     bool turns;   /* each operation has its turn among barriers */
     bool logged;  /* the run is compared with a second one; repeat.c */
     bool learned; /* something new, such as a wait loop: begin again */
-    bool grown;   /* states depend on more of a stack than before */
     bool program; /* a whole program: stacks are memory like any other */
     struct sim_shard shard;
     uint32_t unfinished;
@@ -185,6 +184,7 @@ struct engine {
     struct sim_fiber main;
     uint32_t threads_count;
     uint32_t threads_known; /* the most in any run of this search */
+    uint32_t cleared_bytes; /* of each stack, before a run (wait.c) */
     uint32_t current;
     uint32_t ready; /* bit per thread that may run */
     uint32_t preemptions_left;

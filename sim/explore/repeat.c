@@ -25,7 +25,6 @@ static struct {
     bool comparing;
     bool cut; /* the first run was cut because of earlier ones */
     bool differs;
-    bool owed;           /* a run was to be repeated, and could not */
     struct access found; /* where it differs */
 } repeat;
 
@@ -38,11 +37,10 @@ static struct sim_choice choice_list[CHOICES_MAX];
 void
 sim_repeat_begin(uint64_t run)
 {
-    sim_engine.logged = run == 0 || sim_mix64(run) % 100 == 0 || repeat.owed;
+    sim_engine.logged = run == 0 || sim_mix64(run) % 100 == 0;
     repeat.count = 0;
     repeat.comparing = false;
     repeat.differs = false;
-    sim_engine.grown = false;
 }
 
 void
@@ -126,9 +124,6 @@ sim_repeat_check(const struct sim_choices *choices, const struct sim_run *first,
 
     if (!sim_engine.logged || sim_engine.detour || repeat.count == LOG_MAX ||
         choices->overflowed)
-        return true;
-    repeat.owed = sim_engine.grown; /* its stacks were not cleared */
-    if (repeat.owed)
         return true;
     repeat.cut = sim_engine.cut;
     end = run_again(choices);

@@ -95,8 +95,8 @@ sim_engine_thread_reset(uint32_t i)
         i < e->kernel->threads_count && e->kernel->threads[i].signal != NULL;
     t->starter = &e->main;
     t->timeouts_left = 1;
-    if (t->stack_bytes > 0)
-        sim_fiber_clear(&t->fiber, t->stack_bytes);
+    if (e->cleared_bytes > 0)
+        sim_fiber_clear(&t->fiber, e->cleared_bytes);
     sim_fiber_prepare(&t->fiber, thread_main);
 }
 
@@ -194,10 +194,10 @@ sim_engine_begin(const struct sim_kernel *kernel,
     struct engine *e = &sim_engine;
 
     engine_init();
-    for (uint32_t i = 0; i < SIM_THREADS_MAX && e->kernel != kernel; i++) {
+    for (uint32_t i = 0; i < SIM_THREADS_MAX && e->kernel != kernel; i++)
         sim_fiber_forget(&e->threads[i].fiber);
-        e->threads[i].stack_bytes = e->program ? PROGRAM_STACK_BYTES : 0;
-    }
+    if (e->program && e->cleared_bytes < PROGRAM_STACK_BYTES)
+        e->cleared_bytes = PROGRAM_STACK_BYTES;
     e->kernel = kernel;
     e->options = *options;
     limit_silence();

@@ -58,21 +58,21 @@ is_loop_site(uintptr_t site)
 /*
  * Hash the calling thread's stack from `from` on. A state depends on it. Some
  * words in a frame are never written: padding, or a variable that is not used
- * yet. From now on they are cleared before each run, so that no state depends
- * on what an earlier run, and the explorer in it, left there. More is cleared
- * than this state needs, as the runs before a deeper one are not made again.
+ * yet. They are cleared before each run, so that no state depends on what an
+ * earlier run, and the explorer in it, left there. If this state lies deeper
+ * than what was cleared, the search begins again, and each run clears more.
  */
 __attribute__((no_sanitize("address"))) uint64_t
 sim_wait_stack(uintptr_t from, uint64_t hash)
 {
-    struct thread *t = sim_self();
-    const uintptr_t end = (uintptr_t)t->fiber.stack + SIM_FIBER_STACK_BYTES;
-    uintptr_t bytes = end - from;
+    struct engine *e = &sim_engine;
+    const uintptr_t end =
+        (uintptr_t)sim_self()->fiber.stack + SIM_FIBER_STACK_BYTES;
 
-    if (bytes > t->stack_bytes) {
-        bytes = bytes < CLEARED_BYTES_MIN ? CLEARED_BYTES_MIN : bytes;
-        t->stack_bytes = (uint32_t)bytes;
-        sim_engine.grown = true;
+    while (end - from > e->cleared_bytes) {
+        e->cleared_bytes =
+            e->cleared_bytes > 0 ? 2 * e->cleared_bytes : CLEARED_BYTES_MIN;
+        e->learned = true;
     }
     for (uintptr_t at = from; at < end; at += 8)
         hash = sim_hash_step(hash, *(const uint64_t *)at);
@@ -85,6 +85,8 @@ sim_wait_learn(uintptr_t site)
     if (is_loop_site(site) ||
         loop_sites_count == sizeof loop_sites / sizeof loop_sites[0])
         return;
+    if (sim_engine.cleared_bytes == 0)
+        sim_engine.cleared_bytes = CLEARED_BYTES_MIN;
     loop_sites[loop_sites_count++] = site;
     sim_engine.learned = true;
 }

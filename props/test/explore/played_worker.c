@@ -161,7 +161,8 @@ say(int fd)
                  .list = {{.bound = 4, .value = 3}, {.bound = 3, .value = 2}}};
 
     if (played_says == PLAYED_HAS_LEARNED)
-        sim_message_send(fd, SIM_MESSAGE_AGAIN, played->learned | 5 << 2, sites,
+        sim_message_send(fd, SIM_MESSAGE_AGAIN,
+                         played->learned | 5 << 2 | 4096 << 8, sites,
                          sizeof sites);
     if (played_says == PLAYED_HAS_FAILED) {
         sim_message_send(fd, SIM_MESSAGE_FAILED, 2, &failure, sizeof failure);

@@ -445,6 +445,7 @@ TEST(what_a_worker_has_learned_is_known_when_the_search_begins_again)
         p.search.reduced = i % 2 == 0;
         p.search.shard.whole = i / 2 == 0;
         sim_engine.threads_known = 1;
+        sim_engine.cleared_bytes = i % 2 != 0 ? 8192 : 0;
         assert_int_equal(sim_jobs_run(&p.control), SIM_SEARCH_AGAIN);
         assert_int_equal(sim_wait_sites(&sites), before + 3);
         for (uint32_t k = 0; k < 3; k++)
@@ -452,6 +453,7 @@ TEST(what_a_worker_has_learned_is_known_when_the_search_begins_again)
         assert_int_equal(p.search.reduced, i % 2 != 0);
         assert_int_equal(p.search.shard.whole, i / 2 != 0);
         assert_int_equal(sim_engine.threads_known, 5);
+        assert_int_equal(sim_engine.cleared_bytes, i % 2 != 0 ? 8192 : 4096);
         end_played(&p);
     }
 }

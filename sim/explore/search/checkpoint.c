@@ -34,7 +34,8 @@ struct header {
     uint16_t reduced;
     uint16_t whole; /* not split among shards */
     uint32_t sites;
-    uint64_t threads;
+    uint32_t threads;
+    uint32_t cleared_bytes; /* of each stack, before a run */
 };
 
 struct file {
@@ -151,6 +152,7 @@ header_of(const struct sim_control *c)
     h.whole = c->search->shard.whole;
     h.sites = sim_wait_sites(&sites);
     h.threads = sim_engine.threads_known;
+    h.cleared_bytes = sim_engine.cleared_bytes;
     h.counts[0] = r->runs;
     h.counts[1] = r->graphs;
     h.counts[2] = r->graphs_sum;
@@ -283,7 +285,9 @@ take_header(struct sim_control *c, const struct header *h)
     c->spent_us = h->spent_us;
     c->search->reduced = h->reduced;
     c->search->shard.whole = h->whole;
-    sim_engine.threads_known = (uint32_t)h->threads;
+    sim_engine.threads_known = h->threads;
+    if (sim_engine.cleared_bytes < h->cleared_bytes)
+        sim_engine.cleared_bytes = h->cleared_bytes;
     c->search->rechecks = false; /* cut runs may be explored only later */
     c->search->sample_at = h->sample_at;
     c->search->sample_seed = h->sample_seed;
@@ -315,6 +319,8 @@ get_all(struct file *f, struct sim_control *c)
         return "this checkpoint is of another program, or another build of it";
     if (h.options != mine.options)
         return "this checkpoint was made with other options";
+    if (h.threads > SIM_THREADS_MAX || h.cleared_bytes > SIM_FIBER_STACK_BYTES)
+        return cut;
     for (uint32_t i = 0; i < h.sites; i++) {
         uint64_t offset;
 

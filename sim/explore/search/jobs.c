@@ -207,7 +207,9 @@ take_again(struct jobs *j, const struct sim_message *m)
     }
     j->control->search->reduced = (m->count & 1) != 0;
     j->control->search->shard.whole = (m->count & 2) != 0;
-    sim_engine.threads_known = m->count >> 2;
+    sim_engine.threads_known = m->count >> 2 & 63;
+    if (sim_engine.cleared_bytes < m->count >> 8)
+        sim_engine.cleared_bytes = m->count >> 8;
     finish(j, SIM_SEARCH_AGAIN);
 }
 

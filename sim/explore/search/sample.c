@@ -21,12 +21,13 @@ sim_explore_run(const struct sim_kernel *kernel,
 
     sim_engine_begin(kernel, options);
     end = sim_engine_run(choices, run);
-    if (!sim_engine.learned || choices->backend != SIM_REPLAY)
-        return end;
-    /* The run met a new wait loop, which is known from now on. */
-    sim_engine.learned = false;
-    sim_choices_replay(choices, choices->given, choices->given_count);
-    return sim_engine_run(choices, run);
+    /* A run that meets a new wait loop is made again, now that it is known. */
+    while (sim_engine.learned && choices->backend == SIM_REPLAY) {
+        sim_engine.learned = false;
+        sim_choices_replay(choices, choices->given, choices->given_count);
+        end = sim_engine_run(choices, run);
+    }
+    return end;
 }
 
 /* Run with this seed, and again if the run met a new wait loop. */

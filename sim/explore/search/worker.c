@@ -237,7 +237,8 @@ send_again(const struct sim_search *s)
 
     quit_unless(sim_message_send(w->fd, SIM_MESSAGE_AGAIN,
                                  s->reduced | (s->shard.whole ? 2U : 0) |
-                                     sim_engine.threads_known << 2,
+                                     sim_engine.threads_known << 2 |
+                                     sim_engine.cleared_bytes << 8,
                                  sites, count * sizeof *sites));
 }
 

@@ -53,7 +53,7 @@ enum sim_message_type {
     SIM_MESSAGE_FAILED, /* struct sim_failed, choices */
     SIM_MESSAGE_OVER,   /* text: a difference between two runs, or nothing */
     SIM_MESSAGE_AGAIN /* sites of wait loops; can it be reduced, is it whole <<
-                         1, threads << 2 */
+                         1, threads << 2, bytes to clear << 8 */
 };
 
 struct sim_message {

@@ -83,6 +83,7 @@ set_all(struct whole *w, bool shared)
     w->result.rechecked = 16;
     w->result.sampled = 17;
     sim_engine.threads_known = 5;
+    sim_engine.cleared_bytes = 8192;
     for (uint64_t i = 0; i < KEYS; i++) {
         key_of(i, key);
         sim_visited_insert(i % 3 == 0 ? &w->search.visited : &w->search.graphs,
@@ -130,6 +131,7 @@ check_all(struct whole *w, bool shared)
     assert_int_equal(w->result.rechecked, 16);
     assert_int_equal(w->result.sampled, 17);
     assert_int_equal(sim_engine.threads_known, 5);
+    assert_int_equal(sim_engine.cleared_bytes, 8192);
     assert_false(sim_engine.learned);
     check_sets(w);
     share = sim_frontier_share(&w->control.frontier, NULL);
