@@ -90,7 +90,6 @@ struct thread_state {
 struct thread {
     /* Kept from run to run */
     struct sim_fiber fiber;
-    uint32_t stack_bytes;  /* of its stack, that states depend on (wait.c) */
     uint32_t steps;        /* scheduling points passed in this run */
     uint32_t steps_before; /* ... in an earlier run, for URW */
     uint32_t priority;     /* PCT */
