@@ -13,7 +13,6 @@
 #include "escape.h"
 #include "faults.h"
 #include "file_result.h"
-#include "failure_page.h"
 #include "heap_plot.h"
 #include "instrument_subject.h"
 #include "needed.h"
@@ -339,7 +338,6 @@ cli_explain(int argc, char **argv)
     const struct subject *subject;
     const char *subject_path;
     struct cli_page_paths pages;
-    char command[2 * CLI_SUBJECT_COMMAND_BYTES];
     int count;
     props_set asked;
     struct sim_error error;
@@ -359,9 +357,7 @@ cli_explain(int argc, char **argv)
         return cli_usage("%s", error.text);
     asked = props_replay_asked(scenario, cli_subject_give(scenario, subject));
     exit_code = explain(scenario, asked);
-    cli_subject_command_on(command, sizeof command, "replay", subject_path,
-                           argv[1]);
-    if (!cli_failure_write(&pages, scenario, asked, command))
+    if (!cli_subject_pages(&pages, scenario, asked, subject_path, argv[1]))
         exit_code = CLI_USAGE;
     sim_scenario_free(scenario);
     return exit_code;

@@ -61,19 +61,6 @@ tell(const struct props_replay *replay, const char *path, bool is_empty,
     return CLI_OK;
 }
 
-static bool
-write_page(const struct sim_scenario *scenario, const char *path,
-           props_set asked, const struct way *way)
-{
-    char command[CLI_SUBJECT_COMMAND_BYTES];
-
-    if (!cli_page_wanted(&way->pages))
-        return true;
-    cli_subject_command_on(command, sizeof command, "replay", way->subject_path,
-                           path);
-    return cli_failure_write(&way->pages, scenario, asked, command);
-}
-
 static enum cli_exit
 replay_scenario(const struct sim_input *input, const char *path,
                 const struct way *way, struct props_breach *breach)
@@ -92,7 +79,9 @@ replay_scenario(const struct sim_input *input, const char *path,
         exit_code = tell(&result, path, scenario->events_count == 0, breach);
     else
         exit_code = cli_usage("%s: not enough memory", path);
-    if (exit_code != CLI_USAGE && !write_page(scenario, path, asked, way))
+    if (exit_code != CLI_USAGE &&
+        !cli_subject_pages(&way->pages, scenario, asked, way->subject_path,
+                           path))
         exit_code = CLI_USAGE;
     sim_scenario_free(scenario);
     return exit_code;
@@ -233,8 +222,6 @@ write_smaller(const struct props_failure *failure,
         return cli_usage("%s", failure->error.text);
     if (fputs(failure->text, stdout) < 0 || fflush(stdout) != 0)
         return cli_usage("cannot write the scenario");
-    if (!cli_page_wanted(pages))
-        return CLI_OK;
     scenario = sim_scenario_parse(failure->text, strlen(failure->text),
                                   "the shrunk scenario", &error);
     if (scenario == NULL)

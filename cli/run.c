@@ -12,7 +12,6 @@
 #include "check_recording.h"
 #include "command.h"
 #include "escape.h"
-#include "failure_page.h"
 #include "file_result.h"
 #include "options.h"
 #include "graphs.h"
@@ -55,7 +54,7 @@ prepare_folder(char *folder, size_t room, const char *path,
         return true;
     length = words->out_each ? snprintf(folder, room, "%s/%s", words->out, name)
                              : snprintf(folder, room, "%s", words->out);
-    if (length < 0 || (size_t)length >= room) {
+    if ((size_t)length >= room) {
         cli_usage("run: --out: %.40s...: name too long", words->out);
         return false;
     }
@@ -64,17 +63,6 @@ prepare_folder(char *folder, size_t room, const char *path,
         return false;
     }
     return true;
-}
-
-static bool
-write_scenario_page(const struct sim_scenario *scenario, const char *path,
-                    props_set asked, const struct words *words)
-{
-    char command[CLI_SUBJECT_COMMAND_BYTES];
-
-    cli_subject_command_on(command, sizeof command, "replay",
-                           words->subject_path, path);
-    return cli_failure_write(&words->pages, scenario, asked, command);
 }
 
 /* --subject needs a scenario about a subject, --debug one about the library. */
@@ -109,8 +97,8 @@ write_run(struct sim_scenario *scenario, const char *path, const char *folder,
                !cli_profiles_write_scenario(folder, path, scenario)) {
         return false;
     }
-    if (cli_page_wanted(&words->pages) &&
-        !write_scenario_page(scenario, path, asked, words))
+    if (!cli_subject_pages(&words->pages, scenario, asked, words->subject_path,
+                           path))
         return false;
     return !words->lines || cli_profiles_print_allocations(path, scenario);
 }

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "complaint.h"
+#include "failure_page.h"
 #include "quote.h"
 #include "scenario.h"
 #include "tone.h"
@@ -326,4 +327,15 @@ cli_subject_command_on(char *text, size_t text_bytes, const char *verb,
     cli_quote_path(rest, file);
     fclose(rest);
     text[text_bytes - 1] = '\0';
+}
+
+bool
+cli_subject_pages(const struct cli_page_paths *pages,
+                  const struct sim_scenario *scenario, props_set asked,
+                  const char *path, const char *file)
+{
+    char command[2 * CLI_SUBJECT_COMMAND_BYTES]; /* has two paths */
+
+    cli_subject_command_on(command, sizeof command, "replay", path, file);
+    return cli_failure_write(pages, scenario, asked, command);
 }

@@ -52,6 +52,7 @@ const struct kind kinds[KINDS] = {
     {"held.sim", GOOD("  expect order s:16\n\nexpect ok\n")},
     {"wrong.sim", GOOD("  expect count 2\n")},
     {"whole.sim", GOOD("\nexpect property H2 broken\n")},
+    {"refused.sim", GOOD("gc-sweep a\n")},
     {"late.sim", OF_LIBRARY("\nexpect property H2 broken\n")},
     {"late-unsaid.sim", OF_LIBRARY("")},
     {"late-ok.sim", OF_LIBRARY("\nexpect ok\n")},
@@ -128,6 +129,8 @@ merge_make_subject(void)
 {
     char command[512];
 
+    if (made != NULL)
+        return;
     kind_write("made.c", subject_source);
     snprintf(command, sizeof command,
              "cc -shared -fPIC -w -iquote subjects -o %s %s",

@@ -12,7 +12,7 @@
 #include "scenario.h"
 #include "subject.h"
 
-enum { KINDS = 16 };
+enum { KINDS = 17 };
 
 extern const struct kind {
     const char *name;

@@ -29,6 +29,10 @@ merge_make_folder(void **state)
 int
 merge_remove_folder(void **state)
 {
+    char subject[64];
+
+    snprintf(subject, sizeof subject, "%s/made.so", merge_folder());
+    (void)unlink(subject);
     return folder_remove(state);
 }
 

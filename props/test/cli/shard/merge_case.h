@@ -100,13 +100,15 @@ void merge_campaign_ends(void);
 void merge_corpus(void);
 void merge_file_verdicts(void);
 void merge_list_items(void);
+void merge_pair_words(void);
 void merge_recording_verdicts(void);
 void merge_run_files(void);
 void merge_saved_verdicts(void);
+void merge_shown_scenarios(void);
 void merge_stopped_shards(void);
 void merge_subject_loads(void);
 
-/* Compile made.so, a subject: see ../check/kinds.h. */
+/* Compile made.so, a subject, unless it is there: see ../check/kinds.h. */
 void merge_make_subject(void);
 
 /* The test in shard_campaigns.c. */

@@ -243,6 +243,7 @@ merge_search_ends(void)
         merge_expect_exit(&said, drawn.fails ? 2 : complete ? 0 : 6);
         captured_free(&said);
     }
+    merge_pair_words();
 }
 
 /* ---- The parts of a search ---- */
@@ -341,10 +342,10 @@ merge_explained(void)
         "profsim scenario 2\nrules exact\nbuckets 64\n"
         "stack s1 = 0x401010>0x401000\n"
         "stack s2 = 0x401020>0x401000\n"
-        "stack s3 = 0x401000\n\n"
+        "stack s3 = 0x401000\nstack s4 = 0x401030\n\n"
         "alloc o1 s1 16\nalloc o2 s1 32\n"
         "alloc o3 s2 16\nalloc o4 s3 16\n"
-        "alloc o5 s1 16\ngc-mark\ngc-terminate\n"
+        "alloc o5 s1 16\nalloc o6 s4 16\ngc-mark\ngc-terminate\n"
         "gc-flush\ngc-mark\ngc-terminate\n"
         "gc-flush\nsnapshot-all\n";
     char word[] = "explain";
@@ -361,12 +362,13 @@ merge_explained(void)
     assert_true(captured_run(&said, cli_explain, argv, -1, 60));
     merge_expect_exit(&said, 0);
     merge_expect(&said, true,
-                 "  12   snapshot-all\n"
-                 "          4 buckets: ok\n"
+                 "  13   snapshot-all\n"
+                 "          5 buckets: ok\n"
                  "          s1 16 bytes: 2 allocated, 0 freed\n"
                  "          s1 32 bytes: 1 allocated, 0 freed\n"
                  "          s2 16 bytes: 1 allocated, 0 freed\n"
                  "          s3 16 bytes: 1 allocated, 0 freed\n"
+                 "          s4 16 bytes: 1 allocated, 0 freed\n"
                  "          cycle");
     merge_expect(&said, false, "without it the failure disappears");
     captured_free(&said);

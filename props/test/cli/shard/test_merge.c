@@ -436,9 +436,9 @@ TEST(a_command_is_cut_to_its_room)
 
 /* ---- Other commands ---- */
 
-TEST(each_bucket_of_a_snapshot_is_explained_by_its_own_stack)
+TEST(a_scenario_is_explained_and_shrunk)
 {
-    merge_explained();
+    merge_shown_scenarios();
 }
 
 TEST(each_command_helps_and_refuses_an_unknown_option)
