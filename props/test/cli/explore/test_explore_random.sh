@@ -46,14 +46,19 @@ build() { # NAME FILE...: build a program as a user's, with $models
     done
     gcc -o "$work/$name" "$@" -L"$library" -lprofsim-explore -l:libdw.so.1
 }
-compared() { # PROGRAM WORD...: how many agree, and a line for each that does not
+# How many agree, and a line for each that does not. The graphs of each program
+# are kept: of those whose threads all end, since others may stop anywhere.
+compared() { # PROGRAM WORD...
     program=$work/$1
     shift
     PROFSIM_EXPLORE="--exhaustive $*" timeout 600 "$program" 1 "$programs" |
-        awk '/ model:/ { model = $0 " " }
-            $3 == "runs" { said = $0; sub(/^.* s  /, "", said) }
+        awk -v list="$program.graphs$*" '/ model:/ { model = $0 " " }
+            $3 == "runs" { graphs = $4; said = $0; sub(/^.* s  /, "", said) }
+            / results:/ && said ~ /^holds/ && model !~ /ends early/ {
+                print $1, graphs >list
+            }
             / results:/ {
-                one = said ~ /^holds/ ? " holds " : " " said " "
+                one = " " said " "
                 if (index(model, one) && (said !~ /^holds/ || $3 == "same,"))
                     agree++
                 else
@@ -74,6 +79,9 @@ for kind in lock thread; do
         [ "$(cat "$work/differ")" = "$programs" ]
         count "programs of ${kind}s do what POSIX says ($how)" $?
     done
+    [ -s "$work/$kind.graphs" ] &&
+        diff "$work/$kind.graphs" "$work/$kind.graphs--schedules"
+    count "programs of ${kind}s have the same graphs either way" $?
 done
 models=
 
