@@ -379,7 +379,7 @@ void sim_seq_cst_access(const struct location *location,
                         uintptr_t site);
 void sim_seq_cst_fence(uintptr_t site);
 void sim_seq_cst_sync(void); /* after an operation on a lock, and the like */
-void sim_seq_cst_begin_thread(uint32_t thread);
+void sim_seq_cst_sync_of(uint32_t thread); /* it begins */
 void sim_seq_cst_mark(uint64_t number, uintptr_t site);
 bool sim_seq_cst_allows(const struct location *l, uint32_t from,
                         uint32_t position, bool seq_cst,

@@ -104,8 +104,7 @@ sim_location_of(uintptr_t address, uint32_t bytes, bool write, uintptr_t site)
         sim_engine_refuse(SIM_FAIL_MIXED_SIZE, site, 0, "a misaligned atomic");
     sim_heap_check(address, bytes, site);
     word = sim_memory_word(address - offset, site);
-    if (word->cells != 0)
-        sim_plain_check_atomic(word, mask, write, site);
+    sim_plain_check_atomic(word, mask, write, site);
     l = find(word, mask);
     if (l == NULL)
         return location_new(word, address, bytes, mask, site);

@@ -131,29 +131,19 @@ sim_seq_cst_fence(uintptr_t site)
 
 /* An operation that is no access has told others what the thread knows, or has
  * learned from others. Before the first seq_cst operation it cannot matter. */
-static struct access *
-sync_new(uint32_t thread)
+void
+sim_seq_cst_sync_of(uint32_t thread)
 {
     struct engine *e = &sim_engine;
 
-    if (e->seq_cst_accesses + e->seq_cst_fences == 0)
-        return NULL;
-    return access_new(thread, NULL, false, e->threads[thread].last_site);
+    if (e->seq_cst_accesses + e->seq_cst_fences > 0)
+        access_new(thread, NULL, false, e->threads[thread].last_site);
 }
 
 void
 sim_seq_cst_sync(void)
 {
-    sync_new(sim_engine.current);
-}
-
-void
-sim_seq_cst_begin_thread(uint32_t thread)
-{
-    struct access *a = sync_new(thread);
-
-    if (a != NULL) /* no event yet: it comes with the first */
-        a->stamp++;
+    sim_seq_cst_sync_of(sim_engine.current);
 }
 
 /* Marks stand in the order in which they were made: writes to one place. */
@@ -184,17 +174,16 @@ same_place(const struct access *a, const struct access *b)
 static bool
 overtakes(const struct access *a, const struct access *b)
 {
-    return b->writes && a != b &&
-           ((a->writes && a->write_at < b->write_at) ||
-            (a->reads && a->read_at < b->write_at));
+    return b->writes && ((a->writes && a->write_at < b->write_at) ||
+                         (a->reads && a->read_at < b->write_at));
 }
 
 static bool
 eco(const struct access *a, const struct access *b)
 {
-    return overtakes(a, b) || (a != b && b->reads &&
-                               ((a->writes && a->write_at <= b->read_at) ||
-                                (a->reads && a->read_at < b->read_at)));
+    return overtakes(a, b) ||
+           (b->reads && ((a->writes && a->write_at <= b->read_at) ||
+                         (a->reads && a->read_at < b->read_at)));
 }
 
 /* The latest access before b in its thread, to another place; or NULL. */
@@ -238,11 +227,13 @@ scb(uint32_t count, const struct access *a, const struct access *b)
 static int64_t
 position_of(const struct location *l, uint32_t thread, uint32_t stamp)
 {
-    for (uint32_t i = l->stores_count; i-- > 0;) {
-        if (l->stores[i].thread == thread && l->stores[i].stamp == stamp)
-            return 2 * (int64_t)i;
-    }
-    return 0; /* a plain write came over it */
+    uint32_t i = l->stores_count - 1;
+
+    /* The first one, or a plain write came over it. */
+    while (i > 0 &&
+           (l->stores[i].thread != thread || l->stores[i].stamp != stamp))
+        i--;
+    return 2 * (int64_t)i;
 }
 
 static uint32_t

@@ -134,7 +134,7 @@ sim_thread_create(void (*body)(void *argument), void *argument,
     e->ready |= 1U << i;
     e->unfinished++;
     sim_seq_cst_sync();
-    sim_seq_cst_begin_thread(i);
+    sim_seq_cst_sync_of(i);
     sim_engine_start(i);
     sim_order_offer(&e->creations, true);
     return i;

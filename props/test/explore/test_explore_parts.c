@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "question_model.h"
+#include "seq_cst_model.h"
 #include "set_model.h"
 #include "unit_test.h"
 
@@ -466,6 +467,14 @@ TEST(a_shared_set_gives_the_memory_of_old_tables_back)
 TEST(a_set_without_memory_says_that_it_is_full)
 {
     set_model_refused();
+}
+
+/* ---- The order of seq_cst operations ---- */
+
+TEST(seq_cst_operations_have_an_order_as_the_axioms_say)
+{
+    seq_cst_model_try();
+    seq_cst_model_many();
 }
 
 int
