@@ -9,7 +9,6 @@
 #include <link.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "need.h"
 
@@ -54,11 +53,10 @@ cut(uintptr_t begin, uintptr_t end)
     }
 }
 
+/* Linkers put the part that is made read-only behind those it belongs to. */
 static int
 add_object(struct dl_phdr_info *info, size_t size, void *context)
 {
-    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-
     (void)size;
     (void)context;
     for (int i = 0; i < info->dlpi_phnum; i++) {
@@ -67,14 +65,8 @@ add_object(struct dl_phdr_info *info, size_t size, void *context)
 
         if (p->p_type == PT_LOAD && (p->p_flags & PF_W) != 0)
             add(begin, begin + p->p_memsz);
-    }
-    for (int i = 0; i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
-        const uintptr_t begin = info->dlpi_addr + p->p_vaddr;
-
-        if (p->p_type == PT_GNU_RELRO)
-            cut(begin & ~(page - 1),
-                (begin + p->p_memsz + page - 1) & ~(page - 1));
+        else if (p->p_type == PT_GNU_RELRO)
+            cut(begin, begin + p->p_memsz);
     }
     return 1; /* the first object is the executable */
 }
@@ -92,7 +84,7 @@ sim_image_keep(uintptr_t stack)
     for (uint32_t i = 0; i < parts_count; i++) {
         struct part *p = &parts[i];
 
-        p->copy = sim_need(malloc(p->end - p->begin + 1));
+        p->copy = sim_need(malloc(p->end - p->begin));
         memcpy(p->copy, (const void *)p->begin, p->end - p->begin);
     }
 }

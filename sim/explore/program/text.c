@@ -256,60 +256,85 @@ explored_strndup(const char *s, size_t most)
 
 /* ---- Numbers: libc sets its own errno, and the program has another ---- */
 
-#define NUMBER(type, site, call)          \
-    type number;                          \
-                                          \
-    reads_string(s, site);                \
-    errno = *explored___errno_location(); \
-    number = call;                        \
-    *explored___errno_location() = errno; \
-    return number
+static void
+begin_number(const char *s, char **end, uintptr_t site)
+{
+    reads_string(s, site);
+    if (end != NULL)
+        writes(end, sizeof *end, site);
+    errno = *explored___errno_location();
+}
+
+static void
+end_number(void)
+{
+    *explored___errno_location() = errno;
+}
 
 int
 explored_atoi(const char *s)
 {
-    NUMBER(int, HERE, atoi(s));
+    int number;
+
+    begin_number(s, NULL, HERE);
+    number = atoi(s);
+    end_number();
+    return number;
 }
 
 long
 explored_atol(const char *s)
 {
-    NUMBER(long, HERE, atol(s));
-}
+    long number;
 
-static void
-writes_end(char **end, uintptr_t site)
-{
-    if (end != NULL)
-        writes(end, sizeof *end, site);
+    begin_number(s, NULL, HERE);
+    number = atol(s);
+    end_number();
+    return number;
 }
 
 long
 explored_strtol(const char *restrict s, char **restrict end, int base)
 {
-    writes_end(end, HERE);
-    NUMBER(long, HERE, strtol(s, end, base));
+    long number;
+
+    begin_number(s, end, HERE);
+    number = strtol(s, end, base);
+    end_number();
+    return number;
 }
 
 unsigned long
 explored_strtoul(const char *restrict s, char **restrict end, int base)
 {
-    writes_end(end, HERE);
-    NUMBER(unsigned long, HERE, strtoul(s, end, base));
+    unsigned long number;
+
+    begin_number(s, end, HERE);
+    number = strtoul(s, end, base);
+    end_number();
+    return number;
 }
 
 long long
 explored_strtoll(const char *restrict s, char **restrict end, int base)
 {
-    writes_end(end, HERE);
-    NUMBER(long long, HERE, strtoll(s, end, base));
+    long long number;
+
+    begin_number(s, end, HERE);
+    number = strtoll(s, end, base);
+    end_number();
+    return number;
 }
 
 unsigned long long
 explored_strtoull(const char *restrict s, char **restrict end, int base)
 {
-    writes_end(end, HERE);
-    NUMBER(unsigned long long, HERE, strtoull(s, end, base));
+    unsigned long long number;
+
+    begin_number(s, end, HERE);
+    number = strtoull(s, end, base);
+    end_number();
+    return number;
 }
 
 /* ---- Sorting: libc calls back into the program ---- */

@@ -109,7 +109,7 @@ reported() { # PROGRAM WORD...
         / runs .* s  holds(, waits to a bound)?$/ { said = "holds" }
         /^  broken: / { said = $0; gsub(/^  broken: | \([a-z ]*\)$/, "", said); if (want !~ /^[0-9]/) sub(/^[0-9]+ /, "", said) }
         /^  by thread / && !at { at = $0; sub(/^.* at [^:]*:/, "", at); at += 0 }
-        /^  against / { against = $0; sub(/^.*:/, "", against); against += 0 }
+        /^  against / { against = $0; if (!sub(/^.*:/, "", against)) against = -9; against += 0 }
         /^  thread 0 \(main\) is at / { stop = $0; sub(/^[^:]*:/, "", stop); stop += 0 }
         / line: / {
             taken = $0
@@ -131,10 +131,10 @@ reported heap 1 "$programs"
 count "mistakes with the heap are reported as a model says" $?
 
 build misuse misuse_program misuse_calls misuse_touch misuse_clock \
-    misuse_heap misuse_end misuse_events
+    misuse_heap misuse_end misuse_local misuse_events
 count "the calls that end a run are built" $?
 reported misuse
-[ "$(cat "$work/differ")" = 348 ]
+[ "$(cat "$work/differ")" = 369 ]
 count "calls that end a run are reported at their lines" $?
 
 # The last of them comes after most other calls, each on a line of its own: its
