@@ -119,8 +119,6 @@ sim_object_admits(const struct object *o, enum sim_need need)
         return o->holder == SIM_THREADS_MAX;
     case SIM_NEED_COUNT:
         return o->count > 0;
-    case SIM_NEED_WAKE:
-        break;
     }
     return false;
 }
@@ -137,7 +135,7 @@ sim_object_settle(const struct object *o)
             continue;
         if (sim_object_admits(o, (enum sim_need)t->need))
             e->ready |= 1U << i;
-        else if (i != e->current || t->need != SIM_NEED_WAKE)
+        else
             e->ready &= ~(1U << i);
     }
 }

@@ -1,8 +1,6 @@
 /* object.c -- see object.h. */
 #include "object.h"
 
-#include <string.h>
-
 enum {
     OBJECTS_MAX = 256,
     EVENT_OBJECT = 24,
@@ -173,7 +171,6 @@ sim_object_wait(struct object *o, enum sim_need need, enum sim_limit limit,
     t->waits_on = NULL;
     t->timed = false;
     in_time = !t->timed_out;
-    t->timed_out = false;
     ask_admitted(o, need, site);
     return in_time;
 }
@@ -194,10 +191,7 @@ sim_object_sleep(struct object *o, bool changed, struct object *lock,
         note_bound(limit);
     t->sleeps_for = o;
     t->relock = lock;
-    t->waits_on = o;
-    t->need = SIM_NEED_WAKE;
     t->timed = limit != SIM_UNLIMITED;
-    t->timed_out = false;
     if (impatient) {
         t->waits_on = lock;
         t->need = SIM_NEED_LOCK;
@@ -216,7 +210,6 @@ sim_object_sleep(struct object *o, bool changed, struct object *lock,
     t->sleeps_for = NULL;
     t->waits_on = NULL;
     t->timed = false;
-    t->timed_out = false;
     if (lock != NULL)
         ask_admitted(lock, SIM_NEED_LOCK, site);
     return woken;
@@ -259,9 +252,7 @@ sim_object_wake(struct object *o, uint32_t most)
         wake_thread(thread);
         sim_engine_hash((uint64_t)EVENT_OBJECT << 40 | o->version, thread,
                         true);
-        count--;
-        memmove(sleepers + picked, sleepers + picked + 1,
-                (count - picked) * sizeof *sleepers);
+        sleepers[picked] = sleepers[--count];
     }
     return woken;
 }

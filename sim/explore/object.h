@@ -16,7 +16,6 @@ enum sim_need {
     SIM_NEED_LOCK,  /* no thread holds it, for reading or writing */
     SIM_NEED_READ,  /* no thread holds it for writing */
     SIM_NEED_COUNT, /* its count is above 0 */
-    SIM_NEED_WAKE,  /* some thread wakes the waiting one */
 };
 
 /* How long a thread waits. */
