@@ -38,6 +38,14 @@ cli_usage(const char *format, ...)
     return CLI_USAGE;
 }
 
+void *
+cli_need(void *memory)
+{
+    if (memory == NULL)
+        exit((int)cli_usage("not enough memory"));
+    return memory;
+}
+
 bool
 cli_complain(const char *format, ...)
 {

@@ -16,6 +16,9 @@ enum cli_exit cli_usage(const char *format, ...)
 /* returns: the last complaint; "" if there was none */
 const char *cli_complaint_last(void);
 
+/* returns: memory; if it is NULL, the process ends with one line. */
+void *cli_need(void *memory);
+
 /* As cli_usage(). returns: false */
 bool cli_complain(const char *format, ...)
     __attribute__((format(printf, 1, 2)));

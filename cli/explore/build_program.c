@@ -28,7 +28,7 @@
 #include "preload.h"
 #include "quote.h"
 
-enum { WORDS_MAX = 4096 };
+enum { GIVEN_MAX = 3000, WORDS_MAX = 4096 };
 
 struct words {
     char *list[WORDS_MAX + 1];
@@ -53,11 +53,7 @@ struct build {
 static void
 add(struct words *words, const char *word)
 {
-    if (words->count == WORDS_MAX)
-        abort();
-    words->list[words->count] = strdup(word);
-    if (words->list[words->count++] == NULL)
-        abort();
+    words->list[words->count++] = cli_need(strdup(word));
     words->list[words->count] = NULL;
 }
 
@@ -387,17 +383,14 @@ set_words(const char *variable, const struct words *words)
 {
     char *text = NULL;
     size_t bytes = 0;
-    FILE *file = open_memstream(&text, &bytes);
+    FILE *file = cli_need(open_memstream(&text, &bytes));
 
-    if (file == NULL)
-        abort();
     for (uint32_t i = 0; i < words->count; i++) {
         if (i > 0)
             fputc(' ', file);
         cli_quote_word(file, words->list[i]);
     }
-    if (fclose(file) != 0)
-        abort();
+    cli_need(fclose(file) == 0 ? text : NULL);
     setenv(variable, text, 1);
     free(text);
 }
@@ -483,9 +476,9 @@ cli_explore_any(int argc, char **argv)
 
     if (!names_source(argc, argv))
         return cli_explore(argc, argv);
-    b = calloc(1, sizeof *b);
-    if (b == NULL)
-        return cli_usage("not enough memory");
+    if (argc > GIVEN_MAX)
+        return cli_usage("explore: more than %d words", GIVEN_MAX);
+    b = cli_need(calloc(1, sizeof *b));
     if (take_words(b, argc, argv) && open_folder(b)) {
         if (build(b))
             code = explore_program(b);

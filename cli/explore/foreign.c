@@ -40,13 +40,10 @@ add(struct names *names, const char *name)
 {
     if (names->count == names->room) {
         names->room = names->room * 2 + 64;
-        names->list = realloc(names->list, names->room * sizeof *names->list);
-        if (names->list == NULL)
-            abort();
+        names->list =
+            cli_need(realloc(names->list, names->room * sizeof *names->list));
     }
-    names->list[names->count] = strdup(name);
-    if (names->list[names->count++] == NULL)
-        abort();
+    names->list[names->count++] = cli_need(strdup(name));
 }
 
 static int

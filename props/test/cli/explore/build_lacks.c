@@ -30,6 +30,22 @@ expect_build(const char *source, const char *option, const char *wanted)
     captured_free(&said);
 }
 
+static void
+expect_too_many(void)
+{
+    enum { WORDS = 3001 };
+    static char source[] = "a.c";
+    static char *argv[WORDS + 1];
+    struct captured said;
+
+    for (int i = 0; i < WORDS; i++)
+        argv[i] = source;
+    assert_true(captured_run(&said, cli_explore_any, argv, -1, SECONDS));
+    assert_string_equal(said.text, "profsim: explore: more than 3000 words\n");
+    assert_int_equal(said.exit_code, CLI_USAGE);
+    captured_free(&said);
+}
+
 /* A folder's path of any length: DIR/././. */
 static void
 set_parent(size_t bytes)
@@ -73,6 +89,7 @@ builds_without_tools(const char *in)
                  "profsim: no compiler: neither g++ nor clang++ is installed; "
                  "if you have another, name it in CXX\n");
     expect_build("a.c", "--gdb=1", "profsim: --gdb: gdb is not installed\n");
+    expect_too_many();
     for (int i = 0; i < 4; i++) { /* the second choice, then the first */
         char name[32];
 
