@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-enum { EVENT_CHOICE = 18, EVENT_MARK = 19, EVENT_FORK = 20 };
+enum { EVENT_CHOICE = 18, EVENT_MARK = 19 };
 
 void
 sim_calls_fail(const char *what, uintptr_t site)
@@ -111,14 +111,11 @@ sim_explore_fork(void (*child)(void))
     if (!e->active)
         abort();
     sim_reduce_refuse();
-    /* Part of the state: between which plain accesses a signal struck. */
-    sim_engine_event(EVENT_FORK, sim_self()->plain_count);
-    sim_explore_barrier();
+    sim_explore_barrier(); /* an event, so part of the state */
     for (uint32_t i = 0; i < e->threads_count; i++) {
         if (i != e->current)
             sim_thread_vanish(i);
     }
-    sim_engine_event(EVENT_FORK, 0);
     child();
     sim_engine_thread_end();
 }

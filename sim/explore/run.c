@@ -91,12 +91,10 @@ sim_engine_thread_reset(uint32_t i)
     t->steps = 0;
     memset(&t->now, 0,
            offsetof(struct thread, round.reads) - offsetof(struct thread, now));
-    t->signals_left =
-        i < e->kernel->threads_count && e->kernel->threads[i].signal != NULL;
+    t->signals_left = e->kernel->threads[i].signal != NULL;
     t->starter = &e->main;
     t->timeouts_left = 1;
-    if (e->cleared_bytes > 0)
-        sim_fiber_clear(&t->fiber, e->cleared_bytes);
+    sim_fiber_clear(&t->fiber, e->cleared_bytes);
     sim_fiber_prepare(&t->fiber, thread_main);
 }
 
@@ -131,7 +129,7 @@ ticked(int signal_number)
     struct engine *e = &sim_engine;
     uint64_t now;
 
-    if (!crash_expected || e->run == NULL)
+    if (!crash_expected)
         return;
     now = e->run_number << 40 ^ (uint64_t)e->run->steps << 24 ^ e->plain_count;
     if (now != seen) {
@@ -204,8 +202,7 @@ sim_engine_begin(const struct sim_kernel *kernel,
     e->steps_max =
         options->steps_max != 0 ? options->steps_max : STEPS_MAX_DEFAULT;
     e->visited = NULL;
-    e->recheck_of_100 = 0;
-    e->steps_most = 0;
+    e->steps_most = 1; /* PCT draws one of so many */
     for (uint32_t i = 0; i < SIM_THREADS_MAX; i++) {
         e->threads[i].steps = 0;
         e->threads[i].steps_before = 0;

@@ -20,7 +20,6 @@ static void
 pct_begin(struct engine *e)
 {
     struct sim_rng *rng = &e->choices->rng;
-    const uint32_t steps = e->steps_most > 0 ? e->steps_most : 1;
     const uint32_t n = e->threads_count;
 
     e->pct_depth = e->options.pct_depth != 0
@@ -36,7 +35,7 @@ pct_begin(struct engine *e)
         e->threads[j].priority = PCT_DEPTH_MAX + i;
     }
     for (uint32_t i = 0; i + 1 < e->pct_depth; i++)
-        e->pct_changes[i] = 1 + sim_rng_below(rng, steps);
+        e->pct_changes[i] = 1 + sim_rng_below(rng, e->steps_most);
 }
 
 static void

@@ -92,9 +92,8 @@ race_with_it(void *context, uint32_t thread)
         CALL(two_places[(entry - ONE_PLACE) / 2], free_of_it, raced, 8);
 }
 
-/* Make one run: thread 0 to its end, then thread 1. */
-static struct sim_run
-run_once(const struct sim_kernel *kernel)
+struct sim_run
+run_with(const struct sim_kernel *kernel, const struct sim_run_options *options)
 {
     static struct sim_choice list[1024];
     struct sim_choices choices;
@@ -102,8 +101,25 @@ run_once(const struct sim_kernel *kernel)
 
     sim_choices_init(&choices, list, 1024);
     sim_choices_replay(&choices, NULL, 0);
-    sim_explore_run(kernel, &(struct sim_run_options){0}, &choices, &run);
+    sim_explore_run(kernel, options, &choices, &run);
     return run;
+}
+
+struct sim_run
+run_kernel(const struct sim_kernel *kernel)
+{
+    return run_with(kernel, &(struct sim_run_options){0});
+}
+
+struct sim_kernel
+kernel_of(const char *name, void (*body)(void *context, uint32_t thread),
+          uint32_t count)
+{
+    struct sim_kernel kernel = {.name = name, .threads_count = count};
+
+    for (uint32_t i = 0; i < count; i++)
+        kernel.threads[i] = (struct sim_thread){.name = "t", .body = body};
+    return kernel;
 }
 
 TEST(a_race_is_reported_at_both_calls)
@@ -115,7 +131,7 @@ TEST(a_race_is_reported_at_both_calls)
         .threads_count = 2};
 
     for (entry = 0; entry < PLAIN_ENTRIES; entry++) {
-        const struct sim_run run = run_once(&kernel);
+        const struct sim_run run = run_kernel(&kernel);
 
         assert_int_equal(run.failure.kind, SIM_FAIL_RACE);
         assert_int_equal(run.failure.thread, 1);
@@ -189,7 +205,7 @@ TEST(calls_do_and_return_what_the_instructions_would)
         .threads = {{.name = "one", .body = change_each_way}},
         .threads_count = 1};
 
-    assert_int_equal(run_once(&kernel).end, SIM_END_COMPLETE);
+    assert_int_equal(run_kernel(&kernel).end, SIM_END_COMPLETE);
     change_each_way(NULL, 0);
 }
 
@@ -214,6 +230,7 @@ end_process(uint32_t where)
         CALL(sim_explore_exit, 3);
     else
         CALL(sim_explore_assert_fail, "x > 0", "file.c", 1, "f");
+    fail_msg("the call came back");
 }
 
 static void
@@ -252,7 +269,7 @@ TEST(what_would_end_the_process_ends_the_run)
 
     for (ending = 0; ending < 3; ending++) {
         for (ends_in = 0; ends_in < 4; ends_in++) {
-            const struct sim_run run = run_once(&kernel);
+            const struct sim_run run = run_kernel(&kernel);
 
             if (ends_in ==
                 3) { /* nowhere: nothing is left of the runs before */

@@ -3,6 +3,7 @@
  * signals, in a run that is repeated.
  */
 #include "engine.h"
+#include "run_calls.h"
 #include "run_races.h"
 
 #include <string.h>
@@ -20,19 +21,6 @@ clear(void *context)
     (void)context;
     memset(memory, 0, sizeof memory);
     flag = 0;
-}
-
-static struct sim_run
-run_kernel(const struct sim_kernel *kernel)
-{
-    static struct sim_choice list[1024];
-    struct sim_choices choices;
-    struct sim_run run;
-
-    sim_choices_init(&choices, list, 1024);
-    sim_choices_replay(&choices, NULL, 0);
-    sim_explore_run(kernel, &(struct sim_run_options){0}, &choices, &run);
-    return run;
 }
 
 static uint8_t *shown; /* on a thread's stack */

@@ -212,14 +212,14 @@ note(struct access *a, uint64_t value)
             memset(&memory[a->at], name(a), a->bytes);
     } else if (a->kind != STORE) {
         acquire(a, value, gives);
-        if (sim_acquires(a->order))
+        if (a->order != __ATOMIC_RELAXED && a->order != __ATOMIC_RELEASE)
             learn(knows, gives);
         memcpy(a->known, knows, sizeof known[0]);
         check_value(a, value);
     }
     memcpy(a->known, knows, sizeof known[0]);
     knows[a->thread] = a->index + 1;
-    if (sim_releases(a->order))
+    if (a->order >= __ATOMIC_RELEASE)
         learn(gives, knows);
     memcpy(a->gives, gives, sizeof gives);
     done[done_count++] = a;
@@ -250,8 +250,9 @@ setup(void *context)
 static void
 draw(struct sim_rng *rng)
 {
-    static const int orders[] = {__ATOMIC_RELAXED, __ATOMIC_ACQ_REL,
-                                 __ATOMIC_SEQ_CST};
+    static const int orders[] = {__ATOMIC_RELAXED, __ATOMIC_CONSUME,
+                                 __ATOMIC_ACQUIRE, __ATOMIC_RELEASE,
+                                 __ATOMIC_ACQ_REL, __ATOMIC_SEQ_CST};
     const uint32_t from = sim_rng_below(rng, BYTES);
     const uint32_t range = 1 + sim_rng_below(rng, BYTES - from);
 
@@ -265,7 +266,7 @@ draw(struct sim_rng *rng)
         a->index = i % LENGTH;
         a->kind = sim_rng_below(rng, 3) > 0 ? SYNC : sim_rng_below(rng, SYNC);
         a->order =
-            a->kind == SYNC ? __ATOMIC_ACQ_REL : orders[sim_rng_below(rng, 3)];
+            a->kind == SYNC ? __ATOMIC_ACQ_REL : orders[sim_rng_below(rng, 6)];
         a->at = a->kind == SYNC ? FLAG : places[place][0];
         a->bytes = a->kind == SYNC ? 4 : places[place][1];
         if (a->kind > WRITE)

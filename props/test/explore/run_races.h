@@ -1,9 +1,11 @@
-/* run_races.h -- tests of plain accesses. */
+/* run_races.h -- tests of plain accesses, and of what surrounds a run. */
 #ifndef PROPS_RUN_RACES_H
 #define PROPS_RUN_RACES_H
 
 /* returns: how many failed */
 int run_races_tests(void);
 int run_plain_tests(void);
+int run_engine_tests(void);
+int run_sites_tests(void);
 
 #endif

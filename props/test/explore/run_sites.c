@@ -1,0 +1,294 @@
+/*
+ * run_sites.c -- starts and failures of threads, marks, sites and their orders,
+ * and what is left of the searches before.
+ */
+#include "engine.h"
+#include "run_calls.h"
+#include "run_races.h"
+#include "tsan.h"
+
+#include <stdlib.h>
+
+#include "unit_test.h"
+
+static uint32_t place;
+static uint32_t other;
+static uint32_t went_on;
+
+/* ---- Starts and ends ---- */
+
+static void
+fail_first(void *context, uint32_t thread)
+{
+    const uint32_t *fails = context;
+
+    sim_explore_check(thread != *fails, "before its first event");
+    went_on++;
+}
+
+/* What comes before a first event runs in the order of the threads. */
+TEST(no_thread_starts_after_one_has_failed)
+{
+    struct sim_kernel kernel = kernel_of("starts", fail_first, SIM_THREADS_MAX);
+    uint32_t fails;
+
+    (void)state;
+    kernel.context = &fails;
+    for (fails = 0; fails <= SIM_THREADS_MAX; fails++) {
+        struct sim_run run;
+
+        went_on = 0;
+        run = run_kernel(&kernel);
+        assert_int_equal(went_on, fails);
+        if (fails == SIM_THREADS_MAX) {
+            assert_int_equal(run.end, SIM_END_COMPLETE);
+            continue;
+        }
+        assert_int_equal(run.end, SIM_END_FAILED);
+        assert_int_equal(run.failure.thread, fails);
+    }
+}
+
+TEST(a_failure_outside_of_a_run_is_none)
+{
+    struct sim_kernel kernel = kernel_of("starts", fail_first, 2);
+    uint32_t nobody = 9;
+    static struct sim_choice list[16];
+    struct sim_choices choices;
+    struct sim_run run;
+
+    (void)state;
+    kernel.context = &nobody;
+    sim_choices_init(&choices, list, 16);
+    sim_choices_replay(&choices, NULL, 0);
+    sim_explore_run(&kernel, &(struct sim_run_options){0}, &choices, &run);
+    sim_explore_fail("outside");
+    assert_int_equal(run.failure.kind, SIM_FAIL_NONE);
+}
+
+static void
+fail_twice(void *context)
+{
+    (void)context;
+    sim_explore_fail("first");
+    sim_explore_fail("second");
+}
+
+TEST(the_first_failure_of_a_check_is_the_one)
+{
+    struct sim_kernel kernel = kernel_of("fails", fail_first, 1);
+    uint32_t nobody = 9;
+    struct sim_run run;
+
+    (void)state;
+    kernel.context = &nobody;
+    kernel.finish = fail_twice;
+    run = run_kernel(&kernel);
+    assert_int_equal(run.end, SIM_END_FAILED);
+    assert_string_equal(run.failure.text, "first");
+}
+
+static void
+mark_thrice(void *context, uint32_t thread)
+{
+    (void)context;
+    (void)thread;
+    for (uint32_t i = 0; i < 3; i++)
+        sim_explore_mark();
+}
+
+/* Six marks of two threads: 20 orders; nine of three: 1680. */
+TEST(each_order_of_marks_is_a_graph)
+{
+    (void)state;
+    for (uint32_t count = 1; count <= 3; count++) {
+        const struct sim_kernel kernel = kernel_of("marks", mark_thrice, count);
+
+        for (uint32_t how = 0; how < 2; how++) {
+            const struct sim_exhaust_options options = {.by_schedules =
+                                                            how == 1};
+            struct sim_exhaust_result r;
+
+            sim_explore_exhaust(&kernel, &options, &r);
+            assert_int_equal(r.verdict, SIM_VERDICT_PASS);
+            assert_int_equal(r.graphs, count == 1 ? 1 : count == 2 ? 20 : 1680);
+        }
+    }
+}
+
+/* ---- Sites and their orders ---- */
+
+static int release;
+static int acquire;
+
+static void
+publish(void *context, uint32_t thread)
+{
+    (void)context;
+    if (thread == 0) {
+        __tsan_write4(&other);
+        __tsan_atomic32_store(&place, 1, release);
+        return;
+    }
+    if (CALL(__tsan_atomic32_load, &place, acquire) == 1)
+        __tsan_read4(&other);
+}
+
+static void
+reset_places(void *context)
+{
+    (void)context;
+    place = other = 0;
+}
+
+static enum sim_failure_kind
+result_of(const struct sim_kernel *kernel)
+{
+    struct sim_exhaust_result r;
+
+    sim_explore_exhaust(kernel, &(struct sim_exhaust_options){0}, &r);
+    free(r.choices);
+    return r.first_failure.failure.kind;
+}
+
+/* The bits above are hints for lock elision. */
+TEST(an_order_counts_as_compiled_or_as_weakened)
+{
+    const int hint = 1 << 16;
+    struct sim_kernel kernel = kernel_of("published", publish, 2);
+    struct sim_site sites[8];
+    uint32_t found = 9;
+
+    (void)state;
+    kernel.setup = reset_places;
+    for (int i = 0; i < 2; i++) {
+        release = __ATOMIC_RELEASE | i * hint;
+        acquire = __ATOMIC_RELAXED | i * hint;
+        assert_int_equal(result_of(&kernel), SIM_FAIL_RACE);
+        acquire = __ATOMIC_CONSUME | i * hint;
+        assert_int_equal(result_of(&kernel), SIM_FAIL_NONE);
+        acquire = __ATOMIC_ACQUIRE | i * hint;
+        assert_int_equal(result_of(&kernel), SIM_FAIL_NONE);
+    }
+    acquire = __ATOMIC_SEQ_CST;
+    for (uint32_t i = 0; i < 2; i++) { /* the second finds what is there */
+        assert_int_equal(sim_explore_sites(&kernel, 20, sites, 8), 2);
+        for (uint32_t k = 0; k < 2; k++) {
+            assert_int_equal(sites[k].order_failure, __ATOMIC_RELAXED);
+            if (sites[k].site == HERE)
+                found = k;
+        }
+        assert_true(found < 2);
+        assert_int_equal(sites[found].op, SIM_OP_LOAD);
+        assert_int_equal(sites[found].order, __ATOMIC_SEQ_CST);
+    }
+    sites[found].order = __ATOMIC_ACQUIRE;
+    sim_explore_mutate(&sites[found]);
+    assert_int_equal(result_of(&kernel), SIM_FAIL_NONE);
+    sites[found].order = __ATOMIC_RELAXED;
+    sim_explore_mutate(&sites[found]);
+    assert_int_equal(result_of(&kernel), SIM_FAIL_RACE);
+    sim_explore_mutate(NULL);
+    assert_int_equal(result_of(&kernel), SIM_FAIL_NONE);
+}
+
+static void
+publish_by_exchange(void *context, uint32_t thread)
+{
+    uint32_t expected = thread;
+    bool done;
+
+    (void)context;
+    if (thread == 0)
+        __tsan_write4(&other);
+    done = CALL(__tsan_atomic32_compare_exchange_strong, &place, &expected,
+                thread + 1, release, acquire) != 0;
+    if (thread == 1 && (done || expected == 2))
+        __tsan_read4(&other);
+}
+
+TEST(both_orders_of_a_compare_exchange_may_have_hints)
+{
+    const int hint = 1 << 16;
+    struct sim_kernel kernel = kernel_of("swapped", publish_by_exchange, 2);
+
+    (void)state;
+    kernel.setup = reset_places;
+    release = __ATOMIC_ACQ_REL | hint;
+    acquire = __ATOMIC_ACQUIRE | hint;
+    assert_int_equal(result_of(&kernel), SIM_FAIL_NONE);
+    release = __ATOMIC_RELAXED | hint;
+    assert_int_equal(result_of(&kernel), SIM_FAIL_RACE);
+}
+
+static void
+fence_once(void *context, uint32_t thread)
+{
+    (void)context;
+    (void)thread;
+    CALL(__tsan_atomic_thread_fence, __ATOMIC_ACQ_REL);
+}
+
+TEST(a_fence_has_a_site)
+{
+    const struct sim_kernel kernel = kernel_of("fence", fence_once, 1);
+    struct sim_site sites[2];
+
+    (void)state;
+    assert_int_equal(sim_explore_sites(&kernel, 1, sites, 2), 1);
+    assert_int_equal(sites[0].site, HERE);
+    assert_int_equal(sites[0].op, SIM_OP_FENCE);
+    assert_int_equal(sites[0].order, __ATOMIC_ACQ_REL);
+}
+
+/* ---- Searches one after another ---- */
+
+static uint64_t log_hash;
+
+static void
+load_and_log(void *context, uint32_t thread)
+{
+    const uint32_t *times = context;
+
+    for (uint32_t i = 0; i < *times * (thread + 1); i++) {
+        CALL(__tsan_atomic32_load, &place, __ATOMIC_RELAXED);
+        log_hash = log_hash * 31 + thread + 1;
+    }
+}
+
+static uint64_t
+log_of_sample(enum sim_strategy strategy, uint32_t times)
+{
+    struct sim_kernel kernel = kernel_of("logs", load_and_log, 3);
+    const struct sim_sample_options options = {.runs = 12,
+                                               .run.strategy = strategy};
+    struct sim_exhaust_result r;
+
+    kernel.context = &times;
+    log_hash = 0;
+    sim_explore_sample(&kernel, &options, &r);
+    return log_hash;
+}
+
+TEST(random_runs_do_not_depend_on_searches_before)
+{
+    uint64_t logs[SIM_STRATEGY_COUNT];
+
+    (void)state;
+    for (uint32_t i = 0; i < 2 * SIM_STRATEGY_COUNT; i++) {
+        const enum sim_strategy strategy = i % SIM_STRATEGY_COUNT;
+        uint64_t log;
+
+        log_of_sample(strategy, i < SIM_STRATEGY_COUNT ? 1 : 20);
+        log = log_of_sample(strategy, 4);
+        if (i < SIM_STRATEGY_COUNT)
+            logs[i] = log;
+        assert_int_equal(log, logs[strategy]);
+    }
+}
+
+int
+run_sites_tests(void)
+{
+    return tests_run(NULL, NULL);
+}
