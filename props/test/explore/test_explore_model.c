@@ -161,7 +161,7 @@ TEST(seq_cst_is_as_allowed_among_many_other_operations)
 {
     struct sim_rng rng = {.state = 7};
 
-    for (uint32_t i = 0; i < 900; i++) {
+    for (uint32_t i = 0; i < 300; i++) {
         uint32_t left = 56 + sim_rng_below(&rng, 10);
         struct sim_exhaust_result r;
 

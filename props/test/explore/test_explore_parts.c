@@ -9,6 +9,8 @@
 #include <malloc.h>
 #include <string.h>
 
+#include "barriers.h"
+#include "places.h"
 #include "question_model.h"
 #include "seq_cst_model.h"
 #include "set_model.h"
@@ -471,10 +473,24 @@ TEST(a_set_without_memory_says_that_it_is_full)
 
 /* ---- The order of seq_cst operations ---- */
 
-TEST(seq_cst_operations_have_an_order_as_the_axioms_say)
+TEST(seq_cst_operations_have_an_order_as_axioms_say)
 {
     seq_cst_model_try();
     seq_cst_model_many();
+}
+
+TEST(atomics_are_refused_or_read_what_is_there_and_race_as_they_may)
+{
+    places_pairs();
+    places_bytes();
+    places_old_values();
+    places_races();
+}
+
+TEST(a_barrier_is_a_full_fence_of_each_thread)
+{
+    barriers_count();
+    barriers_tell();
 }
 
 int
