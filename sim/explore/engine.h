@@ -141,11 +141,10 @@ struct thread {
     struct sim_fiber *starter;    /* continues once this thread has started */
     void (*body)(void *argument); /* NULL: the kernel's */
     void *argument;
-    uintptr_t function; /* its function, for reports */
-    uint32_t joins;     /* the thread whose end it waits for, + 1; or 0 */
-    uint32_t ended_at;  /* stamp of its last event, once it has finished */
-    bool joinable;
-    struct object *waits_on;   /* ready when this admits it (object.c) */
+    uintptr_t function;      /* its function, for reports */
+    uint32_t joins;          /* the thread whose end it waits for, + 1; or 0 */
+    uint32_t ended_at;       /* stamp of its last event, once it has finished */
+    struct object *waits_on; /* ready when this admits it (object.c) */
     struct object *sleeps_for; /* an object that another thread will wake */
     struct object *relock;     /* what it takes again when woken, or NULL */
     uint8_t need;              /* its need of waits_on: enum sim_need */

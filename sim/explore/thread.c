@@ -5,11 +5,10 @@
  * threads that a kernel declares do. What precedes a first event is invisible
  * to other threads, so this order is no choice.
  *
- * When all slots are in use, a slot is reused if its thread was joined, or
- * ended detached, and its last event happens before the creation: then no
- * access of the old thread can be concurrent with one of the new. The search
- * graph by graph does not reuse slots, because its choices name a thread by its
- * slot.
+ * When all slots are in use, a slot is reused if the end of its thread happens
+ * before the creation, so after a join: then no access of the old thread can be
+ * concurrent with one of the new. The search graph by graph does not reuse
+ * slots, because its choices name a thread by its slot.
  */
 #include "object.h"
 
@@ -64,7 +63,7 @@ reusable(uint32_t i)
 {
     const struct thread *t = &sim_engine.threads[i];
 
-    return t->finished && !t->joinable && t->body != NULL &&
+    return t->finished && t->body != NULL &&
            sim_self()->now.at[i] >= t->ended_at;
 }
 
@@ -129,7 +128,6 @@ sim_thread_create(void (*body)(void *argument), void *argument,
     t->body = body;
     t->argument = argument;
     t->function = function;
-    t->joinable = true;
     t->starter = &sim_self()->fiber;
     e->ready |= 1U << i;
     e->unfinished++;
@@ -156,5 +154,4 @@ sim_thread_join(uint32_t i, uintptr_t site)
     sim_clock_join(&sim_self()->now, &t->now);
     sim_clock_join(&sim_self()->causal, &t->causal);
     sim_seq_cst_sync();
-    t->joinable = false;
 }

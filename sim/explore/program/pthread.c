@@ -20,7 +20,6 @@ struct record {
     bool returns_int; /* threads.h */
     bool detached;
     bool joined;
-    bool ended;
     const void *values[KEYS_MAX];
 };
 
@@ -110,9 +109,6 @@ sim_pthread_leave(void *result)
             sim_clock_join(&sim_self()->now, &sim_engine.threads[i].now);
         sim_program_exit(0, 0);
     }
-    r->ended = true;
-    if (r->detached)
-        sim_engine.threads[sim_engine.current].joinable = false;
     sim_thread_end();
 }
 
@@ -205,8 +201,6 @@ sim_pthread_detach(pthread_t thread, uintptr_t site)
     struct record *r = record_of(thread, site);
 
     r->detached = true;
-    if (r->ended)
-        sim_engine.threads[r->slot].joinable = false;
     return 0;
 }
 

@@ -131,10 +131,10 @@ reported heap 1 "$programs"
 count "mistakes with the heap are reported as a model says" $?
 
 build misuse misuse_program misuse_calls misuse_touch misuse_clock \
-    misuse_heap misuse_end misuse_local misuse_events
+    misuse_heap misuse_end misuse_local misuse_objects misuse_events
 count "the calls that end a run are built" $?
 reported misuse
-[ "$(cat "$work/differ")" = 369 ]
+[ "$(cat "$work/differ")" = 392 ]
 count "calls that end a run are reported at their lines" $?
 
 # The last of them comes after most other calls, each on a line of its own: its
