@@ -27,12 +27,13 @@ read_string(const char *s, int most, uintptr_t site)
         sim_program_reads_string(s, most >= 0 ? (size_t)most : SIZE_MAX, site);
 }
 
-/* Read one conversion, after its '%', and its arguments. returns: its end */
+/* Read one conversion, after its '%', and its arguments. Any integer is passed
+ * as a pointer is. returns: its end */
 static const char *
 conversion(const char *f, va_list *arguments, uintptr_t site)
 {
     int precision = -1;
-    int longs = 0;
+    bool is_long = false;
 
     for (; *f != '\0' && strchr("-+ #0'123456789.*hljztL", *f) != NULL; f++) {
         if (*f == '.')
@@ -43,22 +44,18 @@ conversion(const char *f, va_list *arguments, uintptr_t site)
             (void)va_arg(*arguments, int);
         else if (precision >= 0 && *f >= '0' && *f <= '9')
             precision = precision * 10 + *f - '0';
-        longs += strchr("ljzt", *f) != NULL;
-        if (*f == 'L')
-            longs = -1;
+        is_long |= *f == 'L';
     }
     if (*f == '\0')
         return f;
     if (*f == 's')
         read_string(va_arg(*arguments, const char *), precision, site);
-    else if (strchr("aAeEfFgG", *f) != NULL && longs < 0)
+    else if (strchr("aAeEfFgG", *f) != NULL && is_long)
         (void)va_arg(*arguments, long double);
     else if (strchr("aAeEfFgG", *f) != NULL)
         (void)va_arg(*arguments, double);
-    else if (*f == 'p' || *f == 'n' || longs > 0)
-        (void)va_arg(*arguments, void *);
     else if (*f != '%' && *f != 'm')
-        (void)va_arg(*arguments, int);
+        (void)va_arg(*arguments, void *);
     return f + 1;
 }
 

@@ -131,16 +131,19 @@ reported heap 1 "$programs"
 count "mistakes with the heap are reported as a model says" $?
 
 build misuse misuse_program misuse_calls misuse_touch misuse_clock \
-    misuse_heap misuse_end misuse_local misuse_objects misuse_events
+    misuse_heap misuse_end misuse_local misuse_objects misuse_print \
+    misuse_events
 count "the calls that end a run are built" $?
 reported misuse
-[ "$(cat "$work/differ")" = 392 ]
+[ "$(cat "$work/differ")" = 446 ]
 count "calls that end a run are reported at their lines" $?
 
 # The last of them comes after most other calls, each on a line of its own: its
-# events, with lines counted from the first one's.
+# events, with lines counted from the first one's. What a program writes is shown
+# once, for the report of its failure.
 PROFSIM_EXPLORE=--exhaustive timeout 60 "$work/misuse" |
     awk '/^every event/ { every = 1 }
+        /^shown / { print $1, $2, $3 }
         every && match($0, /misuse_events.c:[0-9]+$/) && /^ *[0-9]+  / {
             at = substr($0, RSTART)
             sub(/^.*:/, "", at)
