@@ -308,8 +308,10 @@ show_progress(struct work *w)
     if (runs == 0 || took_ms == 0)
         return;
     left_s = (double)left * (double)took_ms / 1000 / (double)runs;
-    if (limit_ms > result->spent_ms &&
-        left_s > (double)(limit_ms - result->spent_ms) / 1000)
+    if (is_out_of_time(w->options, result))
+        left_s = 0;
+    else if (limit_ms != 0 &&
+             left_s > (double)(limit_ms - result->spent_ms) / 1000)
         left_s = (double)(limit_ms - result->spent_ms) / 1000;
     props_progress_line_show(&w->line,
                              "shard %" PRIu32 "/%" PRIu32 ": %" PRIu64
