@@ -92,7 +92,7 @@ static uint32_t
 ask_schedule(bool can_continue, uint32_t count)
 {
     struct engine *e = &sim_engine;
-    const uint16_t label = (uint16_t)(e->current << 8 | e->ready);
+    const uint16_t label = (uint16_t)e->ready;
 
     if (e->detour)
         return sim_rng_below(&e->detour_rng, count);

@@ -42,12 +42,10 @@ sim_script_choose(const struct location *l, const uint32_t *found,
     if (at < script.count)
         wanted = place ? script.events[at].before : script.events[at].from;
     for (uint32_t i = 0; i < count; i++) {
-        if (place && found[i] == l->stores_count) {
-            if (wanted == TRACE_MAX)
-                return found[i];
-        } else if (l->stores[found[i]].trace == wanted) {
+        const bool last = place && found[i] == l->stores_count;
+
+        if ((last ? TRACE_MAX : l->stores[found[i]].trace) == wanted)
             return found[i];
-        }
     }
     return found[0];
 }

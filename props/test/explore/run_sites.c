@@ -1,10 +1,11 @@
 /*
- * run_sites.c -- starts and failures of threads, marks, sites and their orders,
- * and what is left of the searches before.
+ * run_sites.c -- starts and failures of threads, marks, scripts, sites and
+ * their orders, and what is left of the searches before.
  */
 #include "engine.h"
 #include "run_calls.h"
 #include "run_races.h"
+#include "trace.h"
 #include "tsan.h"
 
 #include <stdlib.h>
@@ -113,6 +114,143 @@ TEST(each_order_of_marks_is_a_graph)
             assert_int_equal(r.verdict, SIM_VERDICT_PASS);
             assert_int_equal(r.graphs, count == 1 ? 1 : count == 2 ? 20 : 1680);
         }
+    }
+}
+
+/* ---- Threads that wait for ever ---- */
+
+static uint32_t waiter;
+static bool spins;
+
+static void
+wait_for_nobody(void *context, uint32_t thread)
+{
+    (void)context;
+    CALL(__tsan_atomic32_load, &place, __ATOMIC_RELAXED);
+    while (thread == waiter && spins &&
+           __tsan_atomic32_load(&place, __ATOMIC_RELAXED) == 0)
+        CALL(sim_explore_spin_wait);
+    if (thread == waiter && !spins)
+        CALL(sim_explore_wait, &place, 0);
+}
+
+static void
+check_waiter(const struct sim_failure *f)
+{
+    assert_int_equal(f->kind, spins ? SIM_FAIL_LIVELOCK : SIM_FAIL_DEADLOCK);
+    assert_string_equal(f->text,
+                        spins ? "a thread waits in a loop for what nobody will "
+                                "do"
+                              : "a thread sleeps and nobody will wake it");
+    assert_int_equal(f->thread, waiter);
+    assert_int_equal(f->site, HERE);
+    assert_int_equal(f->other_site, 0);
+}
+
+TEST(who_waits_for_nobody_is_named)
+{
+    const struct sim_kernel all =
+        kernel_of("waits", wait_for_nobody, SIM_THREADS_MAX);
+    const struct sim_kernel three = kernel_of("three", wait_for_nobody, 3);
+
+    (void)state;
+    place = 0;
+    for (uint32_t i = 0; i < 2 * SIM_THREADS_MAX; i++) {
+        struct sim_run run;
+
+        waiter = i / 2;
+        spins = i % 2 == 1;
+        run = run_kernel(&all);
+        assert_int_equal(run.end, SIM_END_FAILED);
+        check_waiter(&run.failure);
+        for (uint32_t how = 0; waiter < 3 && how < 2; how++) {
+            struct sim_exhaust_result r;
+
+            sim_explore_exhaust(
+                &three, &(struct sim_exhaust_options){.by_schedules = how == 1},
+                &r);
+            assert_int_equal(r.verdict, SIM_VERDICT_FAIL);
+            check_waiter(&r.first_failure.failure);
+            free(r.choices);
+        }
+    }
+    waiter = SIM_THREADS_MAX;
+    assert_int_equal(run_kernel(&all).end, SIM_END_COMPLETE);
+}
+
+/* ---- Runs of chosen events (script.c) ---- */
+
+enum { EVENTS = 20, STORES = 6 };
+
+static uint32_t
+some_event(struct sim_rng *rng, uint32_t below)
+{
+    const uint32_t picked = sim_rng_below(rng, below + 1);
+
+    return picked == below ? TRACE_MAX : picked;
+}
+
+static void
+check_choice(struct sim_rng *rng, uint32_t wanted, bool is_place)
+{
+    struct store stores[STORES];
+    const struct location l = {.stores = stores, .stores_count = STORES};
+    const uint32_t count = 1 + sim_rng_below(rng, STORES + is_place);
+    const uint32_t from = sim_rng_below(rng, STORES + is_place);
+    uint32_t found[STORES + 1];
+    uint32_t want;
+
+    for (uint32_t i = 0; i < STORES; i++)
+        stores[i].trace = some_event(rng, EVENTS);
+    for (uint32_t i = 0; i < count; i++)
+        found[i] = (from + i) % (STORES + is_place);
+    want = found[0];
+    for (uint32_t i = count; i-- > 0;) {
+        if ((found[i] < STORES ? stores[found[i]].trace : TRACE_MAX) == wanted)
+            want = found[i];
+    }
+    assert_int_equal(sim_script_choose(&l, found, count, is_place), want);
+}
+
+/* Events have new numbers: those that do not run are left out. */
+TEST(a_script_runs_the_chosen_events_in_their_order)
+{
+    static struct trace_event events[EVENTS];
+    struct sim_rng rng = {.state = 5};
+
+    (void)state;
+    sim_engine.ready = (1U << SIM_THREADS_MAX) - 1;
+    for (uint32_t i = 0; i < 300; i++) {
+        const uint32_t last = sim_rng_below(&rng, SIM_THREADS_MAX);
+        uint32_t number[TRACE_MAX + 1];
+        bool runs[EVENTS];
+
+        number[TRACE_MAX] = TRACE_MAX;
+        for (uint32_t k = 0, next = 0; k < EVENTS; k++) {
+            events[k] = (struct trace_event){
+                .thread = sim_rng_below(&rng, SIM_THREADS_MAX),
+                .from = some_event(&rng, k),
+                .before = some_event(&rng, k)};
+            runs[k] = sim_rng_below(&rng, 3) > 0;
+            number[k] = runs[k] ? next++ : TRACE_MAX;
+        }
+        sim_script_begin(events, EVENTS, runs, last);
+        assert_true(sim_script_runs);
+        sim_engine.trace_count = 0;
+        for (uint32_t k = 0; k < EVENTS; k++) {
+            if (!runs[k])
+                continue;
+            assert_int_equal(sim_script_pick(), events[k].thread);
+            check_choice(&rng, number[events[k].from], false);
+            check_choice(&rng, number[events[k].before], true);
+            sim_engine.trace_count++;
+        }
+        for (uint32_t k = 0; k < 3; k++, sim_engine.trace_count++) {
+            assert_int_equal(sim_script_pick(), last);
+            check_choice(&rng, TRACE_MAX, k == 1);
+        }
+        sim_script_end();
+        assert_false(sim_script_runs);
     }
 }
 

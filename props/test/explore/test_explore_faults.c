@@ -372,6 +372,58 @@ TEST(an_invariant_ends_the_run_at_the_event_that_breaks_it)
     }
 }
 
+/* A debugger that stops before an event finds every thread's stack. */
+TEST(a_stop_before_an_event_shows_where_each_thread_is)
+{
+    const uint64_t *view = sim_trace_view;
+
+    for (uint64_t seed = 1; seed <= 60; seed++) {
+        static struct sim_choice list[1024];
+        static struct trace_event events[TRACE_MAX];
+        struct sim_choices choices;
+        struct sim_run run;
+        uint32_t stop;
+        uint32_t end;
+
+        fails_at = seed % 3 == 0 ? 9 : 0;
+        run_steps(seed);
+        end = sim_engine.trace_count;
+        memcpy(events, traced, end * sizeof events[0]);
+        stop = (uint32_t)(seed * 7) % (end + 1);
+        rng.state = seed;
+        sim_choices_init(&choices, list, 1024);
+        sim_choices_random(&choices, seed);
+        memset(sim_trace_view, 0xff, 16);
+        sim_trace_stop_before(stop);
+        sim_explore_run(&steps_kernel, &(struct sim_run_options){0}, &choices,
+                        &run);
+        sim_engine.trace = NULL;
+        assert_int_equal(sim_engine.trace_count, end);
+        if (stop == end && fails_at == 0) {
+            assert_int_not_equal(sim_engine.trace_stop, 0); /* not met */
+            sim_engine.trace_stop = 0;
+            continue;
+        }
+        assert_int_equal(sim_engine.trace_stop, 0);
+        assert_int_equal(view[0], stop);
+        assert_int_equal(view[1], THREADS);
+        for (uint32_t t = 0; t < THREADS; t++) {
+            const uint64_t *row = &view[view[2] + 4 * t];
+            const uintptr_t stack =
+                (uintptr_t)sim_engine.threads[t].fiber.stack;
+            bool goes_on = false;
+
+            for (uint32_t i = stop; i < end; i++)
+                goes_on |= events[i].thread == t;
+            assert_int_equal(row[1], stack);
+            assert_int_equal(row[2], stack + SIM_FIBER_STACK_BYTES);
+            assert_true(row[0] > row[1] && row[0] < row[2]);
+            if (goes_on || fails_at == 0)
+                assert_int_equal(row[3], !goes_on);
+        }
+    }
+}
+
 int
 main(void)
 {

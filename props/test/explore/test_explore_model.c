@@ -69,6 +69,29 @@ TEST(seq_cst_shows_what_is_allowed_and_nothing_else)
     compare(SEQ_CST, 3);
 }
 
+/* What is pruned under a bound on preemptions was seen with as many left. */
+TEST(pruning_under_a_bound_loses_no_outcome)
+{
+    struct sim_rng rng = {.state = 9};
+
+    (void)state;
+    for (uint32_t i = 0; i < 60; i++) {
+        draw_program(&rng, i % 2 == 0 ? ACCESSES : SEQ_CST);
+        for (uint32_t most = 0; most < 3; most++) {
+            struct sim_exhaust_options options = {
+                .run = {.bounded = true, .preemptions_max = most},
+                .by_schedules = true,
+                .no_pruning = true};
+
+            explore(&options);
+            allowed = explored;
+            options.no_pruning = false;
+            explore(&options);
+            all_are_shown(i);
+        }
+    }
+}
+
 /* Thread 0 only reads, each other one only writes, to a location of its own. */
 static void
 give_locations(void)
