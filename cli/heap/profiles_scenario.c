@@ -102,45 +102,24 @@ run_events(struct sim_world *world, const struct sim_scenario *scenario,
     return NULL;
 }
 
-/* returns: NULL if it cannot be read */
-static struct prof_contention_record *
-read_contention(struct prof *prof, enum prof_contention kind, size_t *count)
-{
-    struct prof_contention_record *records = NULL;
-    enum prof_status status =
-        prof_contention_snapshot(prof, kind, NULL, 0, count);
-
-    if (status == PROF_OK || status == PROF_ERR_SHORT)
-        records = calloc(*count + 1, sizeof *records);
-    if (records == NULL ||
-        prof_contention_snapshot(prof, kind, records, *count, count) == PROF_OK)
-        return records;
-    free(records);
-    return NULL;
-}
-
+/* Read the profiles, and write them. in: records_max, room of each */
 static bool
 write_world(struct cli_profiles *profiles, struct prof *prof,
-            struct prof_heap_record *records, size_t records_max)
+            struct prof_heap_record *heap,
+            struct prof_contention_record *const waits[2], size_t records_max)
 {
-    struct prof_contention_record *contention[2];
-    bool good;
+    bool good = prof_heap_snapshot(prof, PROF_SELECT_ALL, heap, records_max,
+                                   &profiles->heap_count) == PROF_OK;
 
-    if (prof_heap_snapshot(prof, PROF_SELECT_ALL, records, records_max,
-                           &profiles->heap_count) != PROF_OK)
-        return complain(profiles->folder, "the snapshot does not fit");
-    profiles->heaps[CLI_PROFILES_RUN] = records;
+    profiles->heaps[CLI_PROFILES_RUN] = heap;
     for (int i = 0; i < 2; i++) {
-        contention[i] = read_contention(prof, (enum prof_contention)i,
-                                        &profiles->contention_count[i]);
-        profiles->contention[i] = contention[i];
+        good = good && prof_contention_snapshot(
+                           prof, (enum prof_contention)i, waits[i], records_max,
+                           &profiles->contention_count[i]) == PROF_OK;
+        profiles->contention[i] = waits[i];
     }
-    good = contention[0] != NULL && contention[1] != NULL
-               ? cli_profiles_write(profiles)
-               : complain(profiles->folder, "not enough memory");
-    free(contention[0]);
-    free(contention[1]);
-    return good;
+    return good ? cli_profiles_write(profiles)
+                : complain(profiles->folder, "the snapshot does not fit");
 }
 
 static bool
@@ -148,7 +127,10 @@ write_profiles(const char *folder, const char *path,
                struct sim_scenario *scenario, struct prof *prof)
 {
     const size_t records_max = (size_t)scenario->config.buckets_max + 1;
-    struct prof_heap_record *records = calloc(records_max, sizeof *records);
+    struct prof_heap_record *heap = calloc(records_max, sizeof *heap);
+    struct prof_contention_record *const waits[] = {
+        calloc(records_max, sizeof *waits[0]),
+        calloc(records_max, sizeof *waits[0])};
     struct cli_profiles profiles = {
         .folder = folder,
         .input = path,
@@ -158,11 +140,14 @@ write_profiles(const char *folder, const char *path,
         .rate_bytes = prof_heap_rate(prof),
         .mutex_period = prof_mutex_period(prof),
     };
-    const bool good = records != NULL
-                          ? write_world(&profiles, prof, records, records_max)
-                          : complain(folder, "not enough memory");
+    const bool good =
+        heap != NULL && waits[0] != NULL && waits[1] != NULL
+            ? write_world(&profiles, prof, heap, waits, records_max)
+            : complain(folder, "not enough memory");
 
-    free(records);
+    free(heap);
+    free(waits[0]);
+    free(waits[1]);
     return good;
 }
 

@@ -23,7 +23,8 @@ enum { DIGITS = 32, NAME_BYTES = 256 };
 
 struct folder {
     const char *path;
-    int fd;
+    DIR *list;
+    int fd;                    /* of the list */
     char (*names)[NAME_BYTES]; /* in order */
     uint32_t count;
 };
@@ -53,30 +54,22 @@ by_text(const void *a, const void *b)
 static bool
 read_names(struct folder *folder, const char *suffix)
 {
-    const int fd = dup(folder->fd);
-    DIR *list = fd >= 0 ? fdopendir(fd) : NULL;
     struct dirent *entry;
 
     folder->names = malloc(CLI_CORPUS_FILES * sizeof *folder->names);
-    while (list != NULL && folder->names != NULL &&
-           folder->count < CLI_CORPUS_FILES &&
-           (entry = readdir(list)) != NULL) {
-        const size_t bytes = strlen(entry->d_name);
+    if (folder->names == NULL)
+        return cli_complain("not enough memory");
+    while (folder->count < CLI_CORPUS_FILES &&
+           (entry = readdir(folder->list)) != NULL) {
+        const char *name = entry->d_name;
+        const size_t bytes = strlen(name);
         const size_t end = strlen(suffix);
 
-        if (entry->d_name[0] != '.' && bytes < NAME_BYTES && bytes > end &&
-            strcmp(&entry->d_name[bytes - end], suffix) == 0)
-            memcpy(folder->names[folder->count++], entry->d_name, bytes + 1);
+        _Static_assert(sizeof entry->d_name <= NAME_BYTES, "a name fits");
+        if (name[0] != '.' && bytes > end &&
+            strcmp(&name[bytes - end], suffix) == 0)
+            strcpy(folder->names[folder->count++], name);
     }
-    if (list == NULL || folder->names == NULL) {
-        cli_complain("%s: %s", folder->path, strerror(errno));
-        if (list == NULL && fd >= 0)
-            close(fd);
-    }
-    if (list != NULL)
-        closedir(list);
-    if (list == NULL || folder->names == NULL)
-        return false;
     qsort(folder->names, folder->count, sizeof *folder->names, by_text);
     return true;
 }
@@ -86,12 +79,13 @@ open_folder(struct folder *folder, const char *path, const char *suffix)
 {
     struct prof_file made;
 
-    *folder = (struct folder){.path = path, .fd = -1};
+    folder->path = path;
     if (prof_file_folder(&made, path) != PROF_OK)
         return cli_complain("%s: %s", path, prof_file_reason(&made));
-    folder->fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (folder->fd < 0)
+    folder->list = opendir(path);
+    if (folder->list == NULL)
         return cli_complain("%s: %s", path, strerror(errno));
+    folder->fd = dirfd(folder->list);
     return read_names(folder, suffix);
 }
 
@@ -99,8 +93,8 @@ static void
 close_folder(struct folder *folder)
 {
     free(folder->names);
-    if (folder->fd >= 0)
-        close(folder->fd);
+    if (folder->list != NULL)
+        closedir(folder->list);
 }
 
 /* ---- One file ---- */
@@ -279,10 +273,7 @@ bool
 cli_corpus_exchange(const char *shared, const char *local, const char *suffix,
                     struct cli_corpus_counts *counts)
 {
-    struct exchange x = {.suffix = suffix,
-                         .shared = {.fd = -1},
-                         .local = {.fd = -1},
-                         .counts = counts};
+    struct exchange x = {.suffix = suffix, .counts = counts};
     bool good;
 
     *counts = (struct cli_corpus_counts){0, 0, 0};
