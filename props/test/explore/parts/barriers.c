@@ -8,15 +8,13 @@
 
 #include "unit_test.h"
 
-enum { RLX = __ATOMIC_RELAXED, ACQ = __ATOMIC_ACQUIRE };
+enum { RLX = __ATOMIC_RELAXED, ACQ = __ATOMIC_ACQUIRE, ORDERS_MAX = 100 };
 
 static struct sim_exhaust_result
-explore(struct sim_kernel *kernel, uint32_t way)
+explore(struct sim_kernel *kernel, struct sim_exhaust_options options)
 {
-    const struct sim_exhaust_options options = {.by_schedules = way == 1};
     struct sim_exhaust_result r;
 
-    kernel->barriers = way != 2; /* not said: it is found out */
     sim_explore_exhaust(kernel, &options, &r);
     free(r.choices);
     assert_int_equal(r.verdict, SIM_VERDICT_PASS);
@@ -25,55 +23,100 @@ explore(struct sim_kernel *kernel, uint32_t way)
 
 /* ---- How many graphs ---- */
 
-static uint32_t stores[3];
-static uint32_t barriers[3];
-static uint32_t own[3];
+/* What each thread does: s a store to a place of its own, b a barrier. */
+static const char *const *program;
+static uint32_t own[SIM_THREADS_MAX];
 
 static void
 count_thread(void *context, uint32_t thread)
 {
     (void)context;
-    for (uint32_t i = 0; i < stores[thread]; i++)
-        __tsan_atomic32_store(&own[thread], i, RLX);
-    for (uint32_t i = 0; i < barriers[thread]; i++)
-        sim_explore_barrier();
+    for (const char *step = program[thread]; *step != 0; step++) {
+        if (*step == 's')
+            __tsan_atomic32_store(&own[thread], 1, RLX);
+        else
+            sim_explore_barrier();
+    }
+}
+
+/* Orders are the same if the barriers have one order, and each store has as
+ * many of them before it. */
+static uint64_t orders[ORDERS_MAX];
+static uint32_t orders_count;
+
+static void
+add_order(uint64_t order)
+{
+    for (uint32_t i = 0; i < orders_count; i++) {
+        if (orders[i] == order)
+            return;
+    }
+    assert_true(orders_count < ORDERS_MAX);
+    orders[orders_count++] = order;
+}
+
+/* in: seen, a number of base 4 for each step of each thread */
+static void
+try_orders(uint32_t threads, uint32_t *at, uint32_t barriers, uint64_t seen)
+{
+    bool over = true;
+
+    for (uint32_t t = 0; t < threads; t++) {
+        const char step = program[t][at[t]];
+
+        if (step == 0)
+            continue;
+        over = false;
+        at[t]++;
+        try_orders(threads, at, barriers + (step == 'b'),
+                   seen | (uint64_t)barriers << (t * 8 + at[t] * 2));
+        at[t]--;
+    }
+    if (over)
+        add_order(seen);
 }
 
 static void
-check_count(uint32_t threads, uint64_t want)
+check_count(const char *const *steps, uint32_t threads)
 {
     struct sim_kernel kernel = {.name = "count", .threads_count = threads};
+    uint32_t at[SIM_THREADS_MAX] = {0};
+    uint64_t shards = 0;
 
+    program = steps;
+    orders_count = 0;
+    try_orders(threads, at, 0, 0);
     for (uint32_t t = 0; t < threads; t++)
         kernel.threads[t] = (struct sim_thread){"t", count_thread, NULL};
-    for (uint32_t way = 0; way < 3; way++)
-        assert_int_equal(explore(&kernel, way).graphs, want);
+    for (uint32_t way = 0; way < 3; way++) {
+        kernel.barriers = way != 2; /* if not, a search finds it out */
+        assert_int_equal(
+            explore(&kernel,
+                    (struct sim_exhaust_options){.by_schedules = way == 1})
+                .graphs,
+            orders_count);
+    }
+    kernel.barriers = true;
+    for (uint32_t i = 1; i <= 2; i++)
+        shards += explore(&kernel,
+                          (struct sim_exhaust_options){.shard = i, .shards = 2})
+                      .graphs;
+    assert_int_equal(shards, orders_count);
 }
 
 void
 barriers_count(void)
 {
-    static const uint32_t choose[][4] = {{1, 1, 1, 1}, {1, 2, 3, 4}};
+    static const char *const steps[][3] = {
+        {"s", "b", ""},    {"sss", "b", "ss"}, {"ss", "bb", ""},
+        {"s", "b", "b"},   {"bs", "bs", ""},   {"sb", "sb", "s"},
+        {"sbs", "bs", ""}, {"b", "bs", "sb"},  {"sbs", "s", "b"}};
+    static const char *const all[SIM_THREADS_MAX] = {"s", "b", "", "",
+                                                     "",  "",  "", "s"};
 
-    for (uint32_t k = 0; k <= 3; k++) {
-        for (uint32_t j = 0; j <= 2; j++) {
-            stores[0] = k;
-            stores[1] = 0;
-            stores[2] = j;
-            barriers[0] = barriers[2] = 0;
-            barriers[1] = 1;
-            check_count(3, choose[1][k] * choose[1][j]);
-        }
-        barriers[1] = 2; /* k stores among two barriers */
-        check_count(2, (k + 1) * (k + 2) / 2);
-        /* Its store comes before both barriers, in between, or behind. Of two
-         * threads' barriers either one is first. */
-        stores[0] = k;
-        barriers[1] = barriers[2] = 1;
-        stores[2] = 0;
-        check_count(3, 2 * (k + 1) * (k + 2) / 2);
-    }
-    barriers[2] = 0;
+    for (uint32_t i = 0; i < sizeof steps / sizeof steps[0]; i++)
+        check_count(steps[i], 3);
+    check_count(all, SIM_THREADS_MAX);
 }
 
 /* ---- What is told ---- */
@@ -81,7 +124,10 @@ barriers_count(void)
 static uint32_t data;
 static uint32_t flag;
 static uint32_t stage;
-static uint32_t got[4];
+static uint32_t
+    early; /* 2 at the end: thread 2's store was before the barrier */
+static uint32_t got[2];
+static uint32_t found; /* in data */
 static uint32_t shape;
 static uint32_t seen_of[2]; /* old, new, where the barrier is known to matter */
 static uint32_t old_else;   /* old, where it is not */
@@ -90,7 +136,7 @@ static void
 setup(void *context)
 {
     (void)context;
-    data = flag = stage = 0;
+    data = flag = stage = early = found = 0;
     memset(got, 0, sizeof got);
 }
 
@@ -101,73 +147,77 @@ load(uint32_t *place, int order)
 }
 
 static void
-store(uint32_t *place)
+store(uint32_t *place, uint32_t value)
 {
-    __tsan_atomic32_store(place, 1, RLX);
+    __tsan_atomic32_store(place, value, RLX);
+}
+
+/* Thread 0 makes the barrier. */
+static void
+tell_barrier(void)
+{
+    if (shape < 2)
+        store(&early, 2);
+    if (shape == 2)
+        got[0] = load(&flag, RLX);
+    if (shape == 3)
+        store(&data, 1);
+    sim_explore_barrier();
+    if (shape == 2)
+        found = load(&data, RLX);
+    else
+        store(shape == 1 ? &flag : &stage, 1);
 }
 
 /*
- * The shapes, with what must be read as 1 if all else is:
+ * The shapes, with what must be found as 1 if all else is:
  *
- *   0  T0: data = 1; read stage; flag = 1
+ *   0  T0: early = 2; barrier; stage = 1
  *      T1: read flag, acquire; read DATA     the other's fence releases
- *      T2: read data; barrier; stage = 1
- *   1  T0: data = 1
+ *      T2: data = 1; early = 1; read stage; flag = 1
+ *   1  T0: early = 2; barrier; flag = 1
  *      T1: read flag, acquire; read DATA     its own fence releases
- *      T2: read data; barrier; flag = 1
- *   2  T0: data = 1; flag = 1
- *      T2: read flag; barrier; read DATA     it learns what others know
- *   3  T0: read stage; read DATA             others learn what it knows
- *      T2: data = 1; barrier; stage = 1
+ *      T2: data = 1; early = 1
+ *   2  T0: read flag; barrier; read DATA     it learns what others know
+ *      T2: data = 1; flag = 1
+ *   3  T0: data = 1; barrier; stage = 1
+ *      T2: read stage; read DATA             others learn what it knows
  */
 static void
 tell_thread(void *context, uint32_t thread)
 {
     (void)context;
-    if (thread == 1 && shape < 2) {
-        got[2] = load(&flag, ACQ);
-        got[3] = load(&data, RLX);
-    } else if (thread == 0) {
-        if (shape < 3)
-            store(&data);
-        if (shape == 0)
-            got[0] = load(&stage, RLX);
-        if (shape == 0 || shape == 2)
-            store(&flag);
-        if (shape == 3) {
-            got[0] = load(&stage, RLX);
-            got[3] = load(&data, RLX);
-        }
+    if (thread == 0) {
+        tell_barrier();
+    } else if (thread == 1 && shape < 2) {
+        got[0] = load(&flag, ACQ);
+        found = load(&data, RLX);
     } else if (thread == 2) {
+        if (shape < 3)
+            store(&data, 1);
         if (shape < 2)
-            got[1] = load(&data, RLX);
-        if (shape == 2)
-            got[1] = load(&flag, RLX);
+            store(&early, 1);
+        if (shape == 0 || shape == 3)
+            got[1] = load(&stage, RLX);
+        if (shape == 0 || shape == 2)
+            store(&flag, 1);
         if (shape == 3)
-            store(&data);
-        sim_explore_barrier();
-        if (shape == 2)
-            got[3] = load(&data, RLX);
-        else
-            store(shape == 1 ? &flag : &stage);
+            found = load(&data, RLX);
     }
 }
 
 static void
 note(void *context)
 {
-    /* Which reads must be 1 for the barrier to matter. */
-    static const uint32_t must[][3] = {
-        {1, 1, 1}, {0, 1, 1}, {0, 1, 0}, {1, 0, 0}};
-    bool all = true;
+    const bool matters = (shape > 1 || early == 2) &&
+                         (shape == 3 || got[0] == 1) &&
+                         (shape == 1 || shape == 2 || got[1] == 1);
 
     (void)context;
-    for (uint32_t i = 0; i < 3; i++)
-        all &= got[i] >= must[shape][i];
-    if (all)
-        seen_of[got[3]]++;
+    if (matters)
+        seen_of[found]++;
     else
-        old_else += got[3] == 0;
+        old_else += found == 0;
 }
 
 void
@@ -181,7 +231,9 @@ barriers_tell(void)
     for (shape = 0; shape < 4; shape++) {
         for (uint32_t way = 0; way < 3; way++) {
             seen_of[0] = seen_of[1] = old_else = 0;
-            explore(&kernel, way);
+            kernel.barriers = way != 2;
+            explore(&kernel,
+                    (struct sim_exhaust_options){.by_schedules = way == 1});
             assert_true(seen_of[1] > 0 && old_else > 0);
             assert_int_equal(seen_of[0], 0);
         }
