@@ -93,8 +93,6 @@ store_insert(struct location *l, uint32_t index)
     }
     memmove(&l->stores[index + 1], &l->stores[index],
             (l->stores_count++ - index) * sizeof *l->stores);
-    for (uint32_t i = 0; i < SIM_THREADS_MAX; i++)
-        l->least.at[i] += l->least.at[i] >= index;
     return &l->stores[index];
 }
 
@@ -121,7 +119,6 @@ write_store(struct location *l, uint32_t index, uint64_t value, int order,
         sim_clock_join(&s->sync, carried);
     for (uint32_t i = 0; i < SIM_THREADS_MAX; i++)
         s->seen.at[i] = STAMP_NEVER;
-    s->seen.at[me] = s->stamp;
     s->trace =
         sim_engine.trace != NULL ? sim_engine.trace_count - 1 : TRACE_MAX;
     l->written.at[me] = s->stamp;
@@ -188,7 +185,7 @@ rmw_event(struct location *l, uint32_t from, enum sim_op op, uint64_t value,
                        site);
     write_store(l, from + 1, value, order, &carried, site);
     if (silent) /* a lock that is taken may be taken once more */
-        sim_wait_note(l, from + 1, site);
+        sim_wait_note(l, from, site);
     else
         sim_wait_wrote();
 }
@@ -211,8 +208,6 @@ sim_atomic_load(uintptr_t address, uint32_t bytes, int order, uintptr_t site)
     sim_engine_point(site);
     l = sim_location_of(address, bytes, false, site);
     reading = (struct reading){.location = l, .order = order};
-    if (sim_engine.reduced)
-        sim_reduce_enter();
     value =
         load_event(l, sim_sources_choose(&reading), SIM_OP_LOAD, order, site);
     sim_engine_after_event();

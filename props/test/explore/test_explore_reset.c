@@ -10,6 +10,7 @@
 
 #include <string.h>
 
+#include "repeated.h"
 #include "unit_test.h"
 
 static uint32_t x;
@@ -450,6 +451,16 @@ TEST(a_state_met_late_does_not_depend_on_earlier_runs)
         assert_true(deep_states[searches] != 0);
         assert_true(deep_states[searches] == deep_states[0]);
     }
+}
+
+TEST(the_first_run_and_one_in_a_hundred_are_made_twice)
+{
+    repeated_count();
+}
+
+TEST(the_first_access_that_differs_is_named)
+{
+    repeated_differs();
 }
 
 int
