@@ -105,7 +105,6 @@ sim_lock_take(const void *lock, uint32_t rank, uintptr_t site)
     sim_engine_settle();
     l = lock_of(lock, rank, site);
     check_rank(l, site);
-    l->site = l->holder == SIM_THREADS_MAX ? site : l->site;
     sim_self()->wants = l;
     if (l->holder == SIM_THREADS_MAX)
         sim_engine_point(site);
@@ -167,7 +166,8 @@ sim_lock_release(const void *lock, uintptr_t site)
     sim_order_done(&l->order, true);
 }
 
-/* Free a lock in the child of a fork, which knows what its holder knew. */
+/* Free a lock in the child of a fork, which knows what its holder knew, and is
+ * never searched graph by graph. */
 void
 sim_lock_reset(const void *lock, uintptr_t site)
 {
@@ -177,12 +177,10 @@ sim_lock_reset(const void *lock, uintptr_t site)
         return;
     sim_engine_point(site);
     l = lock_of(lock, 0, site);
-    sim_order_ask(&l->order, false, NULL, NULL);
     trace_lock(SIM_OP_UNLOCK, l, true, site);
     sim_engine_event(EVENT_UNLOCK, l->version++);
     l->holder = SIM_THREADS_MAX;
     sim_engine_after_event();
-    sim_order_done(&l->order, true);
 }
 
 static bool

@@ -75,7 +75,7 @@ slot(uintptr_t site)
     if (e->threads_count < SIM_THREADS_MAX)
         return e->threads_count++;
     sim_reduce_refuse();
-    for (uint32_t i = 0; i < e->threads_count; i++) {
+    for (uint32_t i = SIM_THREADS_MAX; i-- > 0;) {
         if (reusable(i))
             return i;
     }

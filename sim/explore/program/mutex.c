@@ -46,9 +46,6 @@ lock_init(const volatile void *lock, uintptr_t site)
     if (!o->destroyed && (o->holder != SIM_THREADS_MAX || o->readers != 0))
         sim_engine_refuse(SIM_FAIL_LOCK_MISUSE, site, o->site,
                           "a lock is initialised while it is held");
-    o->known = true;
-    o->count = 0;
-    o->state = 0;
     sim_object_init(o, site);
 }
 

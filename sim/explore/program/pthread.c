@@ -76,23 +76,16 @@ static void
 run_destructors(struct record *r)
 {
     for (int round = 0; round < DESTRUCTOR_ROUNDS; round++) {
-        bool found = false;
-
         for (uint32_t i = 0; i < KEYS_MAX; i++) {
             const void *value = r->values[i];
 
             if (value == NULL || !key_used[i] || destructors[i] == NULL)
                 continue;
             r->values[i] = NULL;
-            found = true;
             destructors[i]((void *)(uintptr_t)value);
         }
-        if (!found)
-            return;
     }
 }
-
-/* ---- Destructors of thread_local objects ---- */
 
 _Noreturn void
 sim_pthread_leave(void *result)
