@@ -12,6 +12,7 @@
 
 #include "repeated.h"
 #include "unit_test.h"
+#include "waits.h"
 
 static uint32_t x;
 static uint32_t y;
@@ -461,6 +462,13 @@ TEST(the_first_run_and_one_in_a_hundred_are_made_twice)
 TEST(the_first_access_that_differs_is_named)
 {
     repeated_differs();
+}
+
+TEST(a_wait_goes_on_pauses_and_races_as_it_may)
+{
+    waits_go_on();
+    waits_pause();
+    waits_race();
 }
 
 int

@@ -1,0 +1,15 @@
+/* waits.h -- wait loops whose runs are known in advance (wait.c). */
+#ifndef PROPS_WAITS_H
+#define PROPS_WAITS_H
+
+/* A sampled run does not read a value again that it has found to be old. */
+void waits_go_on(void);
+
+/* A loop may pause as often as a run may have steps. */
+void waits_pause(void);
+
+/* A round that is repeated to find out whether it waits races with nothing that
+ * its reads do not race with. */
+void waits_race(void);
+
+#endif
