@@ -1,6 +1,6 @@
 /*
- * run_plain.c -- plain accesses: to stacks, how many a run may make, between
- * signals, in a run that is repeated.
+ * run_plain.c -- plain accesses: to stacks, how many a run may make, to words
+ * with one slot, between signals, in a run that is repeated.
  */
 #include "engine.h"
 #include "run_calls.h"
@@ -101,6 +101,56 @@ TEST(a_run_may_make_4194304_plain_accesses)
                         "the run has too many plain accesses");
     assert_int_equal(run.failure.other_site, 0);
     assert_int_equal(plain_returned, 99999);
+}
+
+/* ---- The table of words ---- */
+
+enum { SHARING = 5 };
+
+static uintptr_t sharing[SHARING]; /* words whose first slot is the last one */
+
+static void
+use_sharing(void *context, uint32_t thread)
+{
+    const uint32_t *raced = context;
+    const struct word *words = sim_engine.words;
+
+    for (uint32_t i = 0; i < 1000; i++) {
+        const uintptr_t address = sharing[0] + 8 * i;
+        const struct word *word = sim_memory_word_apart(address, 1);
+
+        assert_true(word >= words && word < words + WORDS);
+        assert_true(word->address == address);
+    }
+    for (uint32_t i = 0; thread == 0 && i < SHARING; i++)
+        sim_plain_access(sharing[i], 8, true, 10 + i);
+    (void)sim_atomic_load((uintptr_t)&flag, 4, __ATOMIC_RELAXED, 3);
+    if (thread == 1)
+        sim_plain_access(sharing[*raced], 8, true, 4);
+}
+
+/* The table goes on at its begin. */
+TEST(words_with_one_slot_are_kept_apart)
+{
+    uint32_t raced;
+    const struct sim_kernel kernel = {
+        .name = "words",
+        .context = &raced,
+        .threads = {{"a", use_sharing, NULL}, {"b", use_sharing, NULL}},
+        .threads_count = 2};
+    uintptr_t address = (uintptr_t)1 << 40;
+
+    assert_int_equal(run_kernel(&kernel).failure.kind, SIM_FAIL_RACE);
+    for (uint32_t found = 0; found < SHARING; address += 8) {
+        if (sim_memory_slot(address) == sim_engine.words + WORDS - 1)
+            sharing[found++] = address;
+    }
+    for (raced = 0; raced < SHARING; raced++) {
+        const struct sim_run run = run_kernel(&kernel);
+
+        assert_int_equal(run.failure.kind, SIM_FAIL_RACE);
+        assert_int_equal(run.failure.other_site, 10 + raced);
+    }
 }
 
 /* ---- How many graphs there are ---- */
