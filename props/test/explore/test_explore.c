@@ -326,6 +326,18 @@ TEST(drawn_locks_and_sleepers_have_the_same_graphs_either_way)
     assert_true(passed > 100);
 }
 
+TEST(locks_and_sleepers_outside_a_run_are_free)
+{
+    static uint32_t lock;
+
+    sim_explore_lock(&lock, 1);
+    assert_true(sim_explore_trylock(&lock, 1));
+    sim_explore_unlock(&lock);
+    sim_explore_wait(&lock, 0);
+    sim_explore_wake(&lock);
+    sim_explore_wake_one(&lock);
+}
+
 /* A round of a wait loop that changes nothing ends the run; one that reads
  * other values may go on. */
 TEST(rounds_of_two_reads_lose_no_graph)
