@@ -29,12 +29,11 @@ int __tsan_simulate(void (*callback)(void *argument), void *argument);
 /* ---- Built by the command ---- */
 
 static int
-run_main(void *context)
+run_main(void)
 {
     static char name[] = "program";
     static char *words[] = {name, NULL};
 
-    (void)context;
     if (profsim_entry != NULL) {
         profsim_entry();
         return 0;
@@ -64,8 +63,8 @@ __wrap_main(int argc, char **argv)
     if (profsim_entry == NULL && __real_main == NULL)
         return (int)cli_usage(
             "the program has no main: name a function by --entry");
-    sim_program_start(name, run_main, NULL,
-                      (char *)__builtin_frame_address(0) + 16, true);
+    sim_program_start(name, run_main, (char *)__builtin_frame_address(0) + 16,
+                      true);
     if (*variable("PROFSIM_EXPLORE_STOP", "") != '\0')
         sim_program_stop_before(
             (uint32_t)strtoul(variable("PROFSIM_EXPLORE_STOP", ""), NULL, 10));
@@ -83,9 +82,8 @@ static struct {
 } callback_now;
 
 static int
-run_callback(void *context)
+run_callback(void)
 {
-    (void)context;
     callback_now.function(callback_now.argument);
     return 0;
 }
@@ -127,7 +125,7 @@ __tsan_simulate(void (*callback)(void *argument), void *argument)
              program_invocation_name);
     callback_now.function = callback;
     callback_now.argument = argument;
-    sim_program_start(program_invocation_short_name, run_callback, NULL,
+    sim_program_start(program_invocation_short_name, run_callback,
                       (char *)__builtin_frame_address(0) + 16, false);
     count = split_words(text, words);
     code = cli_explore(count, words);

@@ -15,10 +15,7 @@
 
 enum { OUTPUT_BYTES = 1 << 16 };
 
-static struct {
-    int (*entry)(void *context);
-    void *context;
-} program;
+static int (*entry)(void);
 
 /* ---- The kernel ---- */
 
@@ -37,7 +34,7 @@ run_entry(void *context, uint32_t thread)
 {
     (void)context;
     sim_thread_resets(thread, true);
-    sim_program_exit(program.entry(program.context), 0);
+    sim_program_exit(entry(), 0);
 }
 
 static struct sim_kernel kernel = {
@@ -73,13 +70,12 @@ move_output(void)
 }
 
 void
-sim_program_start(const char *name, int (*entry)(void *context), void *context,
-                  void *stack, bool whole)
+sim_program_start(const char *name, int (*function)(void), void *stack,
+                  bool whole)
 {
     move_output();
     kernel.name = name;
-    program.entry = entry;
-    program.context = context;
+    entry = function;
     sim_engine.program = true;
     sim_heap_keep();
     sim_image_keep((uintptr_t)stack);

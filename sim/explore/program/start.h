@@ -5,16 +5,16 @@
 #include "explore.h"
 
 /*
- * Explore a whole program that begins with `entry`, from the current state of
- * memory.
+ * Explore a whole program that begins with `function`, from the current state
+ * of memory.
  *
  * in:      name, for reports
- *          entry, returns the exit status
+ *          function, returns the exit status
  *          stack, where the program's part of the process's own stack begins
- *          whole: does the process end when entry returns?
+ *          whole: does the process end when it returns?
  */
-void sim_program_start(const char *name, int (*entry)(void *context),
-                       void *context, void *stack, bool whole);
+void sim_program_start(const char *name, int (*function)(void), void *stack,
+                       bool whole);
 
 /* Stop for a debugger before this event of the first run, or at its failure. */
 void sim_program_stop_before(uint32_t event);
