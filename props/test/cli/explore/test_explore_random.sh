@@ -132,7 +132,7 @@ count "mistakes with the heap are reported as a model says" $?
 
 build misuse misuse_program misuse_calls misuse_touch misuse_clock \
     misuse_heap misuse_end misuse_local misuse_objects misuse_print \
-    misuse_events
+    misuse_blocks misuse_events
 count "the calls that end a run are built" $?
 reported misuse
 [ "$(cat "$work/differ")" = 472 ]
