@@ -23,11 +23,7 @@ cli_shard_result_begin(struct cli_shard_result *result, const char *asked,
     memset(result, 0, sizeof *result);
     result->shard = shard;
     snprintf(result->version, sizeof result->version, "%s", PROF_VERSION);
-    if ((size_t)snprintf(result->asked, sizeof result->asked, "%s", asked) >=
-        sizeof result->asked)
-        return cli_complain(
-            "a result holds %d bytes of the command, which is longer",
-            CLI_ASKED_BYTES - 1);
+    snprintf(result->asked, sizeof result->asked, "%s", asked);
     return cli_program_id(result->program);
 }
 

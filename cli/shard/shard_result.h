@@ -62,7 +62,8 @@ struct cli_shard_result {
 /* returns: "heaps", "traces" */
 const char *cli_part_name(enum cli_part_kind kind);
 
-/* Fill in which build this program is. returns: false, and a complaint */
+/* Fill in which build this program is. in: asked, shorter than CLI_ASKED_BYTES.
+ * returns: false, and a complaint */
 bool cli_shard_result_begin(struct cli_shard_result *result, const char *asked,
                             struct cli_shard shard);
 void cli_shard_result_free(struct cli_shard_result *result);

@@ -62,6 +62,38 @@ check "library and oracle agree at each event" says "$work/ring.json" \
     "all(r[1:3] == r[3:5] for e in d['events'] for r in e['rows'])"
 check "nothing is broken" says "$work/ring.json" "d['broken'] is None"
 
+# What is published and what waits in a slot is, together, what has happened.
+cat >"$work/slots" <<'END'
+buckets 64
+stack s1 = main>one
+
+alloc o1 s1 16
+alloc o2 s1 16
+drop o1
+gc-mark
+gc-terminate
+gc-sweep o1
+alloc o3 s1 16
+free o3
+gc-flush
+gc-mark
+gc-terminate
+alloc o4 s1 16
+free o4
+gc-flush
+drop o2
+gc-mark
+gc-terminate
+gc-sweep o2
+gc-flush
+END
+for rules in exact go1.6-late; do
+    printf 'profsim scenario 2\nrules %s\n' "$rules" |
+        cat - "$work/slots" >"$work/slots.sim"
+    "$profsim" explain "$work/slots.sim" --data "$work/slots.json" >"$work/said"
+    check "no count is lost between the slots: $rules" says "$work/slots.json" \
+        "all([sum(r[k] + r[k + 4] + r[k + 6] + r[k + 8] for r in {r[0]: r for e in d['events'][:i + 1] for r in e['rows']}.values()) for k in (1, 2)] == [sum(e['text'].startswith(w) for e in d['events'][:i + 1]) for w in ('alloc', ('gc-sweep', 'free'))] for i in range(d['events_count']))"
+done
 
 # A sweep that comes late, and a flush that does not come: then the snapshots need
 # not equal the heap of any mark termination.

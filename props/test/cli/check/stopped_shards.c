@@ -343,7 +343,7 @@ draw_shard(void)
                          .parts = {(parts & 1) != 0, (parts & 2) != 0},
                          .first = 5,
                          .every = times[merge_below(4)],
-                         .jobs = 1 + merge_below(3),
+                         .jobs = merge_below(4),
                          .terminal = merge_below(2) > 0,
                          .seed = merge_below(12),
                          .slices = 1 + merge_below(40),
@@ -419,7 +419,10 @@ expect_shard(void)
         ADD("T1");
     ADD("--shard=%" PRIu32 "/%" PRIu32, now.shard, now.count);
     ADD("--result=%s", wanted_path("s.result"));
-    ADD("--jobs=%" PRIu32, now.jobs);
+    if (now.jobs > 0)
+        ADD("--jobs=%" PRIu32, now.jobs);
+    else /* one for each processor */
+        now.jobs = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
     if (now.every != 60)
         ADD("--every=%" PRIu64, now.every);
     if (now.seconds > 0)

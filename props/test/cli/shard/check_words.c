@@ -63,6 +63,7 @@ say_seeds(struct line *line)
         {"0000000000000000000000000000003..4", true, false, 3, 4},
         {"5..", true, true, 5, UINT64_MAX - 1},
         {"9..18446744073709551614", true, true, 9, UINT64_MAX - 1},
+        {"18446744073709551614..", true, true, UINT64_MAX - 1, UINT64_MAX - 1},
         {"00000000000000000000000000000003..4", false, false, 0, 0},
         {"8..7", false, false, 0, 0},
         {"18446744073709551615..", false, false, 0, 0},

@@ -336,8 +336,10 @@ expect_forged(const struct forged *f, uint32_t shard, const char *complaint)
     said = merge_files();
     merge_expect_exit(&said, complaint != NULL ? 1 : 6);
     merge_expect(&said, complaint != NULL, "profsim: ");
-    if (complaint != NULL)
+    if (complaint != NULL) { /* that one alone: a subject is not loaded */
         merge_expect(&said, true, "%s", complaint);
+        merge_expect(&said, false, "a.c: ");
+    }
     captured_free(&said);
 }
 
