@@ -178,12 +178,12 @@ overtakes(const struct access *a, const struct access *b)
                          (a->reads && a->read_at < b->write_at));
 }
 
+/* Reads-from behind one of these or by itself. The rest of eco is in scb. */
 static bool
-eco(const struct access *a, const struct access *b)
+is_read_after(const struct access *a, const struct access *b)
 {
-    return overtakes(a, b) ||
-           (b->reads && ((a->writes && a->write_at <= b->read_at) ||
-                         (a->reads && a->read_at < b->read_at)));
+    return b->reads && ((a->writes && a->write_at <= b->read_at) ||
+                        (a->reads && a->read_at < b->read_at));
 }
 
 /* The latest access before b in its thread, to another place; or NULL. */
@@ -302,7 +302,7 @@ build_edges(uint32_t count, uint32_t nodes_count, node_set fences)
                 continue;
             if (scb(count, a, b))
                 connect(a->left, b->right, nodes_count);
-            if (same_place(a, b) && eco(a, b))
+            if (same_place(a, b) && is_read_after(a, b))
                 connect(a->left & fences, b->right & fences, nodes_count);
         }
     }

@@ -299,9 +299,40 @@ is_in(uintptr_t site, uint32_t i)
     return site - (uintptr_t)accesses[i].make < 128;
 }
 
+/* The last thread knows and tells as much as any. T6: place = 1; T7: reads it,
+ * writes told, plain, and raises the flag; T0: told, if the flag is raised. */
+static uint32_t flag;
+
+static void
+last_body(void *context, uint32_t thread)
+{
+    (void)context;
+    if (thread == 6) {
+        __tsan_atomic64_store(&place, 1, RLX);
+    } else if (thread == 7) {
+        got[0] = __tsan_atomic64_load(&place, RLX);
+        __tsan_write4(&told);
+        __tsan_atomic32_store(&flag, 1, __ATOMIC_RELEASE);
+    } else if (thread == 0 &&
+               __tsan_atomic32_load(&flag, __ATOMIC_ACQUIRE) == 1) {
+        __tsan_write4(&told);
+        got[1] = __tsan_atomic64_load(&place, RLX);
+        assert_true(got[1] >= got[0]);
+    }
+}
+
+static void
+clear_flag(void *context)
+{
+    clear(context);
+    flag = 0;
+}
+
 void
 places_races(void)
 {
+    assert_int_equal(explore(last_body, 8, clear_flag, NULL).verdict,
+                     SIM_VERDICT_PASS);
     for (uint32_t i = 0; i < 49; i++) {
         struct sim_exhaust_result r;
         const struct sim_failure *f = &r.first_failure.failure;

@@ -408,18 +408,21 @@ try_any(const struct mix *mix)
 static void
 try_shape(uint32_t fences, uint32_t seq_cst)
 {
+    /* With fences only: a value is passed on, and two reads are old. */
+    static const uint32_t kinds[3][2] = {{1, 1}, {0, 0}, {1, 0}};
     uint32_t at[3] = {0, 0, 0};
 
     for (uint32_t left = 9; left > 0;) {
         const uint32_t t = sim_rng_below(&rng, 3);
-        const uint32_t kind =
+        const uint32_t drawn =
             sim_rng_below(&rng, 5) == 0 ? 2 : sim_rng_below(&rng, 2);
 
         if (at[t] == 3)
             continue;
         left--;
         if (at[t]++ != 1)
-            try_access(t, (t + (at[t] == 3)) % 3, kind,
+            try_access(t, (t + (at[t] == 3)) % 3,
+                       fences == 100 ? kinds[t][at[t] == 3] : drawn,
                        sim_rng_below(&rng, 100) < seq_cst, true);
         else if (sim_rng_below(&rng, 100) < fences)
             make_fence(t);
