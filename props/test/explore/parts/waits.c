@@ -48,9 +48,13 @@ wait_for_both(void *context, uint32_t thread)
 {
     (void)context;
     if (thread == 0) {
-        while (!(is_set(0) & is_set(1)))
+        for (;;) {
+            const bool first = is_set(0);
+
+            if (is_set(1) && first)
+                return;
             sim_explore_spin_wait();
-        return;
+        }
     }
     for (uint32_t i = 0; i < 2; i++) {
         __tsan_atomic32_store(&places[i], 1, RLX);
