@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "explore.h"
 #include "failure.h"
 #include "kinds.h"
 #include "merge_case.h"
@@ -345,9 +346,34 @@ static void expect_pages(enum cli_exit (*command)(int, char **))
     captured_free(&said);
 }
 
+/* ---- explore ---- */
+
+static const char no_list[] =
+    "profsim: --replay takes up to 65536 numbers with commas, not ";
+
+/* What is printed of a kernel that holds, and of lists that are none. in:
+ * option; wanted, a part of the text; there, is it printed? */
+static void
+expect_explored(const char *option, int exit_code, const char *wanted,
+                bool there)
+{
+    char words[3][128] = {"explore", "sb-relaxed"};
+    char *argv[] = {words[0], words[1], option != NULL ? words[2] : NULL, NULL};
+
+    snprintf(words[2], sizeof words[2], "%s", option != NULL ? option : "");
+    assert_true(captured_run(&said, cli_explore, argv, -1, SECONDS));
+    merge_expect_exit(&said, exit_code);
+    merge_expect(&said, there, "%s", wanted);
+    captured_free(&said);
+}
+
 void
 merge_shown_scenarios(void)
 {
+    static const char *const lists[] = {"--replay=1,",  "--replay=x",
+                                        "--replay=+1",  "--replay= 1",
+                                        "--replay=1,,", "--replay=1x"};
+
     merge_make_subject();
     merge_explained();
     for (size_t i = 0; i < sizeof explained / sizeof *explained; i++)
@@ -360,6 +386,13 @@ merge_shown_scenarios(void)
                           strstr(kinds[i].text, "instruments") != NULL);
     }
     expect_breaks();
+    if (!SANITIZED) { /* the sanitizer prints numbers beside fibers */
+        expect_explored(NULL, 0, "no failure, so no page\n", false);
+        expect_explored(page_option("page"), 0, "no failure, so no page\n",
+                        true);
+    }
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        expect_explored(lists[i], 1, no_list, true);
     expect_crash();
     expect_pages(cli_replay);
     expect_pages(cli_run);
