@@ -128,7 +128,7 @@ static uint64_t slices_done;
 static uint64_t
 slice_ms(uint64_t number)
 {
-    static const uint64_t times[] = {3,    499,  500,  501, 1000,
+    static const uint64_t times[] = {0,    499,  500,  501, 1000,
                                      1999, 2000, 2001, 9000};
     const uint64_t at = (now.seed + number * number * 7 + number / 5) % 12;
 
@@ -272,7 +272,7 @@ expect_line(struct doing *d)
     const double limit_s = (double)now.seconds - (double)d->filed->ms / 1000;
     char text[160];
 
-    if (!now.terminal && d->took_ms < d->next_line_ms)
+    if (d->took_ms == 0 || (!now.terminal && d->took_ms < d->next_line_ms))
         return;
     d->next_line_ms = d->took_ms / 60000 * 60000 + 60000;
     if (now.seconds > 0 && left_s > limit_s)

@@ -269,6 +269,7 @@ static const struct forged {
     {"check H1 T1 --rules exact --seeds 1..", "", NO_WORD},
     {"check H1 T1 --rules exact --time 1000001", "", NO_WORD},
     {"check a.sim --rules exact --seeds 1..40", "", NO_WORD},
+    {" ", "", NO_WORD},
     {ASKED " --save a", "", NO_WORD},
     {ASKED " --corpus a", "", NO_WORD},
     {ASKED " --json a", "", NO_WORD},
