@@ -124,6 +124,11 @@ use_sharing(void *context, uint32_t thread)
     }
     for (uint32_t i = 0; thread == 0 && i < SHARING; i++)
         sim_plain_access(sharing[i], 8, true, 10 + i);
+    for (uint32_t i = 0; thread == 0 && i < SHARING; i++) {
+        const struct word *word = sim_memory_word_apart(sharing[i], 1);
+
+        assert_true(word >= words && word < words + WORDS);
+    }
     (void)sim_atomic_load((uintptr_t)&flag, 4, __ATOMIC_RELAXED, 3);
     if (thread == 1)
         sim_plain_access(sharing[*raced], 8, true, 4);

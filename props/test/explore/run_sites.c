@@ -296,6 +296,7 @@ TEST(an_order_counts_as_compiled_or_as_weakened)
     struct sim_kernel kernel = kernel_of("published", publish, 2);
     struct sim_site sites[8];
     uint32_t found = 9;
+    uintptr_t first = 0;
 
     (void)state;
     kernel.setup = reset_places;
@@ -317,6 +318,9 @@ TEST(an_order_counts_as_compiled_or_as_weakened)
                 found = k;
         }
         assert_true(found < 2);
+        if (i == 0)
+            first = sites[0].site;
+        assert_int_equal(sites[0].site, first);
         assert_int_equal(sites[found].op, SIM_OP_LOAD);
         assert_int_equal(sites[found].order, __ATOMIC_SEQ_CST);
     }
