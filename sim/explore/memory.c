@@ -179,6 +179,8 @@ rmw_event(struct location *l, uint32_t from, enum sim_op op, uint64_t value,
         event->ok = true;
     }
     read_store(l, from, order, site);
+    /* A plain read before the store that is acquired is no race. */
+    sim_location_of(l->address, l->bytes, true, site);
     if (sim_engine.reduced)
         sim_reduce_did(&l->chain, SIM_CHANGE, &l->stores[from].causal);
     sim_seq_cst_access(l, &l->stores[from], true, order == __ATOMIC_SEQ_CST,
@@ -268,7 +270,7 @@ sim_atomic_rmw(uintptr_t address, uint32_t bytes,
             return old;
     }
     sim_engine_point(site);
-    l = sim_location_of(address, bytes, true, site);
+    l = sim_location_of(address, bytes, false, site);
     reading = (struct reading){.location = l, .writes = true, .order = order};
     if (sim_engine.reduced)
         sim_reduce_enter();
@@ -317,12 +319,10 @@ sim_atomic_cas(uintptr_t address, uint32_t bytes, uint64_t *expected,
     index = sim_sources_choose(&reading);
     done =
         l->stores[index].value == *expected && !(weak && sim_engine_spurious());
-    if (done) {
-        sim_location_of(address, bytes, true, site);
+    if (done)
         rmw_event(l, index, SIM_OP_CAS, desired, order, site);
-    } else {
+    else
         *expected = load_event(l, index, SIM_OP_CAS, order_failure, site);
-    }
     sim_engine_after_event();
     if (done && sim_engine.reduced)
         sim_offer_later(&l->chain, true);
