@@ -16,11 +16,28 @@
 
 enum { PCT_DEPTH_MAX = 5 };
 
+/* The kernel's threads, and those that the run before has created. */
+static uint32_t
+threads_expected(const struct engine *e)
+{
+    uint32_t n = e->threads_count;
+
+    while (n < SIM_THREADS_MAX && e->threads[n].steps > 0)
+        n++;
+    return n;
+}
+
+static uint32_t
+steps_expected(const struct thread *t)
+{
+    return t->steps > t->steps_before ? t->steps : t->steps_before;
+}
+
 static void
 pct_begin(struct engine *e)
 {
     struct sim_rng *rng = &e->choices->rng;
-    const uint32_t n = e->threads_count;
+    const uint32_t n = threads_expected(e);
 
     e->pct_depth = e->options.pct_depth != 0
                        ? e->options.pct_depth
@@ -42,14 +59,14 @@ static void
 stall_begin(struct engine *e)
 {
     struct sim_rng *rng = &e->choices->rng;
+    const uint32_t n = threads_expected(e);
     uint32_t longest = 1;
-    uint32_t steps;
 
-    e->stall_thread = sim_rng_below(rng, e->threads_count);
-    steps = e->threads[e->stall_thread].steps_before;
-    e->stall_at = sim_rng_below(rng, steps + 1);
-    for (uint32_t i = 0; i < e->threads_count; i++)
-        longest += e->threads[i].steps_before;
+    e->stall_thread = sim_rng_below(rng, n);
+    e->stall_at =
+        sim_rng_below(rng, steps_expected(&e->threads[e->stall_thread]) + 1);
+    for (uint32_t i = 0; i < n; i++)
+        longest += steps_expected(&e->threads[i]);
     e->stall_left = 1 + sim_rng_below(rng, longest);
 }
 
