@@ -16,8 +16,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "assembly.h"
@@ -190,6 +192,17 @@ pass_on(int signal)
         kill(running, signal);
 }
 
+/* Wait for what a compiler that was told to end has left behind: a linker still
+ * has files in the folder and next to it. */
+static void
+await_orphans(void)
+{
+    const struct timespec tick = {.tv_nsec = 10000000};
+
+    for (int i = 0; i < 500 && waitpid(-1, NULL, WNOHANG) >= 0; i++)
+        nanosleep(&tick, NULL);
+}
+
 /* returns: its status as of waitpid(), or -1 if it could not be started */
 static int
 run(char **command)
@@ -210,6 +223,7 @@ run(char **command)
     sigprocmask(SIG_BLOCK, &held, &mask);
     status = was_told_by != 0 ? was_told_by : -1; /* as if it had ended it */
     fflush(NULL);
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
     running = was_told_by == 0 ? fork() : -1;
     if (running == 0) {
         for (int i = 0; i < COUNT; i++)
@@ -223,6 +237,7 @@ run(char **command)
     while (running > 0 && waitpid(running, &status, 0) < 0 && errno == EINTR)
         ;
     running = 0;
+    await_orphans();
     for (int i = 0; i < OWN; i++)
         sigaction(signals[i], &before[i], NULL);
     return status;

@@ -335,10 +335,13 @@ objects_that_are_refused(const char *in)
 
 /* ---- Signals ---- */
 
+/* Who is told to end leaves behind who removes a file a little later. */
 static const char waiting[] = "#!/bin/sh\n"
                               "sleep 60 &\n"
                               "child=$!\n"
                               "trap 'kill $child; echo told >>\"$TOOLS/told\"; "
+                              ": >\"$TMPDIR/cc\"; "
+                              "(sleep 0.1; rm \"$TMPDIR/cc\") & "
                               "exit 1' TERM HUP INT QUIT\n"
                               "echo $PPID $$ >>\"$TOOLS/pid.new\"\n"
                               "mv \"$TOOLS/pid.new\" \"$TOOLS/pid\"\n"
