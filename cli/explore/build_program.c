@@ -10,19 +10,17 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "assembly.h"
+#include "child.h"
 #include "complaint.h"
 #include "explore.h"
 #include "foreign.h"
@@ -179,70 +177,6 @@ take_words(struct build *b, int argc, char **argv)
 
 /* ---- Commands ---- */
 
-static volatile pid_t running;            /* the command, or 0 */
-static volatile sig_atomic_t was_told_by; /* a signal to end, or 0 */
-
-/* A signal that ends this command also ends what it runs or would run next;
- * then its folder is removed. */
-static void
-pass_on(int signal)
-{
-    was_told_by = signal;
-    if (running > 0)
-        kill(running, signal);
-}
-
-/* Wait for what a compiler that was told to end has left behind: a linker still
- * has files in the folder and next to it. */
-static void
-await_orphans(void)
-{
-    const struct timespec tick = {.tv_nsec = 10000000};
-
-    for (int i = 0; i < 500 && waitpid(-1, NULL, WNOHANG) >= 0; i++)
-        nanosleep(&tick, NULL);
-}
-
-/* returns: its status as of waitpid(), or -1 if it could not be started */
-static int
-run(char **command)
-{
-    static const int signals[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
-    enum { OWN = 2, COUNT = 4 }; /* a terminal sends the first two to both */
-    struct sigaction before[COUNT] = {{.sa_handler = SIG_DFL}};
-    sigset_t held, mask;
-    int status;
-
-    sigemptyset(&held);
-    for (int i = 0; i < COUNT; i++) {
-        struct sigaction during = {.sa_handler = i < OWN ? SIG_IGN : pass_on};
-
-        sigaction(signals[i], &during, i < OWN ? &before[i] : NULL);
-        sigaddset(&held, signals[i]);
-    }
-    sigprocmask(SIG_BLOCK, &held, &mask);
-    status = was_told_by != 0 ? was_told_by : -1; /* as if it had ended it */
-    fflush(NULL);
-    prctl(PR_SET_CHILD_SUBREAPER, 1);
-    running = was_told_by == 0 ? fork() : -1;
-    if (running == 0) {
-        for (int i = 0; i < COUNT; i++)
-            sigaction(signals[i], &before[i], NULL);
-        sigprocmask(SIG_SETMASK, &mask, NULL);
-        execvp(command[0], command);
-        cli_usage("%s: %s", command[0], strerror(errno));
-        _exit(CLI_NOT_FOUND);
-    }
-    sigprocmask(SIG_SETMASK, &mask, NULL);
-    while (running > 0 && waitpid(running, &status, 0) < 0 && errno == EINTR)
-        ;
-    running = 0;
-    await_orphans();
-    for (int i = 0; i < OWN; i++)
-        sigaction(signals[i], &before[i], NULL);
-    return status;
-}
-
 static bool
 find_compiler(struct build *b)
 {
@@ -289,7 +223,7 @@ add_flags(struct words *command, const struct build *b)
 static bool
 succeeds(struct words *command)
 {
-    const int status = run(command->list);
+    const int status = cli_child_run(command->list);
 
     release(command);
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;
@@ -364,7 +298,7 @@ link_program(struct build *b)
     add(&command, b->runtime);
     add(&command, "-l:libdw.so.1");
     add_all(&command, &b->flags);
-    status = run(command.list);
+    status = cli_child_run(command.list);
     release(&command);
     return (WIFEXITED(status) && WEXITSTATUS(status) == 0) ||
            cli_complain("%s cannot link the program", b->compiler);
@@ -450,7 +384,7 @@ explore_program(struct build *b)
     add(&command, b->program);
     for (uint32_t i = 1; i < b->options.count; i++)
         add(&command, b->options.list[i]);
-    status = run(command.list);
+    status = cli_child_run(command.list);
     release(&command);
     if (WIFEXITED(status))
         return (enum cli_exit)WEXITSTATUS(status);
