@@ -114,3 +114,11 @@ sim_location_of(uintptr_t address, uint32_t bytes, bool write, uintptr_t site)
     }
     return l;
 }
+
+void
+sim_location_check_write(const struct location *l, uintptr_t site)
+{
+    struct word *word = sim_memory_word(l->address & ~(uintptr_t)7, site);
+
+    sim_plain_check_atomic(word, l->mask, true, site);
+}

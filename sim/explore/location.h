@@ -41,6 +41,8 @@ struct location {
 
 struct location *sim_location_of(uintptr_t address, uint32_t bytes, bool write,
                                  uintptr_t site);
+/* Is a write, which has acquired what it read, a race with a plain access? */
+void sim_location_check_write(const struct location *l, uintptr_t site);
 void sim_location_write(uintptr_t address, uint32_t bytes, uint64_t value);
 
 /* ---- Plain accesses ---- */

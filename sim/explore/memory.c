@@ -180,7 +180,7 @@ rmw_event(struct location *l, uint32_t from, enum sim_op op, uint64_t value,
     }
     read_store(l, from, order, site);
     /* A plain read before the store that is acquired is no race. */
-    sim_location_of(l->address, l->bytes, true, site);
+    sim_location_check_write(l, site);
     if (sim_engine.reduced)
         sim_reduce_did(&l->chain, SIM_CHANGE, &l->stores[from].causal);
     sim_seq_cst_access(l, &l->stores[from], true, order == __ATOMIC_SEQ_CST,
