@@ -482,8 +482,9 @@ sim_memory_word(uintptr_t address, uintptr_t site)
 
 void sim_plain_access(uintptr_t address, size_t bytes, bool write,
                       uintptr_t site);
-void sim_plain_check_atomic(struct word *word, uint8_t mask, bool write,
-                            uintptr_t site);
+/* Does an atomic access, which has acquired what it read, race with a plain
+ * one? */
+void sim_location_check(const struct location *l, bool write, uintptr_t site);
 
 /* sched.c */
 void sim_sched_begin(void);

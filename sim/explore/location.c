@@ -72,6 +72,7 @@ location_new(struct word *word, uintptr_t address, uint32_t bytes, uint8_t mask,
     }
     location_reset(l, address, bytes);
     l->mask = mask;
+    l->word = word;
     l->next = word->locations;
     word->locations = e->locations_count;
     word->atomic_mask |= mask;
@@ -93,7 +94,7 @@ find(const struct word *word, uint8_t mask)
 
 /* The location of an atomic access: a new one, or that of earlier accesses. */
 struct location *
-sim_location_of(uintptr_t address, uint32_t bytes, bool write, uintptr_t site)
+sim_location_of(uintptr_t address, uint32_t bytes, uintptr_t site)
 {
     const uint32_t offset = (uint32_t)(address & 7);
     const uint8_t mask = (uint8_t)(((1U << bytes) - 1) << offset);
@@ -104,7 +105,6 @@ sim_location_of(uintptr_t address, uint32_t bytes, bool write, uintptr_t site)
         sim_engine_refuse(SIM_FAIL_MIXED_SIZE, site, 0, "a misaligned atomic");
     sim_heap_check(address, bytes, site);
     word = sim_memory_word(address - offset, site);
-    sim_plain_check_atomic(word, mask, write, site);
     l = find(word, mask);
     if (l == NULL)
         return location_new(word, address, bytes, mask, site);
@@ -113,12 +113,4 @@ sim_location_of(uintptr_t address, uint32_t bytes, bool write, uintptr_t site)
         l->stores[0].value = memory_read(address, bytes);
     }
     return l;
-}
-
-void
-sim_location_check_write(const struct location *l, uintptr_t site)
-{
-    struct word *word = sim_memory_word(l->address & ~(uintptr_t)7, site);
-
-    sim_plain_check_atomic(word, l->mask, true, site);
 }

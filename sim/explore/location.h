@@ -27,6 +27,7 @@ struct location {
     uint32_t bytes;
     uint8_t mask;  /* bytes of its word */
     bool reloaded; /* a plain write came: memory holds the only store */
+    struct word *word;
     uint32_t next; /* other location in this word, or 0 */
     uint32_t stores_count;
     uint32_t stores_room;
@@ -39,10 +40,8 @@ struct location {
     uintptr_t write_site[SIM_THREADS_MAX];
 };
 
-struct location *sim_location_of(uintptr_t address, uint32_t bytes, bool write,
+struct location *sim_location_of(uintptr_t address, uint32_t bytes,
                                  uintptr_t site);
-/* Is a write, which has acquired what it read, a race with a plain access? */
-void sim_location_check_write(const struct location *l, uintptr_t site);
 void sim_location_write(uintptr_t address, uint32_t bytes, uint64_t value);
 
 /* ---- Plain accesses ---- */

@@ -146,6 +146,7 @@ read_event(struct location *l, uint32_t index, enum sim_op op, int order,
         event->order = order;
     }
     read_store(l, index, order, site);
+    sim_location_check(l, false, site);
     if (sim_engine.reduced)
         sim_reduce_did(&l->chain, op == SIM_OP_CAS ? SIM_LOOK : SIM_LOAD,
                        &s->causal);
@@ -179,8 +180,7 @@ rmw_event(struct location *l, uint32_t from, enum sim_op op, uint64_t value,
         event->ok = true;
     }
     read_store(l, from, order, site);
-    /* A plain read before the store that is acquired is no race. */
-    sim_location_check_write(l, site);
+    sim_location_check(l, true, site);
     if (sim_engine.reduced)
         sim_reduce_did(&l->chain, SIM_CHANGE, &l->stores[from].causal);
     sim_seq_cst_access(l, &l->stores[from], true, order == __ATOMIC_SEQ_CST,
@@ -203,12 +203,12 @@ sim_atomic_load(uintptr_t address, uint32_t bytes, int order, uintptr_t site)
 
     sim_wait_enter(site);
     if (sim_self()->probing) {
-        l = sim_location_of(address, bytes, false, site);
+        l = sim_location_of(address, bytes, site);
         if (sim_wait_probe(l, &value, site))
             return value;
     }
     sim_engine_point(site);
-    l = sim_location_of(address, bytes, false, site);
+    l = sim_location_of(address, bytes, site);
     reading = (struct reading){.location = l, .order = order};
     value =
         load_event(l, sim_sources_choose(&reading), SIM_OP_LOAD, order, site);
@@ -225,7 +225,8 @@ sim_atomic_store(uintptr_t address, uint32_t bytes, uint64_t value, int order,
     uint32_t position;
 
     sim_engine_point(site);
-    l = sim_location_of(address, bytes, true, site);
+    l = sim_location_of(address, bytes, site);
+    sim_location_check(l, true, site);
     if (sim_engine.reduced)
         sim_reduce_enter();
     position = sim_sources_position(l, order);
@@ -262,7 +263,7 @@ sim_atomic_rmw(uintptr_t address, uint32_t bytes,
 
     sim_wait_enter(site);
     if (sim_self()->probing) {
-        l = sim_location_of(address, bytes, false, site);
+        l = sim_location_of(address, bytes, site);
         old = l->stores[l->stores_count - 1].value;
         if ((change(old, operand) & mask) != old)
             sim_wait_before_write(l, site);
@@ -270,7 +271,7 @@ sim_atomic_rmw(uintptr_t address, uint32_t bytes,
             return old;
     }
     sim_engine_point(site);
-    l = sim_location_of(address, bytes, false, site);
+    l = sim_location_of(address, bytes, site);
     reading = (struct reading){.location = l, .writes = true, .order = order};
     if (sim_engine.reduced)
         sim_reduce_enter();
@@ -297,7 +298,7 @@ sim_atomic_cas(uintptr_t address, uint32_t bytes, uint64_t *expected,
     if (sim_self()->probing) {
         uint64_t found;
 
-        l = sim_location_of(address, bytes, false, site);
+        l = sim_location_of(address, bytes, site);
         if (l->stores[l->stores_count - 1].value == *expected) {
             sim_wait_before_write(l, site);
         } else if (sim_wait_probe(l, &found, site)) {
@@ -308,7 +309,7 @@ sim_atomic_cas(uintptr_t address, uint32_t bytes, uint64_t *expected,
     sim_engine_point(site);
     /* Whether a compare-exchange writes is not known yet. If it races with a
      * plain read, the runs in which it writes show that. */
-    l = sim_location_of(address, bytes, false, site);
+    l = sim_location_of(address, bytes, site);
     reading = (struct reading){.location = l,
                                .writes = true,
                                .expected = expected,
@@ -339,7 +340,7 @@ uint64_t
 sim_memory_system_read(uintptr_t address, uint32_t bytes,
                        const struct clock *told, uintptr_t site)
 {
-    struct location *l = sim_location_of(address, bytes, false, site);
+    struct location *l = sim_location_of(address, bytes, site);
     struct reading reading = {
         .location = l, .order = __ATOMIC_RELAXED, .told = told};
 

@@ -73,13 +73,12 @@ check_readers(const struct cell *c, const char *text, uintptr_t site)
 }
 
 void
-sim_plain_check_atomic(struct word *word, uint8_t mask, bool write,
-                       uintptr_t site)
+sim_location_check(const struct location *l, bool write, uintptr_t site)
 {
-    for (uint32_t i = word->cells; i != 0;) {
+    for (uint32_t i = l->word->cells; i != 0;) {
         const struct cell *c = &sim_engine.cells[i - 1];
 
-        if ((c->mask & mask) != 0) {
+        if ((c->mask & l->mask) != 0) {
             check_writer(c, "atomic access races with a plain write", site);
             if (write)
                 check_readers(c, "atomic write races with a plain read", site);

@@ -195,20 +195,11 @@ do_access(const struct access *a)
     return 0;
 }
 
-/* An exchange acquires before it writes. */
-static bool
-races_as_write(const struct access *earlier, const struct access *a)
-{
-    return (a->kind == EXCHANGE || a->kind == SYNC) && !writes(earlier);
-}
-
 static void
-check_races(const struct access *a, bool acquired)
+check_races(const struct access *a)
 {
-    for (uint32_t i = 0; i < done_count; i++) {
-        if (races_as_write(done[i], a) == acquired)
-            assert_null(race(done[i], a));
-    }
+    for (uint32_t i = 0; i < done_count; i++)
+        assert_null(race(done[i], a));
 }
 
 /* The access is done, and no other thread has run since. */
@@ -218,22 +209,19 @@ note(struct access *a, uint64_t value)
     uint32_t *knows = known[a->thread];
     uint32_t gives[THREADS] = {0};
 
-    check_races(a, false);
-    if (a->kind == READ || a->kind == WRITE) {
-        memcpy(a->known, knows, sizeof known[0]);
-        for (uint32_t i = 0; i < a->bytes; i++)
-            check_byte(a, a->at + i, memory[a->at + i]);
-        if (a->kind == WRITE)
-            memset(&memory[a->at], name(a), a->bytes);
-    } else if (a->kind != STORE) {
+    if (is_atomic(a) && a->kind != STORE) {
         acquire(a, value, gives);
         if (a->order != __ATOMIC_RELAXED && a->order != __ATOMIC_RELEASE)
             learn(knows, gives);
-        check_races(a, true);
-        memcpy(a->known, knows, sizeof known[0]);
-        check_value(a, value);
     }
+    check_races(a);
     memcpy(a->known, knows, sizeof known[0]);
+    if (is_atomic(a) && a->kind != STORE)
+        check_value(a, value);
+    for (uint32_t i = 0; i < a->bytes && !is_atomic(a); i++)
+        check_byte(a, a->at + i, memory[a->at + i]);
+    if (a->kind == WRITE)
+        memset(&memory[a->at], name(a), a->bytes);
     knows[a->thread] = a->index + 1;
     if (a->order >= __ATOMIC_RELEASE)
         learn(gives, knows);

@@ -202,7 +202,7 @@ choose_reduced(struct reading *r)
     if (picked < count)
         return found[picked];
     /* The thread has waited, meanwhile others ran: is this still a location? */
-    sim_location_of(l->address, l->bytes, false, t->next_site);
+    sim_location_of(l->address, l->bytes, t->next_site);
     return just_written(l);
 }
 
