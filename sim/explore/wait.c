@@ -182,9 +182,17 @@ forget_old_values(void)
 
 /* ---- The probe ---- */
 
+static bool
+is_load(const struct round_read *read, uintptr_t site,
+        const struct location *location)
+{
+    return read->site == site && read->location == location;
+}
+
 /*
  * Find where the round began: the recorded load that the probe's first load
- * repeats.
+ * repeats. If the state differs, all that is recorded is one round, since the
+ * probe before has left it: the first such load counts.
  *
  * returns: its index, or ROUND_READS_MAX if none
  */
@@ -193,10 +201,18 @@ find_round(const struct round *r, uintptr_t site,
            const struct location *location, uint64_t state)
 {
     for (uint32_t i = r->count; i-- > 0;) {
-        const struct round_read *read = &r->reads[i];
+        if (is_load(&r->reads[i], site, location) && r->reads[i].state == state)
+            return i;
+    }
+    return ROUND_READS_MAX;
+}
 
-        if (read->site == site && read->location == location &&
-            (state == 0 || read->state == state))
+static uint32_t
+find_counted(const struct round *r, uintptr_t site,
+             const struct location *location)
+{
+    for (uint32_t i = 0; i < r->count; i++) {
+        if (is_load(&r->reads[i], site, location))
             return i;
     }
     return ROUND_READS_MAX;
@@ -213,7 +229,7 @@ begin_round(struct round *r, uintptr_t site, const struct location *location)
         first = find_round(r, site, location, state);
     r->counts = first == ROUND_READS_MAX;
     if (r->counts && r->real >= sim_wait_unroll())
-        first = find_round(r, site, location, 0);
+        first = find_counted(r, site, location);
     if (first == ROUND_READS_MAX)
         return false;
     r->count -= first;
@@ -226,8 +242,7 @@ static bool
 is_expected(const struct round *r, uintptr_t site,
             const struct location *location)
 {
-    return r->at < r->count && r->reads[r->at].site == site &&
-           r->reads[r->at].location == location;
+    return r->at < r->count && is_load(&r->reads[r->at], site, location);
 }
 
 /* The round came back to where it began. If it read only this value, learn that
