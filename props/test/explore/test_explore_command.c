@@ -9,9 +9,11 @@
 #include <unistd.h>
 
 #include "exit.h"
+#include "explore/told_searches.h"
 #include "explore_merge.h"
 #include "explore_options.h"
 #include "explore_result.h"
+#include "folder.h"
 #include "kernels.h"
 #include "textbook.h"
 #include "unit_test.h"
@@ -363,8 +365,18 @@ TEST(any_options_are_taken_or_refused)
         explore_options_try(seed);
 }
 
+TEST(what_a_search_finds_is_told_and_written)
+{
+    told_searches(folder);
+}
+
+TEST(a_result_is_replaced_by_one_of_the_same_search)
+{
+    replaced_results(folder);
+}
+
 int
 main(void)
 {
-    return tests_run(NULL, NULL);
+    return tests_run(folder_make, folder_clear);
 }
