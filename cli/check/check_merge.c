@@ -14,7 +14,7 @@
 #include "file_result.h"
 #include "missing.h"
 
-enum { WORDS_MAX = 128 };
+enum { WORDS_MAX = CLI_ASKED_BYTES / 2 }; /* with a space between two */
 
 /* What is kept of each shard. Its sums are added to `whole`. */
 struct seen {
@@ -22,7 +22,7 @@ struct seen {
     uint64_t runs[CLI_PART_COUNT];
     uint64_t events[CLI_PART_COUNT];
     uint64_t hash[CLI_PART_COUNT];
-    bool failed[CLI_PART_COUNT];
+    bool failed[CLI_PART_COUNT]; /* at the seed after these runs */
     bool is_done; /* one file says so, or each part's file does */
 };
 
@@ -31,10 +31,9 @@ struct merge {
     struct cli_search search;
     struct cli_shard_result whole; /* the sums, and each part's first failure */
     struct cli_report asked_report;
-    const char *first;                     /* the file with the campaign */
     const char *failed_at[CLI_PART_COUNT]; /* the file with the failure */
-    struct seen *shards;
-    bool differs; /* the same seeds did different things */
+    struct seen *shards; /* NULL: no file has begun the campaign */
+    bool differs;        /* the same seeds did different things */
 };
 
 /* ---- What was asked ---- */
@@ -61,16 +60,15 @@ take_asked(struct merge *m, const char *asked, const char *path)
 {
     static char text[CLI_ASKED_BYTES];
     char again[CLI_ASKED_BYTES];
-    char *words[WORDS_MAX + 1];
+    char *words[WORDS_MAX];
     char *rest;
     int count = 0;
     enum cli_exit unused;
 
     snprintf(text, sizeof text, "%s", asked);
-    for (char *word = strtok_r(text, " ", &rest);
-         word != NULL && count < WORDS_MAX; word = strtok_r(NULL, " ", &rest))
+    for (char *word = strtok_r(text, " ", &rest); word != NULL;
+         word = strtok_r(NULL, " ", &rest))
         words[count++] = word;
-    words[count] = NULL;
     if (count == 0 || strcmp(words[0], "check") != 0 ||
         !is_harmless(&words[1], count - 1) ||
         !cli_check_options(&m->options, &m->asked_report, count, words,
@@ -100,7 +98,6 @@ begin(struct merge *m, const struct cli_shard_result *r, const char *path)
         m->options.save = save;
     m->whole.seed_step = m->options.drawn ? 1 : r->shard.count;
     m->shards = calloc(r->shard.count, sizeof *m->shards);
-    m->first = m->shards != NULL ? path : NULL;
     return m->shards != NULL || cli_complain("not enough memory");
 }
 
@@ -135,12 +132,9 @@ static bool
 is_sound(const struct merge *m, const struct cli_shard_result *r,
          const char *path)
 {
-    const bool checks =
-        r->is_checked || r->checked != 0 || r->checker.exit_code != CLI_OK;
-
     if (r->seed_step != 0 && r->seed_step != m->whole.seed_step)
         return cli_complain("%s: the seeds are not those of its shard", path);
-    if ((checks && r->shard.index != 1) ||
+    if ((r->is_checked && r->shard.index != 1) ||
         (r->checked & ~m->options.campaign.asked) != 0 ||
         r->checker.scenario != NULL ||
         (r->checker.exit_code != CLI_OK &&
@@ -188,69 +182,72 @@ take_out(struct merge *m, const struct seen *seen, int i)
     return same || cli_complain("%s: it has changed meanwhile", seen->path[i]);
 }
 
-/* Report two files whose runs differ at the same seed. */
+/* Does a file of a shard contradict another one? Both have run the same seeds,
+ * unless they were drawn. */
 static bool
-note_difference(struct merge *m, const char *a, const char *b)
+differs(const struct seen *seen, const struct cli_part *part, int i)
 {
-    sim_escape_line(stdout, "%s and %s: the same seeds did different things", a,
-                    b);
-    m->differs = true;
-    return true;
+    const bool failed = part->failure.exit_code != CLI_OK;
+
+    if (part->runs == seen->runs[i])
+        return part->events != seen->events[i] || part->hash != seen->hash[i];
+    return part->runs < seen->runs[i] ? failed : seen->failed[i];
+}
+
+/* The failure with the first seed counts, even if another file of its shard has
+ * more runs. */
+static void
+keep_failure(struct merge *m, struct cli_part *part, int i, const char *path)
+{
+    struct cli_shard_failure *kept = &m->whole.parts[i].failure;
+
+    if (part->failure.exit_code == CLI_OK ||
+        (kept->exit_code != CLI_OK && kept->seed <= part->failure.seed))
+        return;
+    free(kept->scenario);
+    *kept = part->failure;
+    part->failure.scenario = NULL;
+    m->failed_at[i] = path;
 }
 
 static bool
 add_one(struct merge *m, struct cli_shard_result *r, int i, const char *path)
 {
     struct cli_part *part = &r->parts[i];
-    struct cli_part *whole = &m->whole.parts[i];
     struct seen *seen = &m->shards[r->shard.index - 1];
     const bool failed = part->failure.exit_code != CLI_OK;
 
-    if (seen->path[i] != NULL) {
-        const bool drawn_anew = m->options.drawn;
-
-        if (part->runs == seen->runs[i] &&
-            (part->events != seen->events[i] || part->hash != seen->hash[i]) &&
-            !drawn_anew)
-            return note_difference(m, seen->path[i], path);
-        if (((failed && part->runs < seen->runs[i]) ||
-             (seen->failed[i] && seen->runs[i] < part->runs)) &&
-            !drawn_anew)
-            return note_difference(m, seen->path[i], path);
-        if (part->runs < seen->runs[i] ||
-            (part->runs == seen->runs[i] && (!failed || seen->failed[i])))
-            return true;
-        if (!take_out(m, seen, i))
-            return false;
+    if (seen->path[i] != NULL && !m->options.drawn && differs(seen, part, i)) {
+        sim_escape_line(stdout,
+                        "%s and %s: the same seeds did different things",
+                        seen->path[i], path);
+        m->differs = true;
+        return true;
     }
-    add_part(whole, part, false);
+    keep_failure(m, part, i, path);
+    seen->failed[i] |= failed;
+    if (seen->path[i] != NULL && part->runs <= seen->runs[i])
+        return true;
+    if (seen->path[i] != NULL && !take_out(m, seen, i))
+        return false;
+    add_part(&m->whole.parts[i], part, false);
     seen->path[i] = path;
     seen->runs[i] = part->runs;
     seen->events[i] = part->events;
     seen->hash[i] = part->hash;
-    seen->failed[i] = failed;
-    if (failed && (whole->failure.exit_code == CLI_OK ||
-                   part->failure.seed < whole->failure.seed)) {
-        free(whole->failure.scenario);
-        whole->failure = part->failure;
-        part->failure.scenario = NULL;
-        m->failed_at[i] = path;
-    }
     return true;
 }
 
 static bool
 add_result(struct merge *m, struct cli_shard_result *r, const char *path)
 {
-    if (m->first == NULL && !begin(m, r, path))
-        return false;
-    if (!cli_shard_result_fits(&m->whole, r, path) || !is_sound(m, r, path))
+    if (!(m->shards == NULL ? begin(m, r, path)
+                            : cli_shard_result_fits(&m->whole, r, path)) ||
+        !is_sound(m, r, path))
         return false;
     r->seed_step = m->whole.seed_step;
     m->shards[r->shard.index - 1].is_done |= cli_check_is_done(&m->options, r);
-    m->whole.spent_ms += r->spent_ms;
     if (r->is_checked) {
-        m->whole.is_checked = true;
         m->whole.checked = r->checked;
         m->whole.checker = r->checker;
         memcpy(m->whole.cells, r->cells, sizeof r->cells);
@@ -306,7 +303,6 @@ tell_failure(struct merge *m, int part)
     one.seconds = 0;
     one.show_progress = false;
     one.seed_first = one.seed_last = said->seed;
-    one.seed_step = 1;
     if (!props_campaign_run(&one, &outcome))
         return cli_usage("the system refused memory or a process");
     if (outcome.end == PROPS_END_PASSED &&
@@ -413,10 +409,8 @@ cli_check_merge(char *const *paths, uint32_t paths_count, const char *folder,
         if (read == CLI_SHARD_READ)
             cli_shard_result_free(&r);
     }
-    if (m.first == NULL)
-        exit_code = CLI_USAGE;
-    if (exit_code == CLI_OK)
-        exit_code = tell(&m, folder);
+    exit_code =
+        exit_code == CLI_OK && m.shards != NULL ? tell(&m, folder) : CLI_USAGE;
     cli_shard_result_free(&m.whole);
     free(m.shards);
     return exit_code;

@@ -115,12 +115,8 @@ take(struct cli_check_options *options, int id, const char *value)
         options->rules_named = true;
         return (campaign->rules = cli_rules(value)) != NULL;
     case SUBJECT:
-        if (options->subject_path != NULL)
-            return cli_complain("--subject names one profiler; '%s' is one "
-                                "more",
+        return cli_subject_take(&campaign->subject, &options->subject_path,
                                 value);
-        options->subject_path = value;
-        return (campaign->subject = cli_subject_load(value)) != NULL;
     case PAIRS:
         return options->pairs = true;
     case SAVE:

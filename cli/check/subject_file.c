@@ -104,7 +104,6 @@ compile(const struct workshop *workshop, const char *source)
 
     snprintf(include, sizeof include, "-I%s", workshop->folder);
     snprintf(at, sizeof at, "%s%s", source[0] == '-' ? "./" : "", source);
-    fflush(NULL);
     child = fork();
     if (child == 0) {
         if (named)
@@ -114,8 +113,8 @@ compile(const struct workshop *workshop, const char *source)
         cli_usage("no compiler: %s", strerror(errno));
         _exit(127);
     }
-    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
-        ;
+    if (child > 0)
+        waitpid(child, &status, 0); /* no signal has a handler here */
     return (WIFEXITED(status) && WEXITSTATUS(status) == 0) ||
            cli_complain("%s: %s cannot compile it", source,
                         named ? given : "the C compiler");
@@ -207,14 +206,14 @@ load(const char *path, const char *source)
 const struct subject *
 cli_subject_load(const char *path)
 {
-    const size_t length = strlen(path);
+    const char *suffix = strrchr(path, '.');
     const struct subject *subject = NULL;
     struct workshop workshop;
     char at[PATH_MAX];
 
     if (strcmp(path, "own") == 0)
         return cli_subject_own();
-    if (length < 2 || strcmp(&path[length - 2], ".c") != 0) {
+    if (suffix == NULL || strcmp(suffix, ".c") != 0) {
         /* A name without a slash also means a file, not a library of the
          * system. */
         snprintf(at, sizeof at, "%s%s", strchr(path, '/') != NULL ? "" : "./",
@@ -279,7 +278,6 @@ cli_subject_words(struct cli_options *words, char **argv, int *count,
             argv[++*count] = argv[words->index - 1];
             continue;
         }
-        words->exit_code = CLI_USAGE;
         if (id != 1) {
             if (!(id == CLI_TONE_COLOR
                       ? cli_tone_take(words->value)
@@ -294,39 +292,32 @@ cli_subject_words(struct cli_options *words, char **argv, int *count,
 }
 
 void
-cli_subject_command(char *text, size_t text_bytes, const char *verb,
-                    const char *path)
+cli_subject_command_on(char *text, size_t text_bytes, const char *verb,
+                       const char *path, const char *file)
 {
-    FILE *file = fmemopen(text, text_bytes, "w");
+    FILE *to = fmemopen(text, text_bytes, "w");
 
     text[0] = '\0';
-    if (file == NULL)
+    if (to == NULL)
         return;
-    fprintf(file, "profsim %s", verb);
+    fprintf(to, "profsim %s", verb);
     if (path != NULL) {
-        fputs(" --subject ", file);
-        cli_quote_path(file, path);
+        fputs(" --subject ", to);
+        cli_quote_path(to, path);
     }
-    fclose(file);
+    if (file != NULL) {
+        fputc(' ', to);
+        cli_quote_path(to, file);
+    }
+    fclose(to);
     text[text_bytes - 1] = '\0';
 }
 
 void
-cli_subject_command_on(char *text, size_t text_bytes, const char *verb,
-                       const char *path, const char *file)
+cli_subject_command(char *text, size_t text_bytes, const char *verb,
+                    const char *path)
 {
-    size_t bytes;
-    FILE *rest;
-
-    cli_subject_command(text, text_bytes, verb, path);
-    bytes = strlen(text);
-    rest = fmemopen(text + bytes, text_bytes - bytes, "w");
-    if (rest == NULL)
-        return;
-    fputc(' ', rest);
-    cli_quote_path(rest, file);
-    fclose(rest);
-    text[text_bytes - 1] = '\0';
+    cli_subject_command_on(text, text_bytes, verb, path, NULL);
 }
 
 bool

@@ -140,7 +140,7 @@ draw_name(char *name)
 {
     static const char sign[] = "abz.AZ-09_mM5/,@[`{~:!.";
     const uint32_t bytes =
-        merge_below(4) > 0 ? merge_below(4) + 1 : 38 + merge_below(5);
+        merge_below(4) > 0 ? merge_below(5) : 38 + merge_below(5);
 
     for (uint32_t i = 0; i < bytes; i++)
         name[i] = sign[merge_below(merge_below(8) > 0 ? 12 : 22)];

@@ -111,12 +111,15 @@ merge_files(void)
 {
     static char name[] = "merge";
     static char option[] = "--json";
+    static char save[] = "--save";
     char json[sizeof folder + 8];
-    char *argv[] = {name, folder, option, json, NULL};
+    char saved[sizeof folder + 8];
+    char *argv[] = {name, folder, option, json, save, saved, NULL};
     struct captured said;
     FILE *report;
 
     folder_path(json, sizeof json, "json");
+    folder_path(saved, sizeof saved, "saved");
     assert_true(captured_run(&said, cli_merge, argv, -1, SECONDS));
     assert_int_equal(said.signal, 0);
     merge_remove_files();

@@ -79,6 +79,8 @@ void merge_campaigns(void);
 void merge_two_of_a_shard(void);
 void merge_three_of_a_shard(void);
 void merge_first_failure(void);
+
+/* The test in forged_campaigns.c. */
 void merge_forged_campaigns(void);
 
 /* Tests of the end of a search, and others, in search_ends.c. */
