@@ -77,13 +77,13 @@ read_list(struct list *list)
     while (fgets(line, sizeof line, stdin) != NULL) {
         const size_t bytes = strcspn(line, "\n");
 
-        if (line[bytes] != '\n' || bytes == 0 || bytes >= ITEM_BYTES)
+        if (line[bytes] != '\n' || bytes == 0)
             return cli_complain("line %u: an item has 1 to %d bytes",
                                 list->count + 1, ITEM_BYTES - 1);
         if (list->count == CLI_ROWS_MAX)
             return cli_complain("a list has at most %d items", CLI_ROWS_MAX);
         line[bytes] = '\0';
-        memcpy(list->names[list->count++], line, bytes + 1);
+        strcpy(list->names[list->count++], line);
     }
     return !ferror(stdin) || cli_complain("the list: %s", strerror(errno));
 }
@@ -99,9 +99,9 @@ start(char *const *command, const char *item, int output)
     int count = 0;
     const pid_t child = fork();
 
+    setpgid(child, 0); /* in both processes: the first to get here does it */
     if (child != 0)
         return child;
-    setpgid(0, 0);
     for (; command[count] != NULL; count++)
         words[count] = command[count];
     words[count] = strdup(item);
@@ -123,9 +123,9 @@ collect(int input, char *text, size_t room)
     while (stopped == 0) {
         const ssize_t count = read(input, text + used, room - 1 - used);
 
-        if (count <= 0 && !(count < 0 && errno == EINTR))
+        if (count <= 0)
             break;
-        used += count > 0 ? (size_t)count : 0;
+        used += (size_t)count;
         if (used == room - 1) {
             memmove(text, text + room / 2, used - room / 2);
             used -= room / 2;
@@ -136,35 +136,38 @@ collect(int input, char *text, size_t room)
     text[used] = '\0';
 }
 
-/* returns: CLI_USAGE if it was not run to its end */
-static enum cli_exit
-run(char *const *command, const char *item, char *text, size_t room)
+/* Run a command to its end, or until a signal comes. returns: false, and a
+ * complaint, if it cannot be started */
+static bool
+run(char *const *command, const char *item, char *text, size_t room,
+    int *status)
 {
     int ends[2];
-    int status = 0;
     pid_t child;
 
-    fflush(stdout);
     if (pipe(ends) != 0)
-        return cli_usage("%s: %s", command[0], strerror(errno));
+        return cli_complain("%s: %s", command[0], strerror(errno));
     child = start(command, item, ends[1]);
     close(ends[1]);
-    if (child < 0) {
-        close(ends[0]);
-        return cli_usage("%s: %s", command[0], strerror(errno));
-    }
-    collect(ends[0], text, room);
+    if (child > 0)
+        collect(ends[0], text, room);
     close(ends[0]);
-    if (stopped != 0 && kill(-child, SIGTERM) != 0)
-        kill(child, SIGTERM); /* it has no group yet */
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
-        ;
-    if (stopped != 0)
-        return CLI_USAGE;
+    if (child < 0)
+        return cli_complain("%s: %s", command[0], strerror(errno));
+    do {
+        if (stopped != 0)
+            kill(-child, SIGTERM);
+    } while (waitpid(child, status, 0) < 0 && errno == EINTR);
+    return true;
+}
+
+static enum cli_exit
+exit_of(int status, const char *command, const char *item)
+{
     if (WIFSIGNALED(status))
         return CLI_CRASH;
     if (WEXITSTATUS(status) >= CLI_RECORD)
-        return cli_usage("%s: exit code %d at item '%s'", command[0],
+        return cli_usage("%s: exit code %d at item '%s'", command,
                          WEXITSTATUS(status), item);
     return WEXITSTATUS(status) == 0 ? CLI_OK : CLI_BROKEN;
 }
@@ -176,14 +179,18 @@ run_all(struct cli_rows *rows, const struct list *list, char *const *command)
 {
     static char text[4 * CLI_ROW_BYTES];
 
-    for (uint32_t i = 0; i < list->count && stopped == 0; i++) {
+    for (uint32_t i = 0; i < list->count; i++) {
+        const char *item = list->names[i];
         enum cli_exit exit_code;
+        int status;
+        bool ran;
 
         if (!cli_rows_wants(rows, i))
             continue;
-        exit_code = run(command, list->names[i], text, sizeof text);
+        ran = run(command, item, text, sizeof text, &status);
         if (stopped != 0)
             break;
+        exit_code = ran ? exit_of(status, command[0], item) : CLI_USAGE;
         if (exit_code == CLI_USAGE)
             return cli_exit_worse(exit_code, cli_rows_end(rows));
         if (!cli_rows_add(rows, i, exit_code, text))

@@ -24,9 +24,12 @@ static const char script[] = "#!/bin/sh\n"
                              "read line && echo \"input $line\"\n"
                              "case $2 in\n"
                              "k-*) kill -9 $$;;\n"
-                             "s-[036]*) kill -TERM $PPID; exec sleep 50;;\n"
-                             "s-[147]*) kill -INT $PPID; exec sleep 50;;\n"
-                             "s-*) kill -HUP $PPID; exec sleep 50;;\n"
+                             "s-[036]*) kill -TERM $PPID; sleep 50; exit 0;;\n"
+                             "s-[147]*) kill -INT $PPID; sleep 50; exit 0;;\n"
+                             "s-[258]*) kill -HUP $PPID; sleep 50; exit 0;;\n"
+                             "s-c*) exec >&-; kill -HUP $PPID; sleep 50;;\n"
+                             "s-t*) trap 'exit 200' TERM; kill -HUP $PPID\n"
+                             "sleep 50; exit 0;;\n"
                              "e-*) exec /nowhere;;\n"
                              "n-*) printf 'no\\000end'; exit 0;;\n"
                              "esac\n"
@@ -123,11 +126,10 @@ expect_rows(const char *path, struct cli_shard shard, uint32_t end)
     assert_int_equal(unlink(path), 0);
 }
 
-/* Run a shard of a random list. */
+/* Run a shard of the list of items. */
 static void
-expect_list(void)
+expect_items(struct cli_shard shard)
 {
-    struct cli_shard shard = {1, 1};
     char text[512];
     char input[ITEMS_MAX * (LONGEST + 2)] = "";
     char begin[8192] = "";
@@ -136,16 +138,12 @@ expect_list(void)
         "shard", "--asked=make mutants", "--result",  wanted_path("rows"),
         option,  wanted_path("run"),     "of a list", NULL};
     struct captured said;
-    uint32_t end;
+    uint32_t end = items_count;
     int exit_code = 0;
 
-    shard.count = 1 + merge_below(3);
-    shard.index = 1 + merge_below(shard.count);
     snprintf(option, sizeof option, "--shard=%" PRIu32 "/%" PRIu32, shard.index,
              shard.count);
-    items_count = end = 1 + merge_below(ITEMS_MAX);
     for (uint32_t i = 0; i < items_count; i++) {
-        draw_item(items[i], i, merge_below(6) == 0);
         strcat(strcat(input, items[i]), "\n");
         if (i % shard.count != shard.index - 1 || end < items_count)
             continue;
@@ -170,6 +168,59 @@ expect_list(void)
     merge_expect(&said, true, "%s", begin);
     captured_free(&said);
     expect_rows(wanted_path("rows"), shard, end);
+}
+
+static void
+expect_list(void)
+{
+    struct cli_shard shard = {1, 1};
+
+    shard.count = 1 + merge_below(3);
+    shard.index = 1 + merge_below(shard.count);
+    items_count = 1 + merge_below(ITEMS_MAX);
+    for (uint32_t i = 0; i < items_count; i++)
+        draw_item(items[i], i, merge_below(6) == 0);
+    expect_items(shard);
+}
+
+/* Each signal ends the shard, and all processes of the item's command, though
+ * it has closed its output, or ends with a code of its own. */
+static void
+expect_signals(void)
+{
+    static const char *const last[] = {"s-0", "s-1", "s-2", "s-c", "s-t"};
+
+    items_count = 3;
+    for (size_t i = 0; i < sizeof last / sizeof *last; i++) {
+        strcpy(items[0], "0-0");
+        strcpy(items[1], last[i]);
+        strcpy(items[2], "0-2");
+        expect_items((struct cli_shard){1, 1});
+    }
+}
+
+/* A list may have 2^16 items; the first is run. */
+static void
+expect_long_list(uint32_t count, const char *complaint)
+{
+    const char *words[] = {"shard",
+                           "--asked=make mutants",
+                           "--result",
+                           wanted_path("rows"),
+                           "--shard=1/65536",
+                           "true",
+                           NULL};
+    char *input = calloc(count, 2 + 1);
+    struct captured said;
+
+    assert_non_null(input);
+    for (uint32_t i = 0; i < count; i++)
+        memcpy(&input[2 * i], "a\n", 2);
+    assert_int_equal(run_list(&said, words, input), complaint != NULL);
+    merge_expect(&said, true, "%s",
+                 complaint != NULL ? complaint : "1 of 65536 rows, ");
+    captured_free(&said);
+    free(input);
 }
 
 /* Lists and words that are refused, and what is said. */
@@ -267,6 +318,10 @@ merge_list_items(void)
     merge_seed(51);
     for (int i = 0; i < LISTS; i++)
         expect_list();
+    expect_signals();
+    expect_long_list(65536, NULL);
+    assert_int_equal(unlink(wanted_path("rows")), 0);
+    expect_long_list(65537, "profsim: a list has at most 65536 items\n");
     expect_refused();
     expect_words(16, 0);
     expect_words(17, 1);
