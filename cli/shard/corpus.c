@@ -36,11 +36,14 @@ struct exchange {
     char (*known)[DIGITS + 1]; /* hashes of what is local, in order */
     uint32_t known_count;
     uint64_t taken_bytes;
-    char *bytes; /* of one file */
+    char *bytes; /* of one file: held[0] or [1] */
     size_t bytes_count;
     int error; /* why it could not be read; 0: it is none to be exchanged */
     struct cli_corpus_counts *counts;
 };
+
+/* A file, and that of its name in the shared folder. */
+static char held[2][CLI_CORPUS_BYTES];
 
 /* ---- Folders ---- */
 
@@ -111,26 +114,21 @@ is_left_out(int error)
 static bool
 read_file(struct exchange *x, const struct folder *folder, const char *name)
 {
-    const int fd =
-        openat(folder->fd, name,
-               O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC);
-    struct stat like;
-    ssize_t count = 1;
+    const int fd = openat(folder->fd, name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW);
+    struct stat like = {0};
+    ssize_t count = -1;
 
-    x->bytes_count = 0;
     x->error = fd < 0 && !is_left_out(errno) ? errno : 0;
     if (fd < 0)
         return false;
-    if (fstat(fd, &like) != 0 || !S_ISREG(like.st_mode))
-        count = -1;
-    while (count > 0 && x->bytes_count <= CLI_CORPUS_BYTES) {
-        count = read(fd, x->bytes + x->bytes_count,
-                     CLI_CORPUS_BYTES + 1 - x->bytes_count);
-        x->bytes_count += count > 0 ? (size_t)count : 0;
+    if (fstat(fd, &like) == 0 && S_ISREG(like.st_mode) &&
+        like.st_size <= CLI_CORPUS_BYTES) {
+        count = read(fd, x->bytes, (size_t)like.st_size);
         x->error = count < 0 ? errno : 0;
     }
     close(fd);
-    return count == 0;
+    x->bytes_count = (size_t)count;
+    return count == like.st_size; /* else it changes meanwhile */
 }
 
 static void
@@ -148,10 +146,10 @@ write_bytes(int fd, const char *bytes, size_t count)
     while (count > 0) {
         const ssize_t written = write(fd, bytes, count);
 
-        if (written < 0 && errno != EINTR)
+        if (written < 0)
             return false;
-        bytes += written > 0 ? written : 0;
-        count -= written > 0 ? (size_t)written : 0;
+        bytes += written;
+        count -= (size_t)written;
     }
     return fsync(fd) == 0;
 }
@@ -169,17 +167,17 @@ write_file(const struct exchange *x, const struct folder *folder,
 
     (void)!getrandom(&number, sizeof number, 0);
     snprintf(temporary, sizeof temporary, ".part-%016" PRIx64, number);
-    fd = openat(folder->fd, temporary,
-                O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
-    good = fd >= 0 && write_bytes(fd, x->bytes, x->bytes_count);
-    if (fd >= 0)
-        good &= close(fd) == 0;
-    good = good && renameat(folder->fd, temporary, folder->fd, name) == 0;
-    if (good && (fsync(folder->fd) == 0 || errno == EINVAL))
+    fd = openat(folder->fd, temporary, O_WRONLY | O_CREAT | O_EXCL, 0644);
+    if (fd < 0)
+        return cli_complain("%s/%s: %s", folder->path, name, strerror(errno));
+    good = write_bytes(fd, x->bytes, x->bytes_count) &&
+           renameat(folder->fd, temporary, folder->fd, name) == 0;
+    good = good && (fsync(folder->fd) == 0 || errno == EINVAL);
+    close(fd);
+    if (good)
         return true;
     cli_complain("%s/%s: %s", folder->path, name, strerror(errno));
-    if (fd >= 0 && !good)
-        unlinkat(folder->fd, temporary, 0);
+    unlinkat(folder->fd, temporary, 0); /* unless it was renamed */
     return false;
 }
 
@@ -191,16 +189,15 @@ send_file(struct exchange *x, const char *digits)
 {
     char name[NAME_BYTES];
     char found[DIGITS + 1];
-    char *const mine = x->bytes;
     const size_t mine_count = x->bytes_count;
     bool there;
 
     snprintf(name, sizeof name, "%s%s", digits, x->suffix);
-    x->bytes = mine + CLI_CORPUS_BYTES + 1; /* the other half */
+    x->bytes = held[1];
     there = read_file(x, &x->shared, name);
     if (there)
         hash_of(x, found);
-    x->bytes = mine;
+    x->bytes = held[0];
     x->bytes_count = mine_count;
     if (there && strcmp(found, digits) == 0)
         return true;
@@ -213,7 +210,7 @@ send_file(struct exchange *x, const char *digits)
 static bool
 send_all(struct exchange *x)
 {
-    x->known = malloc(((size_t)x->local.count + 1) * sizeof *x->known);
+    x->known = malloc(x->local.count * sizeof *x->known);
     if (x->known == NULL)
         return cli_complain("not enough memory");
     for (uint32_t i = 0; i < x->local.count; i++) {
@@ -241,9 +238,9 @@ take_file(struct exchange *x, const char *name)
     const size_t bytes = strlen(name);
     char digits[DIGITS + 1];
     char found[DIGITS + 1];
+    bool there;
 
-    if (bytes != DIGITS + strlen(x->suffix) ||
-        strspn(name, "0123456789abcdef") < DIGITS) {
+    if (bytes != DIGITS + strlen(x->suffix)) {
         x->counts->ignored++;
         return true;
     }
@@ -251,13 +248,13 @@ take_file(struct exchange *x, const char *name)
     if (bsearch(digits, x->known, x->known_count, sizeof *x->known, by_text) !=
         NULL)
         return true;
-    found[0] = '\0';
-    if (read_file(x, &x->shared, name))
+    there = read_file(x, &x->shared, name);
+    if (there)
         hash_of(x, found);
     else if (x->error != 0 && x->error != EACCES) /* closed to us: ignored */
         return cli_complain("%s/%s: %s", x->shared.path, name,
                             strerror(x->error));
-    if (strcmp(found, digits) != 0 ||
+    if (!there || strcmp(found, digits) != 0 ||
         x->taken_bytes + x->bytes_count > CLI_CORPUS_TAKEN_BYTES) {
         x->counts->ignored++;
         return true;
@@ -273,20 +270,17 @@ bool
 cli_corpus_exchange(const char *shared, const char *local, const char *suffix,
                     struct cli_corpus_counts *counts)
 {
-    struct exchange x = {.suffix = suffix, .counts = counts};
+    struct exchange x = {.suffix = suffix, .bytes = held[0], .counts = counts};
     bool good;
 
     *counts = (struct cli_corpus_counts){0, 0, 0};
-    x.bytes = malloc(2 * (CLI_CORPUS_BYTES + 1));
-    good = x.bytes != NULL || cli_complain("not enough memory");
-    good = good && open_folder(&x.shared, shared, suffix) &&
+    good = open_folder(&x.shared, shared, suffix) &&
            open_folder(&x.local, local, suffix) && send_all(&x);
     for (uint32_t i = 0; good && i < x.shared.count; i++)
         good = take_file(&x, x.shared.names[i]);
     close_folder(&x.shared);
     close_folder(&x.local);
     free(x.known);
-    free(x.bytes);
     return good;
 }
 

@@ -372,6 +372,20 @@ make_folder(const struct folder *of)
     make(of);
 }
 
+static int
+mkdir_private(const char *path)
+{
+    return mkdir(path, 0700);
+}
+
+/* Make or remove both folders. */
+static void
+change_both(int (*change)(const char *path))
+{
+    assert_int_equal(change(path_of(&shared, "")), 0);
+    assert_int_equal(change(path_of(&local, "")), 0);
+}
+
 static void
 expect_exchange(void)
 {
@@ -398,8 +412,7 @@ expect_exchange(void)
     captured_free(&said);
     expect_folder(&shared, &before[0]);
     expect_folder(&local, &before[1]);
-    assert_int_equal(rmdir(path_of(&shared, "")), 0);
-    assert_int_equal(rmdir(path_of(&local, "")), 0);
+    change_both(rmdir);
 }
 
 /* A file, or nothing that can be made, in the place of a folder. */
@@ -440,6 +453,33 @@ expect_no_folder(void)
     assert_int_equal(rmdir(path_of(&shared, "")), 0); /* no part is left */
 }
 
+/* The name of a part is random, so that of another machine is not in its way;
+ * and a name that stands for another content gets its own again, of the largest
+ * size. */
+static void
+expect_part(void)
+{
+    static struct folder before[2];
+    struct captured said;
+
+    shared.count = local.count = 0;
+    put(&shared, ".part-0000000000000000", 1);
+    put(&shared, contents[SMALL + 1].digits, SMALL);
+    put(&local, "x", SMALL + 1);
+    before[0] = shared;
+    before[1] = local;
+    change_both(mkdir_private);
+    make(&shared);
+    make(&local);
+    run(&said);
+    assert_string_equal(said.text, "1 sent, 0 taken, 0 ignored\n");
+    captured_free(&said);
+    put(&shared, contents[SMALL + 1].digits, SMALL + 1);
+    expect_folder(&shared, &before[0]);
+    expect_folder(&local, &before[1]);
+    change_both(rmdir);
+}
+
 void
 merge_corpus(void)
 {
@@ -450,6 +490,7 @@ merge_corpus(void)
     for (int i = 0; i < CASES; i++)
         expect_exchange();
     expect_no_folder();
+    expect_part();
     for (uint32_t i = 0; i < CONTENTS; i++)
         free(contents[i].bytes);
     umask(mask);
