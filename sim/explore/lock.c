@@ -2,10 +2,10 @@
  * lock.c -- the locks and sleeping words that a port uses: lock ranks, and
  * deadlocks.
  *
- * A thread that wants a held lock is not ready. When no thread is ready, the
- * engine checks which thread waits for which. Locks must be taken in ascending
- * rank; a violation is reported in any run that shows it, whether or not that
- * run deadlocks.
+ * A thread that finds a lock held is not ready until it is given back. When no
+ * thread is ready, the engine checks which thread waits for which. Locks must
+ * be taken in ascending rank; a violation is reported in any run that shows it,
+ * whether or not that run deadlocks.
  */
 #include "engine.h"
 
@@ -79,18 +79,12 @@ is_free(void *context)
 static void
 take(struct lock *l, uintptr_t site)
 {
-    struct engine *e = &sim_engine;
-
     trace_lock(SIM_OP_LOCK, l, true, site);
     sim_engine_event(EVENT_LOCK, l->version++);
-    l->holder = e->current;
+    l->holder = sim_engine.current;
     l->site = site;
     sim_clock_join(&sim_self()->now, &l->sync);
     sim_seq_cst_sync();
-    for (uint32_t i = 0; i < e->threads_count; i++) {
-        if (e->threads[i].wants == l && i != e->current)
-            e->ready &= ~(1U << i);
-    }
     sim_engine_after_event();
     sim_order_done(&l->order, true);
 }
@@ -105,13 +99,12 @@ sim_lock_take(const void *lock, uint32_t rank, uintptr_t site)
     sim_engine_settle();
     l = lock_of(lock, rank, site);
     check_rank(l, site);
-    sim_self()->wants = l;
     if (l->holder == SIM_THREADS_MAX)
         sim_engine_point(site);
-    else
+    while (l->holder != SIM_THREADS_MAX) { /* perhaps taken meanwhile */
+        sim_self()->wants = l;
         sim_engine_block(site);
-    while (l->holder != SIM_THREADS_MAX) /* taken meanwhile by another thread */
-        sim_engine_block(site);
+    }
     sim_self()->wants = NULL;
     sim_order_ask(&l->order, false, is_free, l);
     take(l, site);
@@ -230,7 +223,10 @@ sim_lock_wait(const uint32_t *word, uint32_t seen, uintptr_t site)
 static void
 wake(uint32_t thread)
 {
-    sim_engine.threads[thread].sleeps_on = NULL;
+    struct thread *t = &sim_engine.threads[thread];
+
+    sim_clock_join(&t->causal, &sim_self()->causal);
+    t->sleeps_on = NULL;
     sim_engine.ready |= 1U << thread;
 }
 
@@ -241,7 +237,7 @@ sim_lock_wake(const uint32_t *word, uint32_t most, uintptr_t site)
     struct engine *e = &sim_engine;
     uint32_t sleepers[SIM_THREADS_MAX];
     uint32_t count = 0;
-    uint64_t woken = 0;
+    uint32_t woken = 0;
     struct lock *l;
 
     if (!e->active)
@@ -260,17 +256,14 @@ sim_lock_wake(const uint32_t *word, uint32_t most, uintptr_t site)
                 ? 0
                 : sim_engine_ask(count, SIM_SCHED, (uint16_t)e->current);
 
-        woken |= UINT64_C(1) << sleepers[picked];
-        wake(sleepers[picked]);
+        woken |= 1U << sleepers[picked];
         sleepers[picked] = sleepers[--count];
     }
-    sim_engine_event(EVENT_WAKE, l->version++ | woken << 32);
+    sim_engine_event(EVENT_WAKE, l->version++ | (uint64_t)woken << 32);
     sim_clock_join(&l->sync, &sim_self()->now);
     sim_order_record(&l->order, sim_self()->asked, true);
-    for (uint32_t i = 0; i < e->threads_count; i++) {
-        if ((woken >> i & 1) != 0)
-            sim_clock_join(&e->threads[i].causal, &sim_self()->causal);
-    }
+    for (; woken != 0; woken &= woken - 1)
+        wake((uint32_t)__builtin_ctz(woken));
     sim_order_offer(&l->order, true);
 }
 

@@ -140,6 +140,29 @@ TEST(pruning_loses_no_graph_of_any_case_that_passes)
     compare_graphs(&fixtures_three_and_two);
 }
 
+/* An operation that depends on another, or must come behind it, is not tried in
+ * front of it. */
+TEST(no_run_of_locks_and_sleepers_is_in_vain)
+{
+    static const struct {
+        const char *name;
+        uint64_t graphs;
+    } rows[] = {
+        {"lock_and_add/lock_and_add", 2},
+        {"lock_and_add/try_and_add", 3}, /* first, second, or in vain */
+        /* It sleeps, or comes before the wake-up, or behind. */
+        {"look_and_wake/sleep_and_store", 3},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct sim_exhaust_result r;
+
+        sim_explore_exhaust(case_named(rows[i].name),
+                            &(struct sim_exhaust_options){0}, &r);
+        assert_int_equal(r.graphs, rows[i].graphs);
+        assert_int_equal(r.runs, rows[i].graphs);
+    }
+}
+
 /* ---- Waiting, faults ---- */
 
 static struct sim_exhaust_result

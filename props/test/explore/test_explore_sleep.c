@@ -1,12 +1,13 @@
 /*
  * test_explore_sleep.c -- random programs that sleep, wake, lock, try to lock
  * and call barriers, and one with a signal handler. Explored graph by graph and
- * schedule by schedule, each has the same graphs and the same verdict.
+ * schedule by schedule, each has the same graphs and the same verdict. And two
+ * programs that create a thread, with no run in vain.
  *
  *      test_explore_sleep            800 programs
  *      test_explore_sleep 20000      20000 programs
  */
-#include "explore.h"
+#include "engine.h"
 #include "tsan.h"
 
 #include <stdlib.h>
@@ -292,6 +293,76 @@ TEST(what_a_signal_handler_does_has_its_turn_among_barriers)
 
     (void)state;
     expect_same_graphs(&kernel);
+}
+
+/* ---- Threads that a run creates ---- */
+
+static uint32_t seen;
+
+static void
+store_answer(void *unused)
+{
+    (void)unused;
+    __tsan_atomic32_store(&memory[1], 1, __ATOMIC_RELAXED);
+}
+
+static void
+look_at_flag(void *unused)
+{
+    (void)unused;
+    seen = __tsan_atomic32_load(&memory[0], __ATOMIC_RELAXED);
+}
+
+static void
+create_if_flagged(void *context, uint32_t thread)
+{
+    (void)context;
+    (void)thread;
+    look_at_flag(NULL);
+    if (seen != 0)
+        sim_thread_create(store_answer, NULL, 0, 1);
+}
+
+static void
+join_and_answer(void *context, uint32_t thread)
+{
+    (void)context;
+    (void)thread;
+    sim_thread_join(sim_thread_create(look_at_flag, NULL, 0, 1), 2);
+    if (seen != 0)
+        store_answer(NULL);
+}
+
+static void
+load_answer_and_flag(void *context, uint32_t thread)
+{
+    load_answer(context, thread);
+    store_flag(context, thread);
+}
+
+/* What a thread does depends on what its creator has read, and what follows a
+ * join on what the thread has read. So the load before the flag does not wait
+ * for the answer to it. */
+TEST(a_search_knows_what_created_threads_depend_on)
+{
+    struct sim_kernel kernel = {
+        .name = "created",
+        .about = "a thread is created, or joined, before the answer",
+        .setup = setup,
+        .threads = {{"create", create_if_flagged, NULL},
+                    {"flag", load_answer_and_flag, NULL}},
+        .threads_count = 2,
+    };
+    const struct sim_exhaust_options options = {.keep_going = false};
+    struct sim_exhaust_result r;
+
+    (void)state;
+    for (uint32_t i = 0; i < 2; i++) {
+        sim_explore_exhaust(&kernel, &options, &r);
+        assert_int_equal(r.graphs, 2); /* the flag is seen or is not */
+        assert_int_equal(r.runs, 2);
+        kernel.threads[0].body = join_and_answer;
+    }
 }
 
 int
