@@ -131,8 +131,8 @@ reported heap 1 "$programs"
 count "mistakes with the heap are reported as a model says" $?
 
 build misuse misuse_program misuse_calls misuse_touch misuse_clock \
-    misuse_heap misuse_end misuse_local misuse_objects misuse_print \
-    misuse_blocks misuse_events
+    misuse_heap misuse_end misuse_local misuse_objects misuse_order \
+    misuse_print misuse_blocks misuse_events
 count "the calls that end a run are built" $?
 reported misuse
 [ "$(cat "$work/differ")" = 473 ]
