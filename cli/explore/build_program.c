@@ -31,7 +31,7 @@
 enum { GIVEN_MAX = 3000, WORDS_MAX = 4096 };
 
 struct words {
-    char *list[WORDS_MAX + 1];
+    char *list[WORDS_MAX + 1]; /* ends in NULL, as all is zero at first */
     uint32_t count;
 };
 
@@ -54,7 +54,6 @@ static void
 add(struct words *words, const char *word)
 {
     words->list[words->count++] = cli_need(strdup(word));
-    words->list[words->count] = NULL;
 }
 
 static void
@@ -69,7 +68,6 @@ release(struct words *words)
 {
     for (uint32_t i = 0; i < words->count; i++)
         free(words->list[i]);
-    words->count = 0;
 }
 
 /* ---- Words ---- */
@@ -281,7 +279,6 @@ link_program(struct build *b)
 {
     struct words command = {.count = 0};
     char entry[PATH_MAX];
-    int status;
 
     snprintf(b->program, sizeof b->program, "%s/program", b->folder);
     snprintf(b->script, sizeof b->script, "%s/gdb", b->folder);
@@ -298,9 +295,7 @@ link_program(struct build *b)
     add(&command, b->runtime);
     add(&command, "-l:libdw.so.1");
     add_all(&command, &b->flags);
-    status = cli_child_run(command.list);
-    release(&command);
-    return (WIFEXITED(status) && WEXITSTATUS(status) == 0) ||
+    return succeeds(&command) ||
            cli_complain("%s cannot link the program", b->compiler);
 }
 
@@ -399,7 +394,7 @@ open_folder(struct build *b)
     const int length =
         snprintf(b->folder, sizeof b->folder - 32, "%s/profsim-XXXXXX",
                  parent != NULL && *parent != '\0' ? parent : "/tmp");
-    if (length < 0 || (size_t)length >= sizeof b->folder - 32)
+    if ((size_t)length >= sizeof b->folder - 32)
         return cli_complain("TMPDIR: its path is too long");
     return mkdtemp(b->folder) != NULL ||
            cli_complain("%s: %s", b->folder, strerror(errno));
@@ -410,10 +405,8 @@ close_folder(const struct build *b)
 {
     for (uint32_t i = 0; i < b->objects.count; i++)
         unlink(b->objects.list[i]);
-    if (b->program[0] != '\0')
-        unlink(b->program);
-    if (b->stop != NULL)
-        unlink(b->script);
+    unlink(b->program); /* the last two may not be there */
+    unlink(b->script);
     rmdir(b->folder);
 }
 

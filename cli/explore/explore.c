@@ -113,7 +113,6 @@ now_us(void)
 static FILE *
 begin_page(const struct cli_explore_words *w, struct cli_page *page)
 {
-    page->file = NULL;
     if (!cli_page_wanted(&w->pages))
         return NULL;
     cli_page_begin(page);
@@ -147,12 +146,8 @@ print_replay(const struct cli_explore_words *w, const char *name,
 {
     char *text = NULL;
     size_t bytes = 0;
-    FILE *file = open_memstream(&text, &bytes);
+    FILE *file = cli_need(open_memstream(&text, &bytes));
 
-    if (file == NULL) {
-        w->report->failed = true;
-        return;
-    }
     fputs(cli_replay_prefix(name), file);
     if (!w->exhaustive || r->found_by_sampling)
         fprintf(file, " --strategy %s", sim_strategy_text(r->options.strategy));
@@ -168,10 +163,9 @@ print_replay(const struct cli_explore_words *w, const char *name,
     if (r->choices_count == 0)
         fprintf(file, "0");
     fputs(cli_replay_suffix(), file);
-    if (fclose(file) == 0) {
-        printf("\n  replay: %s\n\n", text);
-        cli_result_replay(w->report, result, text, NULL);
-    }
+    cli_need(fclose(file) == 0 ? text : NULL);
+    printf("\n  replay: %s\n\n", text);
+    cli_result_replay(w->report, result, text, NULL);
     free(text);
 }
 
@@ -353,9 +347,7 @@ replay_one(const struct cli_explore_words *w,
     r.failures = 1;
     r.verdict = SIM_VERDICT_FAIL;
     r.choices_count = choices.count;
-    r.choices = malloc((choices.count + 1) * sizeof *r.choices);
-    if (r.choices == NULL)
-        return cli_usage("not enough memory");
+    r.choices = cli_need(malloc((choices.count + 1) * sizeof *r.choices));
     memcpy(r.choices, list, choices.count * sizeof *r.choices);
     return tell_failure(w, entry, &w->run, &r);
 }

@@ -89,9 +89,9 @@ begin(struct merge *m, const struct cli_explored *e, const char *path)
     m->whole.runs = m->whole.graphs = m->whole.graphs_sum = 0;
     m->whole.bounded = m->whole.spent_ms = 0;
     m->whole.exit_code = CLI_OK;
-    m->shards = calloc(shards_of(e), sizeof *m->shards);
-    m->first = m->shards != NULL ? path : NULL;
-    return m->shards != NULL || cli_complain("not enough memory");
+    m->shards = cli_need(calloc(shards_of(e), sizeof *m->shards));
+    m->first = path;
+    return true;
 }
 
 /* Do both shards belong to one search? */

@@ -169,18 +169,28 @@ try_mutant(const struct sim_kernel_entry *group,
     return notice;
 }
 
+/* Which order is weakened, and to which. */
+static const char *
+step_text(const struct sim_site *was, const struct sim_site *is,
+          const char *between)
+{
+    const bool on_failure = was->order == is->order;
+    static char text[80];
+
+    snprintf(text, sizeof text, "%s%s%s%s", on_failure ? "on failure " : "",
+             order_text(on_failure ? was->order_failure : was->order), between,
+             order_text(on_failure ? is->order_failure : is->order));
+    return text;
+}
+
 static void
 print(FILE *file, const struct sim_site *was, const struct sim_site *is,
       const struct notice *notice, bool csv)
 {
-    const bool on_failure = was->order == is->order;
-
     fprintf(file,
-            csv ? "\"%s\",%s%s,%s,%s,%s,%" PRIu64 "\n"
-                : "%s\n    %s%s -> %s: %s, %s, %" PRIu64 " runs",
-            sim_site_text(was->site), on_failure ? "on failure " : "",
-            order_text(on_failure ? was->order_failure : was->order),
-            order_text(on_failure ? is->order_failure : is->order),
+            csv ? "\"%s\",%s,%s,%s,%" PRIu64 "\n"
+                : "%s\n    %s: %s, %s, %" PRIu64 " runs",
+            sim_site_text(was->site), step_text(was, is, csv ? "," : " -> "),
             notice->kernel != NULL ? notice->kernel : "SURVIVES",
             notice->kernel != NULL ? sim_failure_kind_text(notice->kind) : "-",
             notice->runs);
@@ -195,16 +205,10 @@ static void
 add_result(struct cli_report *report, const struct sim_site *was,
            const struct sim_site *is, const struct notice *notice)
 {
-    const bool on_failure = was->order == is->order;
-    char order[80];
-    struct cli_result *result;
+    struct cli_result *result = cli_report_add(
+        report, sim_site_text(was->site), step_text(was, is, " -> "),
+        notice->kernel != NULL ? CLI_VERDICT_CAUGHT : CLI_VERDICT_UNNOTICED);
 
-    snprintf(order, sizeof order, "%s%s -> %s", on_failure ? "on failure " : "",
-             order_text(on_failure ? was->order_failure : was->order),
-             order_text(on_failure ? is->order_failure : is->order));
-    result = cli_report_add(report, sim_site_text(was->site), order,
-                            notice->kernel != NULL ? CLI_VERDICT_CAUGHT
-                                                   : CLI_VERDICT_UNNOTICED);
     cli_result_count(result, "runs", notice->runs);
     if (notice->kernel != NULL)
         cli_result_text(report, &result->text, "%s, %s", notice->kernel,
@@ -241,21 +245,17 @@ try_item(struct work *work, const struct sim_kernel_entry *group,
 
     if (work->has_rows && !cli_rows_wants(&work->rows, work->item))
         return true;
-    file = open_memstream(&text, &bytes);
-    if (file == NULL)
-        return cli_complain("not enough memory");
+    file = cli_need(open_memstream(&text, &bytes));
     notice = try_mutant(group, &work->options->run, was, is);
     print(file, &was->site, is, &notice, work->options->csv);
-    kept = fclose(file) == 0;
-    if (kept) {
-        fputs(text, stdout);
-        fflush(stdout);
-        add_result(work->options->report, &was->site, is, &notice);
-        work->tried++;
-        work->found += notice.kernel != NULL;
-        kept = !work->has_rows ||
-               cli_rows_add(&work->rows, work->item, CLI_OK, text);
-    }
+    cli_need(fclose(file) == 0 ? text : NULL);
+    fputs(text, stdout);
+    fflush(stdout);
+    add_result(work->options->report, &was->site, is, &notice);
+    work->tried++;
+    work->found += notice.kernel != NULL;
+    kept =
+        !work->has_rows || cli_rows_add(&work->rows, work->item, CLI_OK, text);
     free(text);
     return kept;
 }

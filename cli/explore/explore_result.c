@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "complaint.h"
 #include "line_reader.h"
 #include "line_writer.h"
 
@@ -76,9 +77,8 @@ take_verdict(struct cli_reader *r, struct cli_explored *e)
         return true;
     if (strspn(r->at, "0123456789,g") != strlen(r->at))
         return cli_reader_wrong(r, "not a list of choices");
-    e->choices = strdup(r->at);
-    return (e->choices != NULL || cli_reader_wrong(r, "not enough memory")) &&
-           cli_reader_next(r);
+    e->choices = cli_need(strdup(r->at));
+    return cli_reader_next(r);
 }
 
 bool

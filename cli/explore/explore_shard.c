@@ -90,14 +90,13 @@ list_of(const struct sim_exhaust_result *r)
 {
     char *text = NULL;
     size_t bytes = 0;
-    FILE *file = open_memstream(&text, &bytes);
+    FILE *file = cli_need(open_memstream(&text, &bytes));
 
-    if (file == NULL)
-        return NULL;
     fputs(r->options.reduced ? "g" : "", file);
     for (uint32_t i = 0; i < r->choices_count; i++)
         fprintf(file, "%s%" PRIu32, i == 0 ? "" : ",", r->choices[i].value);
-    if (fclose(file) == 0 && bytes < CLI_EXPLORED_LIST)
+    cli_need(fclose(file) == 0 ? text : NULL);
+    if (bytes < CLI_EXPLORED_LIST)
         return text;
     free(text);
     return NULL;

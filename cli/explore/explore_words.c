@@ -193,7 +193,7 @@ cli_explore_parse(struct cli_explore_words *w, int argc, char **argv,
     *exit_code = options.exit_code;
     if (options.ended)
         return false;
-    if (w->kernel == NULL && cli_only_kernel() != NULL)
+    if (w->kernel == NULL)
         w->kernel = cli_only_kernel();
     if (w->replay != NULL && w->kernel == NULL)
         return cli_complain("--replay needs a kernel");
