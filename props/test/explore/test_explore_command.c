@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "exit.h"
+#include "explore/drawn_orders.h"
 #include "explore/told_searches.h"
 #include "explore_merge.h"
 #include "explore_options.h"
@@ -373,6 +374,16 @@ TEST(what_a_search_finds_is_told_and_written)
 TEST(a_result_is_replaced_by_one_of_the_same_search)
 {
     replaced_results(folder);
+}
+
+TEST(each_weaker_order_is_tried_by_the_kernels_that_reach_it)
+{
+    drawn_orders(folder);
+}
+
+TEST(too_many_sites_are_refused)
+{
+    too_many_orders();
 }
 
 int

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "drawn.h"
+#include "explore/drawn_orders.h"
 #include "kernels.h"
 #include "textbook.h"
 #include "unit_test.h"
@@ -265,6 +266,8 @@ __wrap_sim_explore_exhaust(const struct sim_kernel *kernel,
 {
     const struct search *s = &searches[searched];
 
+    if (orders_search(kernel, options, result))
+        return result->verdict;
     if (now_ns == 0)
         return __real_sim_explore_exhaust(kernel, options, result);
     expect_run(&options->run, s);
