@@ -62,7 +62,7 @@ static struct {
 static bool simulated;
 static uint32_t collected; /* kernels whose sites were asked for */
 static uint32_t called;
-static struct sim_site weaker; /* of now; site 0: none is */
+static struct sim_site weaker; /* site 0: none is weakened */
 
 /* ---- What is drawn ---- */
 
