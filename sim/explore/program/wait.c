@@ -19,33 +19,15 @@ end_text(bool woken, bool spurious)
     return spurious ? "woken for no reason, lock" : "timed out, lock";
 }
 
-/* Wait, and keep the mutex: as in glibc, a wait gives it back once, so that a
- * recursive mutex that was taken more often stays held. */
-static bool
-wait_holding(struct object *cond, const struct timespec *until, uintptr_t site)
-{
-    bool spurious;
-    bool woken;
-
-    sim_object_point(cond, true, site);
-    sim_object_event(cond, until != NULL ? "timed wait" : "wait", true, false,
-                     site);
-    sim_object_changed();
-    sim_order_record(&cond->order, sim_self()->asked, false);
-    spurious = sim_object_spurious();
-    woken =
-        sim_object_sleep(cond, false, NULL,
-                         spurious ? SIM_PASSED : sim_clock_limit(until), site);
-    sim_object_gone_on(cond, sim_sleep_end(woken, spurious), woken, site);
-    return woken || spurious;
-}
-
+/* As in glibc, a wait gives the mutex back once, so that a recursive mutex that
+ * was taken more often stays held. */
 int
 sim_cond_wait(pthread_cond_t *c, pthread_mutex_t *m,
               const struct timespec *until, uintptr_t site)
 {
     struct object *cond = sim_object_used(c, site);
     struct object *lock = sim_object_used(m, site);
+    const bool gives = lock->count == 1;
     struct asked asked;
     bool spurious;
     bool woken;
@@ -53,30 +35,32 @@ sim_cond_wait(pthread_cond_t *c, pthread_mutex_t *m,
     if (lock->holder != sim_engine.current)
         sim_engine_refuse(SIM_FAIL_LOCK_MISUSE, site, lock->site,
                           "a thread waits without the lock of the condition");
-    if (lock->count > 1) {
-        if (wait_holding(cond, until, site))
-            return 0;
-        sim_clock_reach(until);
-        return ETIMEDOUT;
-    }
     sim_object_point(cond, true, site);
     asked = sim_self()->asked;
-    sim_order_ask(&lock->order, false, NULL, NULL);
+    if (gives)
+        sim_order_ask(&lock->order, false, NULL, NULL);
     sim_object_event(cond, until != NULL ? "timed wait" : "wait", true, false,
                      site);
     sim_object_changed();
     spurious = sim_object_spurious();
-    lock->version++;
-    sim_object_give(lock, site);
+    if (gives) {
+        lock->version++;
+        sim_object_give(lock, site);
+    }
     sim_order_record(&cond->order, asked, false);
-    sim_order_record(&lock->order, sim_self()->asked, true);
+    if (gives)
+        sim_order_record(&lock->order, sim_self()->asked, true);
     woken =
-        sim_object_sleep(cond, false, lock,
+        sim_object_sleep(cond, false, gives ? lock : NULL,
                          spurious ? SIM_PASSED : sim_clock_limit(until), site);
-    sim_object_event(lock, end_text(woken, spurious), woken, true, site);
-    sim_object_take(lock, site);
-    lock->count = 1;
-    sim_object_done(lock, true);
+    if (gives) {
+        sim_object_event(lock, end_text(woken, spurious), woken, true, site);
+        sim_object_take(lock, site);
+        lock->count = 1;
+        sim_object_done(lock, true);
+    } else {
+        sim_object_gone_on(cond, sim_sleep_end(woken, spurious), woken, site);
+    }
     if (woken || spurious)
         return 0;
     sim_clock_reach(until);
