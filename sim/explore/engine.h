@@ -191,7 +191,6 @@ struct engine {
 
     /* State of the graph */
     uint64_t graph[2];
-    uint64_t object_clock; /* changes of objects so far */
     struct location *locations;
     struct cell *cells;
     struct word *words;
@@ -220,6 +219,8 @@ struct engine {
     bool first;       /* the first scheduling question is still to be asked */
     bool irreducible; /* the run met an operation that cannot be reduced */
     bool cut;         /* the run ends because of earlier runs */
+    bool owned;       /* the list is this shard's (graph_shard.h) */
+    bool foreign;     /* ... is another shard's, so the run ends */
     bool last_round;  /* no thread can run: those in loops make a last round */
     bool freeing;     /* a free counts as a write to the block */
     uint32_t accesses_count; /* see seq_cst.c */
@@ -227,6 +228,7 @@ struct engine {
     uint32_t seq_cst_fences;
     uint32_t seq_cst_marks;
     uint64_t marks;
+    uint64_t object_clock; /* changes of objects so far */
     struct order marks_order;
     struct order creations; /* of threads */
     struct order barriers;  /* on all threads */
@@ -330,7 +332,7 @@ bool sim_object_time_out(void);
 static inline uint64_t
 sim_object_changes(const struct thread *t)
 {
-    return sim_engine.object_clock - t->object_own;
+    return sim_engine.object_clock - t->object_own + 1;
 }
 
 /* thread.c */
@@ -372,7 +374,6 @@ uint32_t sim_sources_choose(struct reading *r);
 uint32_t sim_sources_position(const struct location *l, int order);
 
 /* seq_cst.c */
-void sim_seq_cst_begin(void);
 void sim_seq_cst_access(const struct location *location,
                         const struct store *from, bool writes, bool seq_cst,
                         uintptr_t site);

@@ -225,12 +225,9 @@ run_reset(struct sim_choices *choices, struct sim_run *run)
     e->preemptions_left = e->options.preemptions_max;
     e->spurious_left = e->options.spurious_max;
     e->graph[0] = e->graph[1] = 1; /* a set of graphs has no (0, 0) */
-    sim_seq_cst_begin();
     e->reduced = e->options.reduced;
     e->turns = e->reduced && e->kernel->barriers;
-    e->shard.owned = e->shard.foreign = false;
     sim_reduce_begin();
-    e->object_clock = 1; /* 0 in a thread: it does not look at any */
     sim_object_reset();
     for (uint32_t i = 0; i < SIM_THREADS_MAX; i++)
         e->threads[i].finished = false; /* one may be waited for */

@@ -70,17 +70,6 @@ has(node_set set, uint32_t node)
 
 /* ---- The accesses of the run ---- */
 
-void
-sim_seq_cst_begin(void)
-{
-    struct engine *e = &sim_engine;
-
-    e->accesses_count = 0;
-    e->seq_cst_accesses = 0;
-    e->seq_cst_fences = 0;
-    e->seq_cst_marks = 0;
-}
-
 static inline struct access *
 access_new(uint32_t thread, const struct location *location, bool seq_cst,
            uintptr_t site)

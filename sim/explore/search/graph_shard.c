@@ -35,10 +35,9 @@ sim_shard_enter(uint32_t at)
     struct engine *e = &sim_engine;
 
     if (at >= e->shard.depth) {
-        e->shard.owned =
-            e->shard.owned || sim_shard_owns(&e->shard, e->choices);
-        if (!e->shard.owned) {
-            e->shard.foreign = e->cut = true;
+        e->owned = e->owned || sim_shard_owns(&e->shard, e->choices);
+        if (!e->owned) {
+            e->foreign = e->cut = true;
             sim_engine_stop(SIM_END_PRUNED);
         }
         return 0;

@@ -28,8 +28,6 @@ struct sim_shard {
     uint32_t count; /* 0: all lists are its own */
     uint32_t depth; /* answers that decide */
     bool whole;     /* not split, although its options allow it */
-    bool owned;     /* the current run's list is this shard's */
-    bool foreign;   /* ... is another shard's, so the run ends */
 };
 
 /* returns: is the list, or what has been answered of it, this shard's? */

@@ -291,7 +291,7 @@ sim_search_prefixes(struct sim_search *s, uint64_t *prefixes)
         s->shard.whole = sim_engine.shard.whole;
         if (sim_engine.irreducible || sim_engine.learned)
             return false;
-        *prefixes += sim_engine.shard.foreign;
+        *prefixes += sim_engine.foreign;
     } while (!s->choices.nondeterministic && advance(s));
     return true;
 }

@@ -225,7 +225,8 @@ begin(uint64_t seed)
 {
     struct engine *e = &sim_engine;
 
-    sim_seq_cst_begin();
+    e->accesses_count = 0;
+    e->seq_cst_accesses = e->seq_cst_fences = e->seq_cst_marks = 0;
     rng.state = seed;
     count = 0;
     memset(orders, 0, sizeof orders);
