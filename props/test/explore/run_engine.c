@@ -369,6 +369,56 @@ TEST(the_timer_ticks_twice_in_the_time)
     }
 }
 
+/* ---- Final checks ---- */
+
+static uint32_t places[3];
+
+static void
+add_twice(void *context, uint32_t thread)
+{
+    (void)context;
+    __tsan_atomic32_fetch_add(&places[thread], 1, __ATOMIC_RELAXED);
+    __tsan_atomic32_fetch_add(&place, 1, __ATOMIC_RELAXED);
+    __tsan_atomic32_fetch_add(&places[thread], 1, __ATOMIC_RELAXED);
+}
+
+static void
+clear_places(void *context)
+{
+    (void)context;
+    place = 0;
+    memset(places, 0, sizeof places);
+}
+
+static void
+fail_check(void *context)
+{
+    (void)context;
+    raise(SIGFPE);
+}
+
+/* Three threads add in as many orders as there are permutations; what each does
+ * alone has no order. */
+TEST(each_graph_is_checked_once)
+{
+    struct sim_kernel kernel = kernel_of("adds", add_twice, 3);
+
+    (void)state;
+    catch_again();
+    kernel.setup = clear_places;
+    kernel.finish = fail_check;
+    for (uint32_t how = 0; how < 3; how++) {
+        const struct sim_exhaust_options options = {.by_schedules = how > 0,
+                                                    .run.lazy_start = how > 1,
+                                                    .keep_going = true};
+        struct sim_exhaust_result r;
+
+        sim_explore_exhaust(&kernel, &options, &r);
+        assert_int_equal(r.failures, 6);
+        free(r.choices);
+    }
+}
+
 /* ---- Threads that a run creates ---- */
 
 enum { CREATED_RUNS = 400 };
