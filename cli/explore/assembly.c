@@ -50,10 +50,11 @@ is_harmless(const char *word, size_t bytes)
 static void
 take_text(struct reader *r, const char *line)
 {
-    for (line += strspn(line, ends); *line != '\0';
-         line += strspn(line, ends)) {
-        const size_t bytes = strcspn(line, ends);
+    size_t bytes;
 
+    for (;;) {
+        line += strspn(line, ends);
+        bytes = strcspn(line, ends);
         if (!is_harmless(line, bytes))
             break;
         line += bytes;
@@ -78,10 +79,8 @@ take_marker(struct reader *r, const char *line)
         r->between = false;
         return true;
     }
-    if (strncmp(line, "# 0 \"\"", 6) != 0)
-        return false;
-    r->between = true;
-    return true;
+    r->between |= strncmp(line, "# 0 \"\"", 6) == 0;
+    return false;
 }
 
 /* Take clang's `.loc 0 3 40 # prog.c:3:40`, or gcc's without the comment. */
@@ -125,7 +124,7 @@ cli_assembly_check(const char *path, const char *source)
 
     if (file == NULL)
         return cli_complain("%s: %s", path, strerror(errno));
-    while (getline(&line, &room, file) >= 0)
+    while (getline(&line, &room, file) > 0)
         take_line(&r, line);
     if (ferror(file))
         r.ok = cli_complain("%s: cannot be read", path);

@@ -50,10 +50,11 @@ struct build {
     char script[PATH_MAX + 16]; /* for gdb */
 };
 
+/* The word is not copied. */
 static void
 add(struct words *words, const char *word)
 {
-    words->list[words->count++] = cli_need(strdup(word));
+    words->list[words->count++] = (char *)(uintptr_t)word;
 }
 
 static void
@@ -61,13 +62,6 @@ add_all(struct words *words, const struct words *more)
 {
     for (uint32_t i = 0; i < more->count; i++)
         add(words, more->list[i]);
-}
-
-static void
-release(struct words *words)
-{
-    for (uint32_t i = 0; i < words->count; i++)
-        free(words->list[i]);
 }
 
 /* ---- Words ---- */
@@ -136,7 +130,6 @@ take_words(struct build *b, int argc, char **argv)
     uint64_t event;
     int i;
 
-    add(&b->options, "explore");
     unsetenv("PROFSIM_EXPLORE_STOP");
     for (i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
         if (is_source(argv[i])) {
@@ -217,13 +210,11 @@ add_flags(struct words *command, const struct build *b)
     add(command, "-fno-lto"); /* link exactly what was checked */
 }
 
-/* Run the words of a command, and release them. */
 static bool
 succeeds(struct words *command)
 {
     const int status = cli_child_run(command->list);
 
-    release(command);
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
@@ -264,7 +255,7 @@ compile(struct build *b, uint32_t source)
     add(&command, name);
     add(&command, "-o");
     add(&command, text);
-    add(&b->objects, object);
+    add(&b->objects, cli_need(strdup(object)));
     compiled = succeeds(&command);
     ok =
         compiled && cli_assembly_check(text, name) && assemble(b, text, object);
@@ -343,8 +334,8 @@ set_words(const char *variable, const struct words *words)
 static void
 set_environment(const struct build *b)
 {
-    static struct words before;
-    static struct words after;
+    struct words before = {.count = 0};
+    struct words after = {.count = 0};
 
     add_all(&before, &b->sources);
     if (b->entry != NULL) {
@@ -356,8 +347,6 @@ set_environment(const struct build *b)
         add(&after, "--");
     add_all(&after, &b->flags);
     set_words("PROFSIM_EXPLORE_FLAGS", &after);
-    release(&before);
-    release(&after);
 }
 
 static enum cli_exit
@@ -377,10 +366,8 @@ explore_program(struct build *b)
         add(&command, "--args");
     }
     add(&command, b->program);
-    for (uint32_t i = 1; i < b->options.count; i++)
-        add(&command, b->options.list[i]);
+    add_all(&command, &b->options);
     status = cli_child_run(command.list);
-    release(&command);
     if (WIFEXITED(status))
         return (enum cli_exit)WEXITSTATUS(status);
     cli_usage("the program was ended by signal %d", WTERMSIG(status));
@@ -413,23 +400,17 @@ close_folder(const struct build *b)
 enum cli_exit
 cli_explore_any(int argc, char **argv)
 {
-    struct build *b;
+    static struct build b;
     enum cli_exit code = CLI_USAGE;
 
     if (!names_source(argc, argv))
         return cli_explore(argc, argv);
     if (argc > GIVEN_MAX)
         return cli_usage("explore: more than %d words", GIVEN_MAX);
-    b = cli_need(calloc(1, sizeof *b));
-    if (take_words(b, argc, argv) && open_folder(b)) {
-        if (build(b))
-            code = explore_program(b);
-        close_folder(b);
+    if (take_words(&b, argc, argv) && open_folder(&b)) {
+        if (build(&b))
+            code = explore_program(&b);
+        close_folder(&b);
     }
-    release(&b->sources);
-    release(&b->flags);
-    release(&b->options);
-    release(&b->objects);
-    free(b);
     return code;
 }

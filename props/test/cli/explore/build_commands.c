@@ -260,6 +260,14 @@ static const struct built {
      .lines = {"cxx" COMPILE "*" LAST "<a.c> *", "cxx <-c> <@/0.s> *",
                "cxx" COMPILE "*" LAST "<b.cpp> *", "cxx <-c> <@/1.s> *",
                "cxx <@/0.o> <@/1.o> *", "program *"}},
+    {.words = {"explore", "a.c", "--", "-Wall"}, /* not for an assembler */
+     .lines = {"cc" COMPILE "*<-Wall> " LAST "*",
+               "cc <-c> <@/0.s> <-o> <@/0.o> STOP=",
+               "cc <@/0.o> " LINKED LIBRARY " <-Wall> STOP=",
+               "program NAME=a.c FLAGS=-- -Wall STOP="}},
+    {.words = {"explore", "a.c", "--", "-i", "x"},
+     .lines = {"cc*", "cc <-c> <@/0.s> <-o> <@/0.o> STOP=", "cc*",
+               "program NAME=a.c FLAGS=-- -i x STOP="}},
     {.words = {"explore", "b.cc"},
      .lines = {"cxx *"},
      .fails = "-S",
@@ -282,7 +290,7 @@ static const struct built {
      .lines = {"cc *", "cc *", "cc *",
                "gdb <-q> <-x> <@/gdb> <--args> <@/program> <--replay=0> "
                "STOP=0"}},
-    {.words = {"explore", "a.c", "--gdb=3"},
+    {.words = {"explore", "a.c", "--gdb=3", "--jobs=2", "--repla=0"},
      .exit_code = 1,
      .said = "--gdb needs --replay, too: *"},
     {.words = {"explore", "a.c", "--replay=0", "--gdb=4096"},
@@ -387,6 +395,8 @@ commands_of_builds(const char *in)
     assert_true(asprintf(&path, "%s:%s", folder, getenv("PATH")) > 0);
     setenv("PATH", path, 1);
     setenv("TOOLS", folder, 1);
+    setenv("PROFSIM_EXPLORE_NAME", "another", 1); /* of a command around it */
+    setenv("PROFSIM_EXPLORE_FLAGS", "others", 1);
     setenv("TMPDIR", path_of("tmp"), 1);
     setenv("PROFSIM_EXPLORE_LIBRARY", path_of("lib.a"), 1);
     for (size_t i = 0; i < sizeof builds / sizeof *builds; i++)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "build_program.h"
 #include "captured.h"
@@ -90,12 +91,23 @@ builds_without_tools(const char *in)
                  "if you have another, name it in CXX\n");
     expect_build("a.c", "--gdb=1", "profsim: --gdb: gdb is not installed\n");
     expect_too_many();
+    build_put_file("any/gcc", compiler, sizeof compiler - 1);
+    assert_int_equal(chmod(build_path("any/gcc"), 0644), 0);
+    expect_build("a.c", "",
+                 "profsim: no compiler: neither gcc nor clang is installed; if "
+                 "you have another, name it in CC\n");
+    setenv("CC", build_path("any/gcc"), 1);
+    expect_build("a.c", "", "profsim: */gcc: no such compiler (CC)\n");
+    setenv("CC", "", 1);
+    assert_int_equal(unlink(build_path("any/gcc")), 0);
     for (int i = 0; i < 4; i++) { /* the second choice, then the first */
         char name[32];
+        char list[256];
 
         snprintf(name, sizeof name, "any/%s", names[i]);
         build_put_file(name, compiler, sizeof compiler - 1);
-        setenv("PATH", build_path("any"), 1);
+        snprintf(list, sizeof list, "/none:%s:/nothing", build_path("any"));
+        setenv("PATH", list, 1);
         snprintf(wanted, sizeof wanted,
                  "%s STOP=\nprofsim: a.c%s: %s cannot compile it\n", names[i],
                  i % 2 == 1 ? "c" : "", names[i]);
