@@ -371,6 +371,11 @@ TEST(what_a_search_finds_is_told_and_written)
     told_searches(folder);
 }
 
+TEST(a_run_is_replayed_by_its_list_of_choices)
+{
+    told_replays(folder);
+}
+
 TEST(a_result_is_replaced_by_one_of_the_same_search)
 {
     replaced_results(folder);

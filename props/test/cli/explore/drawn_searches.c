@@ -197,6 +197,14 @@ void __real_sim_explore_report(FILE *out, FILE *data,
 void __wrap_sim_explore_report(FILE *out, FILE *data,
                                const struct sim_kernel *kernel,
                                struct sim_exhaust_result *result);
+enum sim_end __real_sim_explore_run(const struct sim_kernel *kernel,
+                                    const struct sim_run_options *options,
+                                    struct sim_choices *choices,
+                                    struct sim_run *run);
+enum sim_end __wrap_sim_explore_run(const struct sim_kernel *kernel,
+                                    const struct sim_run_options *options,
+                                    struct sim_choices *choices,
+                                    struct sim_run *run);
 int __real_isatty(int file);
 int __wrap_isatty(int file);
 int __real_clock_gettime(clockid_t id, struct timespec *now);
@@ -312,6 +320,37 @@ __wrap_sim_explore_sample(const struct sim_kernel *kernel,
     expect("seed", options->seed, asked.seed);
     expect("time", options->time_ms, asked.time_s * 1000);
     return find(&searches[searched], kernel, result);
+}
+
+enum sim_end
+__wrap_sim_explore_run(const struct sim_kernel *kernel,
+                       const struct sim_run_options *options,
+                       struct sim_choices *choices, struct sim_run *run)
+{
+    const struct search *s = &searches[0];
+    uint64_t sum = 0;
+
+    if (now_ns == 0)
+        return __real_sim_explore_run(kernel, options, choices, run);
+    expect("backend", (uint64_t)choices->backend, SIM_REPLAY);
+    expect("room", choices->count_max, 65536);
+    expect("waiters", options->drop_waiters, !asked.random);
+    expect("reduced", options->reduced, asked.replay[0] == 'g');
+    expect("bounded", options->bounded, asked.bounded);
+    expect("bound", options->preemptions_max, asked.bounded ? asked.bound : 0);
+    expect("unroll", options->unroll, asked.unroll);
+    expect("spurious", options->spurious_max, asked.spurious);
+    for (uint32_t i = 0; i < choices->given_count; i++)
+        sum += choices->given[i];
+    printf("%s: %" PRIu32 " choices, %" PRIu64 "\n", kernel->about,
+           choices->given_count, sum);
+    choices->misaligned = s->replayed == MISALIGNED;
+    choices->given_used = choices->given_count - (s->replayed == UNUSED);
+    choices->count = s->choices;
+    for (uint32_t i = 0; i < s->choices; i++)
+        choices->list[i].value = searches_choice(i);
+    *run = s->found.first_failure;
+    return s->replayed == FAILS ? SIM_END_FAILED : SIM_END_COMPLETE;
 }
 
 void

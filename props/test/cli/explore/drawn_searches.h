@@ -7,6 +7,9 @@
 
 enum { SEARCHES_MAX = 160, SEARCHES_LOOPS = 2 };
 
+/* How a run ends that is replayed. */
+enum replayed { PASSES, MISALIGNED, UNUSED, FAILS, REPLAYED_COUNT };
+
 /* A search, and what it finds. */
 struct search {
     const struct sim_kernel_entry *entry;
@@ -14,6 +17,7 @@ struct search {
     uint64_t took_us;
     uint32_t choices; /* how many */
     bool tells;       /* how far it is */
+    enum replayed replayed;
 };
 
 /* What the command line asks for. */
@@ -26,7 +30,8 @@ struct asked {
     uint64_t seed, runs, time_s;
     uint32_t shard, shards; /* shards 0: no --shard */
     bool result, html, data, terminal;
-    bool whole; /* another shard found that there is no split */
+    bool whole;         /* another shard found that there is no split */
+    const char *replay; /* a list of choices, or NULL */
 };
 
 extern struct search searches[SEARCHES_MAX];

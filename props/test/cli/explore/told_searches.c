@@ -202,6 +202,8 @@ say_asked(void)
     if (asked.data)
         say("--data=%s", searches_path("data"));
     say("--json=%s", searches_path("json"));
+    if (asked.replay != NULL)
+        say("--replay");
 }
 
 static enum cli_exit
@@ -219,6 +221,8 @@ run(struct captured *said)
 
     for (int i = 0; i < words_count; i++)
         argv[i] = words[i];
+    if (asked.replay != NULL) /* it may be long */
+        argv[words_count] = (char *)(uintptr_t)asked.replay;
     assert_true(captured_run(said, explore, argv, -1, SECONDS));
 }
 
@@ -252,6 +256,140 @@ told_searches(const char *folder)
         expect_report();
         expect_pages();
         expect_explored();
+    }
+}
+
+/* ---- One run ---- */
+
+/* A list, how many numbers it has (0: it is none), and their sum. */
+static const struct list {
+    const char *text; /* NULL: `count` ones */
+    uint32_t count;
+    uint64_t sum;
+} lists[] = {{"0", 1, 0},
+             {"g3,0,2", 3, 5},
+             {"4294967295,1", 2, UINT64_C(4294967296)},
+             {"4294967296", 0, 0},
+             {"010,19", 2, 29},
+             {"g", 0, 0},
+             {"", 0, 0},
+             {"1,", 0, 0},
+             {",1", 0, 0},
+             {"1,,2", 0, 0},
+             {"gg1", 0, 0},
+             {"-1", 0, 0},
+             {"1,+1", 0, 0},
+             {" 1", 0, 0},
+             {"1 2", 0, 0},
+             {"1,:", 0, 0},
+             {"0x1", 0, 0},
+             {"9,8;7", 0, 0},
+             {NULL, 65535, 65535},
+             {NULL, 65536, 65536},
+             {NULL, 65537, 0}};
+
+static void
+tell_replay(FILE *to, const struct list *list)
+{
+    const struct search *s = &searches[0];
+    const char *name = s->entry->name;
+
+    if (list->sum == 0 && strcmp(asked.replay, "0") != 0) {
+        fprintf(to,
+                "profsim: --replay takes up to 65536 numbers with commas, not "
+                "'%.40s'\n",
+                asked.replay);
+        return;
+    }
+    fprintf(to, "%s: %" PRIu32 " choices, %" PRIu64 "\n",
+            s->entry->make()->about, list->count, list->sum);
+    if (s->replayed == MISALIGNED || s->replayed == UNUSED)
+        fprintf(to,
+                "profsim: --replay: the list does not match the choices that "
+                "%s makes; have it or the options changed?\n",
+                name);
+    if (s->replayed == PASSES)
+        fprintf(to, "%s: the run passes\n", name);
+    if (s->replayed != FAILS)
+        return;
+    fprintf(to, "report of %s\n\n  replay: ", s->entry->make()->about);
+    told_replay(to, s);
+    fputs("\n\n", to);
+}
+
+static enum cli_exit
+replay_exit(const struct list *list)
+{
+    const struct search *s = &searches[0];
+
+    if (list->sum == 0 && strcmp(asked.replay, "0") != 0)
+        return CLI_USAGE;
+    if (s->replayed == FAILS)
+        return cli_verdict_exit(told_verdict(s));
+    return s->replayed == PASSES ? CLI_OK : CLI_USAGE;
+}
+
+static void
+expect_replayed(const struct list *list)
+{
+    struct captured said;
+    char *wanted = NULL;
+    size_t bytes;
+    FILE *to = open_memstream(&wanted, &bytes);
+
+    assert_non_null(to);
+    say_asked();
+    tell_replay(to, list);
+    assert_int_equal(fclose(to), 0);
+    run(&said);
+    assert_string_equal(said.text, wanted);
+    assert_int_equal(said.exit_code, replay_exit(list));
+    captured_free(&said);
+    free(wanted);
+    if (replay_exit(list) != CLI_USAGE && searches[0].replayed == FAILS) {
+        expect_report();
+        return;
+    }
+    wanted = read_file(searches_path("json"));
+    assert_int_equal(strstr(wanted,
+                            "\"verdict\": \"sampled\",\n      \"text\": "
+                            "\"one run, by its choices\"") != NULL,
+                     replay_exit(list) == CLI_OK);
+    free(wanted);
+}
+
+void
+told_replays(const char *folder)
+{
+    static char ones[2 * 65537];
+    const size_t count = sizeof lists / sizeof *lists;
+
+    memset(ones, '1', sizeof ones);
+    for (size_t i = 0; i < 3 * count; i++) {
+        const struct list *list = &lists[i % count];
+        struct search *s = &searches[0];
+
+        searches_draw(1000 + i, false, folder);
+        for (uint32_t k = 1; list->text == NULL && k <= list->count; k++)
+            ones[2 * k - 1] = k == list->count ? '\0' : ',';
+        asked.replay = list->text != NULL ? list->text : ones;
+        asked.result = asked.html = asked.data = false;
+        asked.schedules = asked.exhaustive = !asked.random;
+        asked.shards = 0;
+        asked.jobs = 0;
+        s->replayed = (enum replayed)(i / 2 % REPLAYED_COUNT);
+        s->choices %= 5;
+        s->found.runs = 1;
+        s->found.failures = 1;
+        s->found.verdict = SIM_VERDICT_FAIL;
+        s->found.graphs = s->found.states = 0;
+        s->found.found_by_sampling = false;
+        s->found.difference[0] = s->found.trouble[0] = '\0';
+        s->found.options.strategy = asked.strategy;
+        s->found.options.bounded = asked.bounded;
+        s->found.options.preemptions_max = asked.bound;
+        s->found.options.reduced = asked.replay[0] == 'g';
+        expect_replayed(list);
     }
 }
 

@@ -6,6 +6,9 @@
 /* in: folder, for files */
 void told_searches(const char *folder);
 
+/* What it says of a run that is replayed. in: folder, for files */
+void told_replays(const char *folder);
+
 /* A result is replaced only by one of the same search. */
 void replaced_results(const char *folder);
 
