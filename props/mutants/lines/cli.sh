@@ -1,7 +1,7 @@
 #!/bin/sh
 # Try mutants of cli/, except of the code that decides nothing (cli-left-out.txt).
-# Judges are the tests that link a part of cli/, and the scripts that run the
-# command.
+# Judges are the tests that link a part of cli/, without and with sanitizers, and
+# the scripts that run the command.
 #
 # usage: cli.sh [EVERY [PREFIX]]     one mutant in EVERY (240), the same each time,
 #                                    of those whose name begins with PREFIX (cli/)
@@ -12,6 +12,7 @@ set -eu
 every=${1:-240}
 prefix=${2:-cli/}
 from=out/gcc
+sanitized=out/asan
 to=out/mutate-cli
 tests='test_exit test_words test_report_files test_heap_command test_mutants_table
 test_profile_top test_shard test_convert test_recording test_recording_forged
@@ -33,12 +34,11 @@ inputs=$(ninja -t query $(printf '%s.ok ' $scripts) |
     sed -n '/^  input/,/^  outputs/s/^    [| ]*//p' | sort -u)
 ninja out/mutate/generate out/mutate/run out/mutate/switch.o $from/worlds \
     $from/profsim-conform $from/libprofsim-observe.so $inputs \
-    $(printf "$from/props/%s " $tests)
+    $(printf "$from/props/%s " $tests) $(printf "$sanitized/props/%s " $tests)
 rm -rf $to
-mkdir -p $to/props $to/commands
+mkdir -p $to/props $to/commands $to/sanitized
 # What the command looks for beside itself.
-cp out/lib*.so out/lib*.a $to/
-cp $from/profsim-conform $from/libprofsim-observe.so $to/
+cp $from/lib*.so out/lib*.a $from/profsim-conform $to/
 cp $from/worlds $to/worlds # reaches no mutants
 # Headers of other folders are copied, too, but not used.
 for header in $(find cli embed model prof props sim subjects -name '*.h'); do
@@ -65,33 +65,59 @@ sed -n 's/^ \{4\}//p' $left_out | awk -F'\t' -v every="$every" '
     END { printf "%d mutants decide, one in %d is tried; of the same files %d " \
         "are left out\n", tried, every, left >"/dev/stderr" }
 ' - $to/all.tsv >$to/mutants.tsv
-sed -e "s, -MMD -MF [^ ]*,," -e "s, -o $from/, -o $to/," \
-    -e "s, -c cli/, -w -include props/mutants/lines/switch.h -c $to/cli/," \
-    $to/commands/build | tr '\n' '\0' | xargs -0 -P 2 -n 1 sh -c
 
-# Make each archive and program as the build does, with the mutated objects.
-for source in $sources; do
-    printf '%s\n' "s, $from/${source%.c}\.o\( \|\$\), $to/${source%.c}.o\1,"
-done >$to/commands/objects
-for archive in $from/libcli*.a; do
-    ninja -t commands -s $archive | sed -f $to/commands/objects |
-        sed "s, $archive, $to/${archive##*/},g" | sh
-done
-# The command of gcc is compiled as one; that of clang is linked of archives.
-relink() { # TARGET OUT
-    sh -c "$(ninja -t commands -s "$1" | sed \
-        -e 's,^clang,gcc,' -e 's, out/clang/, out/gcc/,g' \
-        -e "s, -o [^ ]*, -o $2," -e "s, $from/libcli, $to/libcli,g" |
+# variant FROM TO: compile the mutants as the build compiles the files of FROM, and
+# make the archives of TO of them.
+variant() {
+    for source in $sources; do
+        mkdir -p "$2/$(dirname "$source")"
+        printf '%s\n' "s, $1/${source%.c}\.o\( \|\$\), $2/${source%.c}.o\1,"
+    done >$to/commands/objects
+    ninja -t commands -s $(printf '%s\n' $sources | sed "s,\.c\$,.o,; s,^,$1/,") |
+        sed -e "s, -MMD -MF [^ ]*,," -e "s, -o $1/, -o $2/," \
+            -e "s, -c cli/, -w -include props/mutants/lines/switch.h -c $to/cli/," |
+        tr '\n' '\0' | xargs -0 -P 2 -n 1 sh -c
+    for archive in "$1"/libcli*.a; do
+        ninja -t commands -s "$archive" | sed -f $to/commands/objects |
+            sed "s, $archive, $2/${archive##*/},g" | sh
+    done
+}
+
+# link FROM TO PROGRAM OUT [CHANGE]: link as the build does, but with mutants
+link() {
+    sh -c "$(ninja -t commands -s "$3" | sed -e "${5:-}" \
+        -e "s, -o [^ ]*, -o $4," -e "s, $1/libcli, $2/libcli,g" |
         sed -f $to/commands/objects) out/mutate/switch.o -lcmocka"
 }
+
+# Write a script that runs a test with sanitizers, which reserve much address space
+# and say themselves when memory is out. Print its name.
+judge_sanitized() { # TEST
+    judge=$to/commands/sanitized_${1#test_}
+    printf '#!/bin/sh\nulimit -S -v unlimited\n%s\nexec %s\n' \
+        'export ASAN_OPTIONS=hard_rss_limit_mb=4096' \
+        "$(judge_test $1 | sed "s, *$to/props/, $to/sanitized/,")" >"$judge"
+    chmod +x "$judge"
+    echo "$judge"
+}
+
+variant $sanitized $to/sanitized
 for test in $tests; do
-    relink $from/props/$test $to/props/$test
+    link $sanitized $to/sanitized $sanitized/props/$test $to/sanitized/$test
+    judge_sanitized $test
+done >$to/programs.sanitized
+variant $from $to
+for test in $tests; do
+    link $from $to $from/props/$test $to/props/$test
     judge_test $test
 done >$to/programs
-relink out/clang/profsim $to/profsim-mutated
+# The command of gcc is compiled as one; that of clang is linked of archives.
+link $from $to out/clang/profsim $to/profsim-mutated \
+    's,^clang,gcc,; s, out/clang/, out/gcc/,g'
 for script in $scripts; do
     judge_script $script.ok "s, out/\(gcc/\)*profsim\( \|\$\), $to/profsim-mutated\2,g"
 done >>$to/programs
+cat $to/programs.sanitized >>$to/programs
 out/mutate/run --every "$every" --only "$prefix" --slow 60000 "$PWD/$to" \
     $to/results.part
 props/mutants/lines/score.sh cli $to 95

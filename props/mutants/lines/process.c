@@ -65,7 +65,7 @@ set_number(const char *name, uint64_t value)
 
 /*
  * Set limits, which exec() preserves: processor time, after which SIGVTALRM
- * ends the program, and memory.
+ * ends the program, and memory, more of which a judge with sanitizers may take.
  */
 static void
 set_limits(uint64_t milliseconds, uint64_t memory_gib)
@@ -74,7 +74,7 @@ set_limits(uint64_t milliseconds, uint64_t memory_gib)
     const struct itimerval once = {
         .it_value = {(time_t)(milliseconds / 1000),
                      (suseconds_t)(milliseconds % 1000 * 1000)}};
-    const struct rlimit memory = {bytes, bytes};
+    const struct rlimit memory = {bytes, RLIM_INFINITY};
     const struct rlimit none = {0, 0};
 
     setitimer(ITIMER_VIRTUAL, &once, NULL);
