@@ -47,12 +47,12 @@ cli_explored_write(const struct cli_explored *explored, const char *path)
 static bool
 take_loops(struct cli_reader *r, struct cli_explored *e)
 {
-    if (!cli_reader_line_number(r, "loops ", 10, &e->loops_count))
+    if (!cli_reader_line_number(r, "loops ", &e->loops_count))
         return false;
     if (e->loops_count > SIM_LOOPS_MAX)
         return cli_reader_wrong(r, "too many loops");
     for (uint64_t i = 0; i < e->loops_count; i++) {
-        if (!cli_reader_line_number(r, "loop ", 16, &e->loops[i]))
+        if (!cli_reader_line_hash(r, "loop ", &e->loops[i]))
             return false;
         if (i > 0 && e->loops[i] <= e->loops[i - 1])
             return cli_reader_wrong(r, "the loops are not in order");
@@ -66,7 +66,7 @@ take_verdict(struct cli_reader *r, struct cli_explored *e)
 {
     uint64_t code;
 
-    if (!cli_reader_line_number(r, "exit ", 10, &code))
+    if (!cli_reader_line_number(r, "exit ", &code))
         return false;
     if (code == CLI_USAGE || code > CLI_NONDETERMINISM)
         return cli_reader_wrong(r, "not the verdict of a finished shard");
@@ -95,13 +95,12 @@ cli_explored_read(struct cli_explored *e, const char *path)
         cli_reader_line_text(&r, "program ", e->program, sizeof e->program) &&
         cli_reader_line_text(&r, "asked ", e->asked, sizeof e->asked) &&
         cli_reader_line_shard(&r, &e->shard) &&
-        cli_reader_line_number(&r, "spent ", 10, &e->spent_ms) &&
-        cli_reader_line_number(&r, "depth ", 10, &e->depth) &&
-        take_loops(&r, e) &&
-        cli_reader_line_number(&r, "runs ", 10, &e->runs) &&
-        cli_reader_line_number(&r, "graphs ", 10, &e->graphs) &&
-        cli_reader_line_number(&r, "hash ", 16, &e->graphs_sum) &&
-        cli_reader_line_number(&r, "bounded ", 10, &e->bounded) &&
+        cli_reader_line_number(&r, "spent ", &e->spent_ms) &&
+        cli_reader_line_number(&r, "depth ", &e->depth) && take_loops(&r, e) &&
+        cli_reader_line_number(&r, "runs ", &e->runs) &&
+        cli_reader_line_number(&r, "graphs ", &e->graphs) &&
+        cli_reader_line_hash(&r, "hash ", &e->graphs_sum) &&
+        cli_reader_line_number(&r, "bounded ", &e->bounded) &&
         take_verdict(&r, e) && cli_reader_end(&r);
     cli_reader_close(&r);
     if (!good)

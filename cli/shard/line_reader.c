@@ -55,21 +55,25 @@ cli_reader_skip(struct cli_reader *r, const char *word)
 }
 
 bool
-cli_reader_number(struct cli_reader *r, int base, uint64_t most,
-                  uint64_t *value)
+cli_reader_number(struct cli_reader *r, uint64_t most, uint64_t *value)
 {
-    const char *digits = base == 16 ? "0123456789abcdef" : "0123456789";
-    const size_t bytes = strspn(r->at, digits);
-    char *end;
+    const size_t bytes = strspn(r->at, "0123456789");
 
     errno = 0;
-    *value = strtoull(r->at, &end, base);
+    *value = strtoull(r->at, NULL, 10);
     if (bytes == 0 || errno != 0 || *value > most ||
-        (base == 16 && bytes != 16) ||
-        (bytes > 1 && base == 10 && *r->at == '0'))
+        (bytes > 1 && *r->at == '0'))
         return false;
     r->at += bytes;
     return true;
+}
+
+/* Take the rest of the line, 16 hex digits. */
+static bool
+take_hash(struct cli_reader *r, uint64_t *value)
+{
+    *value = strtoull(r->at, NULL, 16);
+    return strspn(r->at, "0123456789abcdef") == 16 && strlen(r->at) == 16;
 }
 
 char *
@@ -96,12 +100,19 @@ cli_reader_lines(struct cli_reader *r, size_t bytes)
 
 /* Take a whole line, "WORD NUMBER". */
 bool
-cli_reader_line_number(struct cli_reader *r, const char *word, int base,
-                       uint64_t *value)
+cli_reader_line_number(struct cli_reader *r, const char *word, uint64_t *value)
 {
     return cli_reader_next(r) &&
            ((cli_reader_skip(r, word) &&
-             cli_reader_number(r, base, UINT64_MAX, value) && *r->at == '\0') ||
+             cli_reader_number(r, UINT64_MAX, value) && *r->at == '\0') ||
+            cli_reader_wrong(r, "not the line that belongs here"));
+}
+
+bool
+cli_reader_line_hash(struct cli_reader *r, const char *word, uint64_t *value)
+{
+    return cli_reader_next(r) &&
+           ((cli_reader_skip(r, word) && take_hash(r, value)) ||
             cli_reader_wrong(r, "not the line that belongs here"));
 }
 
@@ -114,9 +125,9 @@ cli_reader_line_shard(struct cli_reader *r, struct cli_shard *shard)
     if (!cli_reader_next(r))
         return false;
     if (!cli_reader_skip(r, "shard ") ||
-        !cli_reader_number(r, 10, CLI_SHARDS_MAX, &index) ||
+        !cli_reader_number(r, CLI_SHARDS_MAX, &index) ||
         !cli_reader_skip(r, "/") ||
-        !cli_reader_number(r, 10, CLI_SHARDS_MAX, &count) || *r->at != '\0' ||
+        !cli_reader_number(r, CLI_SHARDS_MAX, &count) || *r->at != '\0' ||
         index > count || (index == 0) != (count == 0))
         return cli_reader_wrong(r, "not a shard I/N");
     *shard = (struct cli_shard){(uint32_t)index, (uint32_t)count};
@@ -143,13 +154,15 @@ cli_reader_line_text(struct cli_reader *r, const char *word, char *text,
 
 /* ---- The file ---- */
 
-/* returns: the hash of everything before the last line */
+/* returns: the hash of everything before the last line. in: count, 1 or more */
 static uint64_t
 sum_of(const char *bytes, size_t count)
 {
-    while (count > 1 && bytes[count - 2] != '\n')
-        count--;
-    return (uint64_t)XXH3_64bits(bytes, count > 0 ? count - 1 : 0);
+    const char *newline = memrchr(bytes, '\n', count - 1);
+
+    return newline == NULL
+               ? 0
+               : (uint64_t)XXH3_64bits(bytes, (size_t)(newline + 1 - bytes));
 }
 
 bool
@@ -160,13 +173,15 @@ cli_reader_open(struct cli_reader *r, const char *path, const char *first)
         return cli_complain("%s: %s", path, r->input.reason);
     r->next = (char *)r->input.bytes;
     r->end = r->next + r->input.bytes_count;
-    r->sum = sum_of(r->next, r->input.bytes_count);
-    if (r->input.kind != SIM_INPUT_RESULT)
+    if (r->input.kind != SIM_INPUT_RESULT) {
         cli_complain("%s: it is not the result of a shard", path);
-    else if (cli_reader_next(r) &&
-             (strcmp(r->at, first) == 0 ||
-              cli_reader_wrong(r, "not the format that is wanted")))
-        return true;
+    } else {
+        r->sum = sum_of(r->next, r->input.bytes_count);
+        if (cli_reader_next(r) &&
+            (strcmp(r->at, first) == 0 ||
+             cli_reader_wrong(r, "not the format that is wanted")))
+            return true;
+    }
     sim_input_free(&r->input);
     return false;
 }
@@ -198,8 +213,7 @@ cli_reader_end(struct cli_reader *r)
 {
     uint64_t found;
 
-    if (!cli_reader_skip(r, "end ") ||
-        !cli_reader_number(r, 16, UINT64_MAX, &found) || *r->at != '\0' ||
+    if (!cli_reader_skip(r, "end ") || !take_hash(r, &found) ||
         r->next != r->end)
         return cli_reader_wrong(r, "not the line that belongs here");
     return found == r->sum ||

@@ -55,13 +55,17 @@ bool cli_reader_begins(const struct cli_reader *reader, const char *word);
 /* Take the word if the rest of the line begins with it. */
 bool cli_reader_skip(struct cli_reader *reader, const char *word);
 
-/* Take a number: decimal, or 16 hex digits. returns: false if there is none */
-bool cli_reader_number(struct cli_reader *reader, int base, uint64_t most,
+/* Take a decimal number. returns: false if there is none, or a larger one */
+bool cli_reader_number(struct cli_reader *reader, uint64_t most,
                        uint64_t *value);
 
 /* Take the next line, "WORD NUMBER". returns: false, after a complaint */
 bool cli_reader_line_number(struct cli_reader *reader, const char *word,
-                            int base, uint64_t *value);
+                            uint64_t *value);
+
+/* The same, of a number of 16 hex digits. */
+bool cli_reader_line_hash(struct cli_reader *reader, const char *word,
+                          uint64_t *value);
 
 /*
  * Take the next `bytes` bytes after the current line. They must be whole lines,

@@ -78,7 +78,7 @@ take_items(struct cli_reader *r, struct cli_rows *rows)
 {
     uint64_t count;
 
-    if (!cli_reader_line_number(r, "items ", 10, &count))
+    if (!cli_reader_line_number(r, "items ", &count))
         return false;
     if (rows->shard.count == 0)
         return cli_reader_wrong(r, "rows of no shard");
@@ -102,12 +102,11 @@ take_rows(struct cli_reader *r, struct cli_rows *rows)
         uint64_t code;
         uint64_t bytes;
 
-        if (!cli_reader_number(r, 10, CLI_ROWS_MAX, &item) ||
+        if (!cli_reader_number(r, CLI_ROWS_MAX, &item) ||
             !cli_reader_skip(r, " exit ") ||
-            !cli_reader_number(r, 10, CLI_NONDETERMINISM, &code) ||
+            !cli_reader_number(r, CLI_NONDETERMINISM, &code) ||
             code == CLI_USAGE || !cli_reader_skip(r, " bytes ") ||
-            !cli_reader_number(r, 10, CLI_ROW_BYTES - 1, &bytes) ||
-            *r->at != '\0')
+            !cli_reader_number(r, CLI_ROW_BYTES - 1, &bytes) || *r->at != '\0')
             return cli_reader_wrong(r, "not a row");
         if (item < from || item >= rows->count ||
             item % rows->shard.count != rows->shard.index - 1)
@@ -137,8 +136,8 @@ cli_rows_read(struct cli_rows *rows, const char *path)
                              sizeof rows->program) &&
         cli_reader_line_text(&r, "asked ", rows->asked, sizeof rows->asked) &&
         cli_reader_line_shard(&r, &rows->shard) &&
-        cli_reader_line_number(&r, "spent ", 10, &rows->spent_ms) &&
-        cli_reader_line_number(&r, "list ", 16, &rows->list) &&
+        cli_reader_line_number(&r, "spent ", &rows->spent_ms) &&
+        cli_reader_line_hash(&r, "list ", &rows->list) &&
         take_items(&r, rows) && take_rows(&r, rows) && cli_reader_end(&r);
     cli_reader_close(&r);
     if (!good)

@@ -12,125 +12,20 @@
 #include <xxhash.h>
 
 #include "complaint.h"
+#include "line_reader.h"
 #include "rows.h"
 #include "shard_result.h"
-
-/* ---- Which shard ---- */
-
-static const char *const variables[] = {
-    "SLURM_ARRAY_TASK_ID",   "SLURM_ARRAY_TASK_COUNT", "SLURM_ARRAY_TASK_MIN",
-    "SLURM_ARRAY_TASK_STEP", "JOB_COMPLETION_INDEX",   "PARALLEL_SEQ",
-    "CI_NODE_INDEX",         "CI_NODE_TOTAL"};
-
-/* Set the environment, and check which shard it means. in: set, names and
- * values in turn, NULL at the end */
-static void
-expect_shard(const char *text, const char *const *set, uint32_t index,
-             uint32_t count)
-{
-    struct cli_shard shard = {0, 0};
-
-    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
-        unsetenv(variables[i]);
-    for (; set != NULL && *set != NULL; set += 2)
-        setenv(set[0], set[1], 1);
-    assert_int_equal(cli_shard_parse(&shard, text), index != 0);
-    assert_int_equal(shard.index, index);
-    assert_int_equal(shard.count, count);
-}
-
-#define SET(...) ((const char *const[]){__VA_ARGS__, NULL})
+#include "shard_variables.h"
 
 TEST(a_shard_is_written_or_what_a_scheduler_says)
 {
-    expect_shard("3/7", NULL, 3, 7);
-    expect_shard("7/7", NULL, 7, 7);
-    expect_shard("auto",
-                 SET("SLURM_ARRAY_TASK_ID", "1", "SLURM_ARRAY_TASK_COUNT", "7",
-                     "SLURM_ARRAY_TASK_MIN", "1"),
-                 1, 7);
-    expect_shard("auto",
-                 SET("SLURM_ARRAY_TASK_ID", "0", "SLURM_ARRAY_TASK_COUNT", "7",
-                     "SLURM_ARRAY_TASK_MIN", "0"),
-                 1, 7);
-    expect_shard("auto",
-                 SET("SLURM_ARRAY_TASK_ID", "14", "SLURM_ARRAY_TASK_COUNT", "3",
-                     "SLURM_ARRAY_TASK_MIN", "10", "SLURM_ARRAY_TASK_STEP",
-                     "2"),
-                 3, 3);
-    /* A part of an array is run again: its tasks keep their numbers. */
-    expect_shard("auto/7",
-                 SET("SLURM_ARRAY_TASK_ID", "5", "SLURM_ARRAY_TASK_COUNT", "2",
-                     "SLURM_ARRAY_TASK_MIN", "3"),
-                 5, 7);
-    expect_shard("auto/7", SET("JOB_COMPLETION_INDEX", "0"), 1, 7);
-    expect_shard("auto/7", SET("JOB_COMPLETION_INDEX", "6"), 7, 7);
-    expect_shard("auto/7", SET("PARALLEL_SEQ", "7"), 7, 7);
-    expect_shard("auto", SET("CI_NODE_INDEX", "2", "CI_NODE_TOTAL", "4"), 2, 4);
-    expect_shard("auto", SET("CI_NODE_INDEX", "1", "CI_NODE_TOTAL", "1"), 1, 1);
-    /* The largest array that is allowed. */
-    expect_shard("auto",
-                 SET("CI_NODE_INDEX", "65536", "CI_NODE_TOTAL", "65536"), 65536,
-                 65536);
-    expect_shard("auto",
-                 SET("SLURM_ARRAY_TASK_ID", "4294967295",
-                     "SLURM_ARRAY_TASK_COUNT", "2", "SLURM_ARRAY_TASK_MIN",
-                     "4294967294"),
-                 2, 2);
-    expect_shard("auto",
-                 SET("SLURM_ARRAY_TASK_ID", "4294967296",
-                     "SLURM_ARRAY_TASK_COUNT", "2", "SLURM_ARRAY_TASK_MIN",
-                     "4294967295"),
-                 0, 0);
+    shard_variables_said();
 }
 
 TEST(what_is_no_shard_is_refused)
 {
-    static const char *const words[] = {
-        "",     "3",       "/",      "0/7",
-        "8/7",  "3/0",     "3/7x",   "x/7",
-        "-1/7", "3/65537", "3/7/7",  "auto/",
-        "auto", "Auto",    "auto/7", "99999999999999999999/7"};
-
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        expect_shard(words[i], NULL, 0, 0);
-    /* Task counts of a scheduler that are too large, also 2^32 + 2. */
-    expect_shard("auto", SET("CI_NODE_INDEX", "1", "CI_NODE_TOTAL", "65537"), 0,
-                 0);
-    expect_shard(
-        "auto", SET("CI_NODE_INDEX", "1", "CI_NODE_TOTAL", "4294967298"), 0, 0);
-    expect_shard(
-        "auto", SET("CI_NODE_INDEX", "4294967297", "CI_NODE_TOTAL", "7"), 0, 0);
-    expect_shard("auto", SET("JOB_COMPLETION_INDEX", "3"), 0, 0);
-    expect_shard("auto", SET("PARALLEL_SEQ", "3"), 0, 0);
-    assert_non_null(strstr(cli_complaint_last(), "; write auto/N"));
-    expect_shard("auto", SET("CI_NODE_INDEX", "1", "CI_NODE_TOTAL", "0"), 0, 0);
-    assert_non_null(strstr(cli_complaint_last(), "; write auto/N"));
-    expect_shard("auto/7", SET("PARALLEL_SEQ", "0"), 0, 0);
-    expect_shard("auto/7", SET("PARALLEL_SEQ", "8"), 0, 0);
-    expect_shard("auto/7", SET("JOB_COMPLETION_INDEX", "7"), 0, 0);
-    expect_shard("auto/7", SET("SLURM_ARRAY_TASK_ID", "0"), 0, 0);
-    expect_shard("auto", SET("CI_NODE_INDEX", "two", "CI_NODE_TOTAL", "4"), 0,
-                 0);
-    /* If numbers are missing, a task's number does not say which shard it
-     * is. */
-    expect_shard("auto",
-                 SET("SLURM_ARRAY_TASK_ID", "9", "SLURM_ARRAY_TASK_COUNT", "3",
-                     "SLURM_ARRAY_TASK_MIN", "1"),
-                 0, 0);
-    expect_shard("auto",
-                 SET("SLURM_ARRAY_TASK_ID", "11", "SLURM_ARRAY_TASK_COUNT", "3",
-                     "SLURM_ARRAY_TASK_MIN", "10", "SLURM_ARRAY_TASK_STEP",
-                     "2"),
-                 0, 0);
-    expect_shard(
-        "auto",
-        SET("PARALLEL_SEQ", "1", "CI_NODE_INDEX", "1", "CI_NODE_TOTAL", "4"), 0,
-        0);
-    assert_non_null(strstr(cli_complaint_last(), "both"));
+    shard_variables_refused();
 }
-
-/* ---- Files ---- */
 
 static char path[] = "/tmp/test_shard_XXXXXX";
 
@@ -206,40 +101,53 @@ TEST(a_result_comes_back_as_it_was)
     cli_shard_result_free(&back);
 }
 
-/* Write a text and, below it, its right checksum, as a forger would. */
+/* Write a text and, below it, its right checksum, as a forger would. \1 stands
+ * for a zero byte. */
 static void
 write_forged(const char *text)
 {
+    const size_t count = strlen(text);
     FILE *file = fopen(path, "wb");
+    char *bytes = strdup(text);
 
     assert_non_null(file);
-    fprintf(file, "%send %016" PRIx64 "\n", text,
-            (uint64_t)XXH3_64bits(text, strlen(text)));
+    assert_non_null(bytes);
+    for (size_t i = 0; i < count; i++)
+        bytes[i] = bytes[i] != '\1' ? bytes[i] : '\0';
+    assert_int_equal(fwrite(bytes, 1, count, file), count);
+    fprintf(file, "end %016" PRIx64 "\n", (uint64_t)XXH3_64bits(bytes, count));
     assert_int_equal(fclose(file), 0);
+    free(bytes);
 }
 
-static enum cli_shard_read
-read_forged(const char *text)
+static bool
+is_read(const char *text)
 {
     static struct cli_shard_result r;
-    enum cli_shard_read read;
 
     write_forged(text);
-    read = cli_shard_result_read(&r, path);
-    if (read == CLI_SHARD_READ)
-        cli_shard_result_free(&r);
-    return read;
+    if (cli_shard_result_read(&r, path) != CLI_SHARD_READ)
+        return false;
+    cli_shard_result_free(&r);
+    return true;
 }
 
-#define HEAD                                                            \
-    "profsim result 1\nversion 1\nprogram ab\nasked check\nshard 1/7\n" \
-    "spent 5 ms\n"
+#define TOP   "profsim result 1\nversion 1\nprogram ab\nasked check\n"
+#define HEAD  TOP "shard 1/7\nspent 5 ms\n"
 #define PART  HEAD "part heaps\nseeds 1..8 step 7\nruns 2\n"
 #define WHOLE PART "events 9\nhash 0123456789abcdef\n"
+
+#define FAILED WHOLE "failure H2 seed 5 exit 2 scenario "
 
 struct forged {
     const char *text;
     uint32_t line;
+};
+
+/* The same with what is said of it. */
+struct told {
+    struct forged forged;
+    const char *what;
 };
 
 static const struct forged forged[] = {
@@ -249,15 +157,44 @@ static const struct forged forged[] = {
     {"profsim result 1\nversion 0123456789012345678901234567890123\n", 2},
     {"profsim result 1\nversion 1\nasked check\n", 3},
     {"profsim result 1\nversion 1\nprogram ab\nasked $(id)\n", 4},
-    {"profsim result 1\nversion 1\nprogram ab\nasked check\nshard 8/7\n", 5},
-    {"profsim result 1\nversion 1\nprogram ab\nasked check\nshard 0/7\n", 5},
-    {"profsim result 1\nversion 1\nprogram ab\nasked check\nshard "
-     "1/65537\n",
-     5},
-    {"profsim result 1\nversion 1\nprogram ab\nasked check\nshard 1/7\n"
-     "spent -5 ms\n",
-     6},
+    {TOP "shard 8/7\n", 5},
+    {TOP "shard 0/7\n", 5},
+    {TOP "shard 1/65537\n", 5},
+    {TOP "shard 1/7\nspent -5 ms\n", 6},
+    {TOP "shard 0/0\nspent 5 ms\n", 5},
+    {TOP "shard 1/7\nspent 5\n", 6},
+    {TOP "shard 1/7\nspent 05 ms\n", 6},
+    {TOP "shard 1/7\nspent 9223372036854775808 ms\n", 6},
+    {TOP "shard 1/7\ntook 5 ms\n", 6},
     {HEAD "holds S1 cells 5\n", 7},
+    {HEAD "enumerated\nholds none cells 5\n", 8},
+    {HEAD "enumerated\nholds S1 cell 5\n", 8},
+    {HEAD "enumerated\nholds S1 cells 05\n", 8},
+    {HEAD "enumerated\nholds S1 cells 5 \n", 8},
+    {HEAD "enumerated\nholds S1234567890123456 cells 5\n", 8},
+    {HEAD "enumerated\nfailure S1 seed 0 exit 2 scenario 1\n", 8},
+    {HEAD "part heaps\nseeds 1..08 step 7\n", 8},
+    {HEAD "part heaps\nseeds 1..8 step 07\n", 8},
+    {HEAD "part heaps\nseeds 1..8 step 7 \n", 8},
+    {HEAD "part heaps\nseeds 1..8 step 65537\n", 8},
+    {HEAD "part heaps\nseeds 1-8 step 7\n", 8},
+    {HEAD "part heaps\nseeds 1..8 of 7\n", 8},
+    {HEAD "part heaps\nseeds "
+          "18446744073709551615..18446744073709551615 step 1\n",
+     8},
+    {HEAD "part heaps\nseeds 1..8 step 7\nruns 02\n", 9},
+    {HEAD "part heaps\nseeds 1..8 step 7\nmore 2\n", 9},
+    {PART "events 09\n", 10},
+    {PART "events 9\nhash 0123456789abcdef0\n", 11},
+    {WHOLE "goal SHORT_BUFFER 01\n", 12},
+    {WHOLE "failure H2 seed 05 exit 2 scenario 0\n", 12},
+    {WHOLE "failure H2 seed 5 exit 02 scenario 0\n", 12},
+    {WHOLE "failure H2 seed 5 exit 2 scenario 00\n", 12},
+    {WHOLE "failure H2 seed 5 exit 2 scenario 0 \n", 12},
+    {WHOLE "failure H2 seed 5 exit 1 scenario 0\n", 12},
+    {WHOLE "failure H2 at 5 exit 2 scenario 0\n", 12},
+    {WHOLE "failure H2 seed 5 with 2 scenario 0\n", 12},
+    {WHOLE "failure H2 seed 5 exit 2 text 0\n", 12},
     {HEAD "enumerated\nholds S9 cells 5\n", 8},
     {HEAD "part both\n", 7},
     {HEAD "part heaps\n", 8},
@@ -270,6 +207,7 @@ static const struct forged forged[] = {
     {HEAD "part heaps\nseeds 1..99999999999999999999 step 1\n", 8},
     {HEAD "part heaps\nseeds 1..8 step 7\nruns 3\n", 9},
     {PART "events x\n", 10},
+    {PART "events 9 \n", 10},
     {PART "events 9\nhash 123\n", 11},
     {PART "events 9\nhash 0123456789ABCDEF\n", 11},
     {WHOLE "goal NOTHING 1\n", 12},
@@ -278,32 +216,99 @@ static const struct forged forged[] = {
     {WHOLE "failure H2 seed 5 exit 0 scenario 0\n", 12},
     {WHOLE "failure H2 seed 5 exit 6 scenario 0\n", 12},
     {WHOLE "failure HH seed 5 exit 2 scenario 0\n", 12},
-    {WHOLE "failure H2 seed 5 exit 2 scenario 65536\n", 12},
     {WHOLE "failure H2 seed 5 exit 2 scenario 60000\nx\n", 12},
     {WHOLE "failure H2 seed 5 exit 2 scenario 2\nabc\n", 12},
     {WHOLE "part traces\nseeds 1..6 step 5\n", 13},
     {WHOLE "more\n", 12},
+    {FAILED "3\n\na\nmore\n", 15},
+    {FAILED "2\na\n\n", 14},
+    {TOP "shard 01/7\n", 5},
+    {TOP "shard 1/07\n", 5},
+    {TOP "shard 1/7 \n", 5},
+    {TOP "shard 1-7\n", 5},
+    {TOP "part 1/7\n", 5},
+    {TOP "end 0123456789abcdef\n", 5},
+    {HEAD "end 0123456789abcdef\n", 7},
+    {HEAD "end 0123456789abcdeg\n", 7},
 };
 
+static const struct told told[] = {
+    {{TOP "shard 1/7\nspent 5 ms\1\n", 6}, "a zero byte"},
+    {{FAILED "3\na\1\n", 12}, "the text is not as long as this says"},
+    {{FAILED "21\n", 14},
+     "the file ends too soon"}, /* the last line is taken */
+    {{FAILED "65536\n", 12}, "not a valid failure"},
+    {{FAILED "65535\n", 12}, "the text is not as long as this says"},
+};
+
+/* Right files, at their limits. */
+static const char *const right[] = {
+    HEAD,
+    WHOLE,
+    TOP "shard 1/7\nspent 9223372036854775807 ms\n",
+    HEAD "part heaps\nseeds "
+         "18446744073709551614..18446744073709551614 step 1\nruns 1\n"
+         "events 18446744073709551615\nhash 0123456789abcdef\n",
+    HEAD "part heaps\nseeds 1..65537 step 65536\nruns 2\nevents 9\n"
+         "hash 0123456789abcdef\n",
+    HEAD "enumerated\nholds S1 cells 18446744073709551615\n",
+    WHOLE "failure none seed 18446744073709551615 exit 5 scenario 0\n",
+};
+
+/* Complaints go to a file, to be counted. */
+static FILE *complaints;
+static int errors; /* standard error meanwhile */
+
 static void
-expect_complaint(const struct forged *wrong)
+keep_complaints(void)
+{
+    complaints = tmpfile();
+    errors = dup(STDERR_FILENO);
+    assert_non_null(complaints);
+    assert_true(dup2(fileno(complaints), STDERR_FILENO) >= 0);
+}
+
+static void
+expect_complaints(uint32_t count)
+{
+    uint32_t lines = 0;
+
+    assert_true(dup2(errors, STDERR_FILENO) >= 0);
+    assert_int_equal(close(errors), 0);
+    rewind(complaints);
+    for (int sign; (sign = getc(complaints)) != EOF;)
+        lines += sign == '\n';
+    assert_int_equal(fclose(complaints), 0);
+    assert_int_equal(lines, count);
+}
+
+/* Check that a file is refused with one complaint, about its wrong line. */
+static void
+expect_refused(bool (*read)(const char *text), const struct forged *wrong,
+               const char *what)
 {
     char place[64];
 
+    keep_complaints();
+    assert_false(read(wrong->text));
+    expect_complaints(1);
     snprintf(place, sizeof place, "%s:%" PRIu32 ": ", path, wrong->line);
-    if (strncmp(cli_complaint_last(), place, strlen(place)) != 0)
-        fail_msg("%s: not at %s but: %s", wrong->text, place,
+    if (strncmp(cli_complaint_last(), place, strlen(place)) != 0 ||
+        strstr(cli_complaint_last(), what) == NULL)
+        fail_msg("%s: not at %s%s but: %s", wrong->text, place, what,
                  cli_complaint_last());
 }
 
 TEST(a_forged_line_is_refused_with_its_place)
 {
-    assert_int_equal(read_forged(HEAD), CLI_SHARD_READ);
-    assert_int_equal(read_forged(WHOLE), CLI_SHARD_READ);
-    for (size_t i = 0; i < sizeof forged / sizeof *forged; i++) {
-        assert_int_equal(read_forged(forged[i].text), CLI_SHARD_WRONG);
-        expect_complaint(&forged[i]);
-    }
+    keep_complaints();
+    for (size_t i = 0; i < sizeof right / sizeof *right; i++)
+        assert_true(is_read(right[i]));
+    expect_complaints(0);
+    for (size_t i = 0; i < sizeof forged / sizeof *forged; i++)
+        expect_refused(is_read, &forged[i], "");
+    for (size_t i = 0; i < sizeof told / sizeof *told; i++)
+        expect_refused(is_read, &told[i].forged, told[i].what);
 }
 
 #define ROWS                                                       \
@@ -326,13 +331,40 @@ static const struct forged forged_rows[] = {
     {LIST "row 10 exit 0 bytes 2\na\n", 9},
     {LIST "row 1 exit 1 bytes 2\na\n", 9},
     {LIST "row 1 exit 7 bytes 2\na\n", 9},
-    {LIST "row 1 exit 0 bytes 2048\na\n", 9},
+    {LIST "row 01 exit 0 bytes 2\na\n", 9},
+    {LIST "row 1 exit 00 bytes 2\na\n", 9},
+    {LIST "row 1 exit 0 bytes 02\na\n", 9},
+    {LIST "row 1 exit 0 bytes 2 \na\n", 9},
+    {LIST "row 1 ends 0 bytes 2\na\n", 9},
+    {LIST "row 1 exit 0 words 2\na\n", 9},
+    {ROWS "list 0123456789abcdef\nitems 09\n", 8},
+    {ROWS "list 0123456789abcdef\nthings 9\n", 8},
+    {CLI_ROWS_FIRST "\nversion 1\nprogram ab\nasked make mutants\n"
+                    "shard 0/0\nspent 5\nlist 0123456789abcdef\nitems 9\n",
+     8},
     {LIST "row 1 exit 0 bytes 200\na\n", 9},
     {LIST "row 1 exit 0 bytes 1\na\n", 9},
     {ROW "row 4 exit 2 bytes 2\na\n", 11},
     {ROW "row 1 exit 2 bytes 2\na\n", 11},
     {ROW "more\n", 11},
 };
+
+static const struct told told_rows[] = {
+    {{LIST "row 1 exit 0 bytes 2048\na\n", 9}, "not a row"},
+    {{LIST "row 1 exit 0 bytes 2047\na\n", 9},
+     "the text is not as long as this says"},
+    {{LIST "row 65537 exit 0 bytes 2\na\n", 9}, "not a row"},
+    {{LIST "row 65536 exit 0 bytes 2\na\n", 9}, "not its shard's"},
+};
+
+static bool
+has_rows(const char *text)
+{
+    struct cli_rows rows;
+
+    write_forged(text);
+    return cli_rows_read(&rows, path);
+}
 
 TEST(a_forged_row_is_refused_with_its_place)
 {
@@ -351,11 +383,20 @@ TEST(a_forged_row_is_refused_with_its_place)
     assert_int_equal(rows.rows[65533].exit_code, CLI_NONDETERMINISM);
     assert_string_equal(rows.rows[65533].text, "\n");
     cli_rows_free(&rows);
-    for (size_t i = 0; i < sizeof forged_rows / sizeof *forged_rows; i++) {
-        write_forged(forged_rows[i].text);
-        assert_false(cli_rows_read(&rows, path));
-        expect_complaint(&forged_rows[i]);
-    }
+    for (size_t i = 0; i < sizeof forged_rows / sizeof *forged_rows; i++)
+        expect_refused(has_rows, &forged_rows[i], "");
+    for (size_t i = 0; i < sizeof told_rows / sizeof *told_rows; i++)
+        expect_refused(has_rows, &told_rows[i].forged, told_rows[i].what);
+}
+
+/* What is said of a result of which only the first bytes are left. */
+static const char *
+cut_at(const char *bytes, size_t count)
+{
+    if (count < strlen("profsim result"))
+        return "it is not the result of a shard";
+    return bytes[count - 1] == '\n' ? "the file ends too soon"
+                                    : "the line is cut";
 }
 
 /* Change any byte, or end the file anywhere. */
@@ -381,9 +422,39 @@ TEST(a_damaged_result_is_refused)
         assert_non_null(file);
         fwrite(bytes, 1, cut ? at - count : count, file);
         assert_int_equal(fclose(file), 0);
+        keep_complaints();
         assert_int_equal(cli_shard_result_read(&r, path), CLI_SHARD_WRONG);
+        expect_complaints(1);
+        if (cut && strstr(cli_complaint_last(), "not as long") == NULL)
+            assert_non_null(
+                strstr(cli_complaint_last(), cut_at(bytes, at - count)));
         bytes[at % count] ^= cut ? 0 : 1 << at % 8;
     }
+}
+
+/* The first line of a file, of which 7 bytes have room. */
+TEST(the_first_line_is_cut_to_its_room)
+{
+    static const char *const texts[][2] = {{"", ""},
+                                           {"ab", "ab"},
+                                           {"ab\ncd\n", "ab"},
+                                           {"1234567\n89\n", "1234567"},
+                                           {"12345678\n", "1234567"}};
+    char first[9];
+
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        FILE *file = fopen(path, "wb");
+
+        assert_non_null(file);
+        fputs(texts[i][0], file);
+        assert_int_equal(fclose(file), 0);
+        strcpy(first, "????????");
+        assert_true(cli_reader_first(path, first, 8));
+        assert_string_equal(first, texts[i][1]);
+    }
+    assert_false(cli_reader_first("/nowhere/x", first, 8));
+    assert_string_equal(cli_complaint_last(),
+                        "/nowhere/x: No such file or directory");
 }
 
 TEST(only_a_regular_file_is_read)
@@ -391,7 +462,7 @@ TEST(only_a_regular_file_is_read)
     static struct cli_shard_result r;
     char link[sizeof path + 8];
 
-    assert_int_equal(read_forged(WHOLE), CLI_SHARD_READ);
+    assert_true(is_read(WHOLE));
     snprintf(link, sizeof link, "%s.link", path);
     assert_int_equal(cli_shard_result_read(&r, link), CLI_SHARD_NONE);
     assert_int_equal(symlink(path, link), 0);
@@ -404,6 +475,7 @@ TEST(parts_of_other_campaigns_do_not_fit)
 {
     static struct cli_shard_result a;
     static struct cli_shard_result b;
+    char *const texts[] = {&b.version[0], &b.program[31], &b.asked[7]};
 
     fill(&a);
     fill(&b);
@@ -411,15 +483,11 @@ TEST(parts_of_other_campaigns_do_not_fit)
     assert_true(cli_shard_result_fits(&a, &b, "there"));
     b.shard.count = 8;
     assert_false(cli_shard_result_fits(&a, &b, "there"));
-    fill(&b);
-    b.version[0] ^= 1;
-    assert_false(cli_shard_result_fits(&a, &b, "there"));
-    fill(&b);
-    b.program[31] ^= 1;
-    assert_false(cli_shard_result_fits(&a, &b, "there"));
-    fill(&b);
-    b.asked[7] ^= 1;
-    assert_false(cli_shard_result_fits(&a, &b, "there"));
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        fill(&b);
+        *texts[i] ^= 1;
+        assert_false(cli_shard_result_fits(&a, &b, "there"));
+    }
     assert_non_null(strstr(cli_complaint_last(), "there: "));
 }
 
