@@ -61,6 +61,28 @@ set_parent(size_t bytes)
     setenv("TMPDIR", parent, 1);
 }
 
+/* The second choice is there alone, then the first, too. */
+static void
+finds_compilers(const char *compiler, size_t bytes)
+{
+    static const char *const names[] = {"clang", "clang++", "gcc", "g++"};
+    char wanted[256];
+
+    for (int i = 0; i < 4; i++) {
+        char name[32];
+        char list[256];
+
+        snprintf(name, sizeof name, "any/%s", names[i]);
+        build_put_file(name, compiler, bytes);
+        snprintf(list, sizeof list, "/none:%s:/nothing", build_path("any"));
+        setenv("PATH", list, 1);
+        snprintf(wanted, sizeof wanted,
+                 "%s STOP=\nprofsim: a.c%s: %s cannot compile it\n", names[i],
+                 i % 2 == 1 ? "c" : "", names[i]);
+        expect_build(i % 2 == 1 ? "a.cc" : "a.c", "", wanted);
+    }
+}
+
 /* Without a compiler, gdb or a place for files. */
 void
 builds_without_tools(const char *in)
@@ -69,7 +91,6 @@ builds_without_tools(const char *in)
         "#!/bin/sh\n"
         "echo \"${0##*/} STOP=$PROFSIM_EXPLORE_STOP\""
         "\nexit 1\n";
-    static const char *const names[] = {"clang", "clang++", "gcc", "g++"};
     char *path = strdup(getenv("PATH"));
     char wanted[256];
 
@@ -100,19 +121,7 @@ builds_without_tools(const char *in)
     expect_build("a.c", "", "profsim: */gcc: no such compiler (CC)\n");
     setenv("CC", "", 1);
     assert_int_equal(unlink(build_path("any/gcc")), 0);
-    for (int i = 0; i < 4; i++) { /* the second choice, then the first */
-        char name[32];
-        char list[256];
-
-        snprintf(name, sizeof name, "any/%s", names[i]);
-        build_put_file(name, compiler, sizeof compiler - 1);
-        snprintf(list, sizeof list, "/none:%s:/nothing", build_path("any"));
-        setenv("PATH", list, 1);
-        snprintf(wanted, sizeof wanted,
-                 "%s STOP=\nprofsim: a.c%s: %s cannot compile it\n", names[i],
-                 i % 2 == 1 ? "c" : "", names[i]);
-        expect_build(i % 2 == 1 ? "a.cc" : "a.c", "", wanted);
-    }
+    finds_compilers(compiler, sizeof compiler - 1);
     set_parent(4096 - 32 - 16);
     expect_build("a.c", "", "gcc STOP=\nprofsim: a.c: gcc cannot compile it\n");
     assert_int_equal(build_count(build_path("any")), 4);
