@@ -60,19 +60,17 @@ arrive(uintptr_t from, uintptr_t site)
         if (was.hash != hash)
             continue;
         t->object_seen = t->object_looks != was.looks ? was.seen : 0;
-        t->states[0] = state_now(hash, 0);
-        t->states_count = 1;
         sim_wait_fruitless(was.first, site);
         t->states[0] = state_now(hash, 0);
+        t->states_count = 1;
         return;
     }
+    /* Only the last round of a program is a probe. */
     if (t->probing && ++t->round.looks > PROBE_LOOKS_MAX) {
         sim_engine.run->bounded = true;
         sim_wait_fruitless(0, site);
         return;
     }
-    if (t->probing && !sim_engine.last_round)
-        return; /* in a last round, a later loop may be the one to stay in */
     if (t->states_count == STATES_MAX) {
         memmove(t->states, t->states + 1, (STATES_MAX - 1) * sizeof *t->states);
         t->states_count--;

@@ -1,5 +1,6 @@
 /* explored_model.c -- see explored_model.h. */
 #include "explored_model.h"
+#include "engine.h"
 #include "tsan.h"
 
 #include <stdlib.h>
@@ -126,7 +127,8 @@ wait_at(uint32_t thread, uint32_t i)
         }
         if (over)
             return;
-        sim_explore_spin_wait();
+        if (!sim_engine.program) /* in a program, no call marks a round */
+            sim_explore_spin_wait();
         if (counts)
             round++; /* its state differs in each round */
     }
@@ -325,6 +327,21 @@ all_are_shown(uint32_t number)
     for (uint32_t j = 0; j < allowed.count; j++) {
         if (!props_rc11_has(&explored, allowed.seen[j]))
             fail_program(number, "not shown", allowed.seen[j]);
+    }
+}
+
+void
+draw_waits(struct sim_rng *rng, enum class class)
+{
+    draw_program(rng, class);
+    for (uint32_t t = 0; t < program.threads; t++) {
+        for (uint32_t i = 0; i < program.length; i++) {
+            struct props_rc11_step *s = &program.steps[t][i];
+
+            s->loop = s->op == PROPS_RC11_LOAD && sim_rng_below(rng, 2) == 0;
+            if (s->loop > 0)
+                s->expected = sim_rng_below(rng, WRITES_MAX + 1);
+        }
     }
 }
 

@@ -34,6 +34,9 @@ const struct sim_kernel *make_kernel(void);
 void draw_program(struct sim_rng *rng, enum class class);
 /* Two steps of each thread, at three places. */
 void draw_shape(struct sim_rng *rng);
+/* A program of which some loads are repeated until they read a certain value.
+ */
+void draw_waits(struct sim_rng *rng, enum class class);
 /* Make some steps, or two of them, the rounds of a loop. Only one thread spins
  * by an exchange: two would store for each other without end. */
 void draw_loops(struct sim_rng *rng);

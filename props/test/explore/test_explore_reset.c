@@ -469,6 +469,8 @@ TEST(a_wait_goes_on_pauses_and_races_as_it_may)
     waits_go_on();
     waits_pause();
     waits_race();
+    waits_rounds();
+    waits_state(); /* the last: it fills the table of loops */
 }
 
 int

@@ -1,6 +1,7 @@
 /* waits.c -- see waits.h. */
 #include "waits.h"
-#include "explore.h"
+#include "engine.h"
+#include "futile.h"
 #include "tsan.h"
 
 #include <stdlib.h>
@@ -131,6 +132,106 @@ waits_pause(void)
                                      "another thread could change");
         free(r.choices);
     }
+}
+
+/* ---- Rounds that no call marks ---- */
+
+static uint32_t needed;  /* the value that ends the loop */
+static uint32_t between; /* loads of another place in each round */
+
+static void
+wait_unmarked(void *context, uint32_t thread)
+{
+    (void)context;
+    if (thread == 0) {
+        while (__tsan_atomic32_load(&places[0], RLX) != needed) {
+            for (uint32_t i = 0; i < between; i++)
+                (void)__tsan_atomic32_load(&places[1], RLX);
+        }
+        return;
+    }
+    for (uint32_t i = 1; i <= needed; i++)
+        __tsan_atomic32_store(&places[0], i, RLX);
+}
+
+/*
+ * A thread's first access is not compared with later ones. The second begins a
+ * round in vain; when it comes again, the thread waits. So it has read one
+ * value that does not end the loop, or none. The states of 32 accesses are
+ * kept: a round with more is not recognised.
+ */
+void
+waits_rounds(void)
+{
+    const struct sim_kernel kernel = {
+        .name = "unmarked",
+        .threads_count = 2,
+        .threads = {{"w", wait_unmarked, NULL}, {"s", wait_unmarked, NULL}},
+        .setup = clear};
+    static const uint32_t loads[] = {0, 1, 31, 32};
+
+    sim_engine.program = true;
+    for (uint32_t i = 0; i < 16; i++) {
+        struct sim_exhaust_result r;
+
+        between = loads[i / 4];
+        needed = 1 + i / 2 % 2;
+        sim_explore_exhaust(
+            &kernel,
+            &(struct sim_exhaust_options){.run = {.steps_max = 200},
+                                          .by_schedules = i % 2 == 1},
+            &r);
+        assert_int_equal(r.graphs, between < 32 ? 1 + needed : 0);
+        assert_int_equal(r.first_failure.failure.kind,
+                         between < 32 ? SIM_FAIL_NONE : SIM_FAIL_LIMIT);
+        assert_int_equal(r.bounded, 0);
+        free(r.choices);
+    }
+    sim_engine.program = false;
+}
+
+/* ---- The state of a loop ---- */
+
+/* A state has each register and all of the stack from the call on; the sites of
+ * loops are known once each, as many as there is room for. */
+void
+waits_state(void)
+{
+    enum { STACK_WORDS = 8, SITES_MAX = 256 };
+    const struct sim_fiber *fiber = &sim_engine.threads[0].fiber;
+    uint64_t *end = (uint64_t *)(void *)(fiber->stack + SIM_FIBER_STACK_BYTES);
+    uint64_t first;
+    const uintptr_t *sites;
+    const uint32_t known = sim_wait_sites(&sites);
+
+    sim_engine.current = 0;
+    memset(&sim_caller, 0, sizeof sim_caller);
+    sim_caller.stack = end - STACK_WORDS;
+    memset(end - STACK_WORDS - 1, 0, (STACK_WORDS + 1) * sizeof *end);
+    first = sim_wait_state();
+    assert_int_not_equal(first, 0);
+    for (uint32_t i = 0; i < 6 + STACK_WORDS; i++) {
+        uint64_t *word = i < 6 ? &sim_caller.registers[i] : end - (i - 5);
+
+        *word = 1;
+        assert_int_not_equal(sim_wait_state(), first);
+        *word = 0;
+    }
+    end[-STACK_WORDS - 1] = 1; /* below the call */
+    assert_int_equal(sim_wait_state(), first);
+    sim_engine.cleared_bytes = 0;
+    for (uint32_t i = 0; i < 2 * (SITES_MAX + 5); i++) {
+        sim_engine.learned = false;
+        sim_wait_learn(1 + i / 2);
+        assert_int_equal(sim_engine.learned,
+                         i % 2 == 0 && known + i / 2 < SITES_MAX);
+        assert_int_equal(sim_engine.cleared_bytes, i == 0 ? 2048 : 4096);
+        sim_engine.cleared_bytes = 4096;
+    }
+    assert_int_equal(sim_wait_sites(&sites), SITES_MAX);
+    for (uint32_t i = known; i < SITES_MAX; i++)
+        assert_int_equal(sites[i], 1 + i - known);
+    sim_engine.learned = false;
 }
 
 /* ---- Races ---- */

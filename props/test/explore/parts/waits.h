@@ -12,4 +12,11 @@ void waits_pause(void);
  * its reads do not race with. */
 void waits_race(void);
 
+/* A loop of a program that no call marks waits from its third round on. */
+void waits_rounds(void);
+
+/* What tells the states of a loop apart, and how many loops are known. No loop
+ * may be met afterwards. */
+void waits_state(void);
+
 #endif
