@@ -16,8 +16,6 @@ result_of(int error)
         return thrd_busy;
     case ETIMEDOUT:
         return thrd_timedout;
-    case ENOMEM:
-        return thrd_nomem;
     default:
         return thrd_error;
     }

@@ -135,7 +135,7 @@ build misuse misuse_program misuse_calls misuse_touch misuse_clock \
     misuse_print misuse_blocks misuse_events
 count "the calls that end a run are built" $?
 reported misuse
-[ "$(cat "$work/differ")" = 473 ]
+[ "$(cat "$work/differ")" = 475 ]
 count "calls that end a run are reported at their lines" $?
 
 # The last of them comes after most other calls, each on a line of its own: its
