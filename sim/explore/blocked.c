@@ -72,12 +72,11 @@ sim_wait_leave(void)
         sim_engine_stop(
             SIM_END_BLOCKED); /* a waiting thread can go on after all */
     t->probing = false;
+    r->count = 0;
     if (!r->bracketed && r->real < sim_wait_unroll()) {
-        r->count = 0;
         r->real++; /* the first round may differ: explore this one, too */
         return;
     }
-    r->count = 0;
     e->run->bounded = true;
     if (++r->left > LEFT_MAX + sim_wait_unroll()) {
         sim_reduce_open(0);

@@ -191,8 +191,7 @@ is_load(const struct round_read *read, uintptr_t site,
 
 /*
  * Find where the round began: the recorded load that the probe's first load
- * repeats. If the state differs, all that is recorded is one round, since the
- * probe before has left it: the first such load counts.
+ * repeats, in the same state.
  *
  * returns: its index, or ROUND_READS_MAX if none
  */
@@ -202,17 +201,6 @@ find_round(const struct round *r, uintptr_t site,
 {
     for (uint32_t i = r->count; i-- > 0;) {
         if (is_load(&r->reads[i], site, location) && r->reads[i].state == state)
-            return i;
-    }
-    return ROUND_READS_MAX;
-}
-
-static uint32_t
-find_counted(const struct round *r, uintptr_t site,
-             const struct location *location)
-{
-    for (uint32_t i = 0; i < r->count; i++) {
-        if (is_load(&r->reads[i], site, location))
             return i;
     }
     return ROUND_READS_MAX;
@@ -228,8 +216,10 @@ begin_round(struct round *r, uintptr_t site, const struct location *location)
     if (state != 0)
         first = find_round(r, site, location, state);
     r->counts = first == ROUND_READS_MAX;
-    if (r->counts && r->real >= sim_wait_unroll())
-        first = find_counted(r, site, location);
+    /* What is recorded since a probe left the loop is one round. */
+    if (r->counts && r->real >= sim_wait_unroll() &&
+        is_load(&r->reads[0], site, location))
+        first = 0;
     if (first == ROUND_READS_MAX)
         return false;
     r->count -= first;
@@ -246,14 +236,13 @@ is_expected(const struct round *r, uintptr_t site,
 }
 
 /* The round came back to where it began. If it read only this value, learn that
- * reading the value there is futile. */
+ * reading the value there is futile. (Only reads of a search graph by graph, by
+ * code whose state is known, have a name.) */
 static void
 learn_futile(const struct round *r)
 {
-    if (!sim_engine.reduced || r->count != 1 || r->counts ||
-        r->reads[0].state == 0 || r->reads[0].done != r->done)
-        return;
-    if (sim_futile_learn(sim_self()->read_name, r->reads[0].value))
+    if (r->count == 1 && !r->counts && r->reads[0].done == r->done &&
+        sim_futile_learn(sim_self()->read_name, r->reads[0].value))
         sim_futile_mark();
 }
 
@@ -332,7 +321,6 @@ begin_probe(struct thread *t, bool bracketed)
 
     t->probing = true;
     r->bracketed = bracketed;
-    r->counts = false;
     r->at = 0;
     r->rounds = 0;
     r->looks = 0;

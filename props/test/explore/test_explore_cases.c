@@ -166,17 +166,27 @@ TEST(no_run_of_locks_and_sleepers_is_in_vain)
 /* ---- Waiting, faults ---- */
 
 static struct sim_exhaust_result
-exhaust_waiting(const char *name)
+exhaust_unrolled(const char *name, uint32_t unroll)
 {
     struct sim_exhaust_result r = {.runs = 0};
 
     for (uint32_t i = 0; i < fixtures_waiting_count; i++) {
         if (strcmp(fixtures_waiting[i].kernel.name, name) == 0)
-            sim_explore_exhaust(&fixtures_waiting[i].kernel,
-                                &(struct sim_exhaust_options){0}, &r);
+            sim_explore_exhaust(
+                &fixtures_waiting[i].kernel,
+                &(struct sim_exhaust_options){
+                    .run = {.steps_max = 1000, .unroll = unroll}},
+                &r);
     }
     assert_int_not_equal(r.runs, 0);
+    free(r.choices);
     return r;
+}
+
+static struct sim_exhaust_result
+exhaust_waiting(const char *name)
+{
+    return exhaust_unrolled(name, 0);
 }
 
 /* A lock has one graph for each order of its holders. */
@@ -194,6 +204,22 @@ TEST(a_loop_that_counts_is_said_to_be_bounded)
 {
     assert_int_not_equal(exhaust_waiting("gives_up_well/raise").bounded, 0);
     assert_int_not_equal(exhaust_waiting("counts_in_memory/raise").bounded, 0);
+    assert_int_equal(exhaust_waiting("counts_till_raised/nothing").bounded, 1);
+}
+
+/* Of the rounds that are explored, none to all may read the old value. */
+TEST(as_many_rounds_of_a_loop_that_counts_are_explored_as_asked)
+{
+    for (uint32_t unroll = 1; unroll < 8; unroll++) {
+        const struct sim_exhaust_result r =
+            exhaust_unrolled("counts_in_memory/raise", unroll);
+
+        assert_int_equal(r.verdict, SIM_VERDICT_PASS);
+        assert_in_range(r.graphs, unroll + 1, 50);
+        assert_int_equal(
+            exhaust_unrolled("counts_till_raised/raise", unroll).graphs,
+            unroll + 1);
+    }
 }
 
 TEST(a_search_that_ends_no_run_does_not_pass)
