@@ -17,14 +17,14 @@
 #include <unistd.h>
 
 #include "profile/profile_env.h"
+#include "proto.h"
 
 enum { PATIENCE_S = 10, ANSWER_MAX = 256 << 20 };
 
 static const char *
 fail(int socket, const char *reason)
 {
-    if (socket >= 0)
-        close(socket);
+    close(socket);
     return reason;
 }
 
@@ -40,8 +40,6 @@ connect_to(uint64_t process)
     socklen_t bytes = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 +
                                   (size_t)length);
 
-    if (to < 0)
-        return -1;
     (void)setsockopt(to, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
     (void)setsockopt(to, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
     if (connect(to, (const struct sockaddr *)(const void *)&address, bytes) ==
@@ -51,56 +49,42 @@ connect_to(uint64_t process)
     return -1;
 }
 
+/* out: answer, followed by a zero byte */
 static const char *
-read_all(int from, uint8_t **bytes, size_t *bytes_count)
+read_all(int from, struct cli_proto *answer)
 {
-    size_t room = 65536;
-    size_t count = 0;
-    uint8_t *text = malloc(room + 1);
+    uint8_t block[65536];
+    ssize_t got;
 
-    while (text != NULL) {
-        const ssize_t got = recv(from, text + count, room - count, 0);
-
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0) {
-            text[count] = '\0';
-            *bytes = text;
-            *bytes_count = count;
-            return got == 0 ? NULL : "it does not answer";
-        }
-        count += (size_t)got;
-        if (count == room) {
-            uint8_t *const grown =
-                room < ANSWER_MAX ? realloc(text, 2 * room + 1) : NULL;
-
-            if (grown == NULL)
-                break;
-            text = grown;
-            room *= 2;
-        }
-    }
-    free(text);
-    *bytes = NULL;
-    return "its answer does not fit into memory";
+    do {
+        got = recv(from, block, sizeof block, 0);
+        if (got > 0)
+            cli_proto_put(answer, block, (size_t)got);
+    } while ((got > 0 && answer->count < ANSWER_MAX) ||
+             (got < 0 && errno == EINTR));
+    if (got < 0)
+        return "it does not answer";
+    cli_proto_put(answer, "", 1);
+    return got > 0 || answer->failed ? "its answer does not fit into memory"
+                                     : NULL;
 }
 
 /* Remove the first line, which says whether the request succeeded. */
 static const char *
-check_answer(uint8_t *bytes, size_t *bytes_count)
+check_answer(struct cli_proto *answer)
 {
     static char reason[128];
+    char *const text = (char *)answer->at;
 
-    if (*bytes_count >= 3 && memcmp(bytes, "OK\n", 3) == 0) {
-        *bytes_count -= 3;
-        memmove(bytes, bytes + 3, *bytes_count + 1);
-        return *bytes_count > 0 ? NULL : "the profile could not be written";
+    if (strncmp(text, "OK\n", 3) == 0) {
+        answer->count -= 4; /* and the zero byte */
+        memmove(text, text + 3, answer->count + 1);
+        return answer->count > 0 ? NULL : "the profile could not be written";
     }
-    if (*bytes_count < 7 || memcmp(bytes, "ERROR ", 6) != 0)
+    if (strncmp(text, "ERROR ", 6) != 0 || text[6] == '\0')
         return "it answers something else";
-    snprintf(reason, sizeof reason, "%.*s",
-             (int)strcspn((const char *)bytes + 6, "\n"),
-             (const char *)bytes + 6);
+    snprintf(reason, sizeof reason, "%.*s", (int)strcspn(text + 6, "\n"),
+             text + 6);
     return reason;
 }
 
@@ -114,6 +98,7 @@ cli_agent_ask(uint64_t process, const char *request, uint8_t **bytes,
     char line[32];
     const char *reason;
     int length;
+    struct cli_proto answer = {.count = 0};
 
     *bytes = NULL;
     if (to < 0)
@@ -126,13 +111,15 @@ cli_agent_ask(uint64_t process, const char *request, uint8_t **bytes,
     length = snprintf(line, sizeof line, "%s\n", request);
     if (send(to, line, (size_t)length, MSG_NOSIGNAL) != length)
         return fail(to, "it does not listen");
-    reason = read_all(to, bytes, bytes_count);
+    reason = read_all(to, &answer);
     close(to);
     if (reason == NULL)
-        reason = check_answer(*bytes, bytes_count);
+        reason = check_answer(&answer);
     if (reason != NULL) {
-        free(*bytes);
-        *bytes = NULL;
+        free(answer.at);
+        return reason;
     }
-    return reason;
+    *bytes = answer.at;
+    *bytes_count = answer.count;
+    return NULL;
 }

@@ -64,7 +64,7 @@ explain(const char *line, char *to, size_t bytes)
     return false;
 }
 
-/* returns: NULL if it is not a regular file. A link is not followed. */
+/* returns: NULL if it cannot be opened. A link is not followed. */
 static FILE *
 open_list(const char *path)
 {
@@ -76,18 +76,16 @@ open_list(const char *path)
 static void
 explain_file(const char *folder, const char *name)
 {
-    char path[PATH_MAX];
-    char to[PATH_MAX];
+    char path[PROFILE_FOLDER_MAX + NAME_MAX + 2];
+    char to[sizeof path + 4];
     char line[256];
     char sentence[256];
     char text[sizeof losses / sizeof *losses * sizeof sentence];
     size_t used = 0;
     FILE *list;
 
-    if ((size_t)snprintf(path, sizeof path, "%s/%s", folder, name) >=
-            sizeof path ||
-        (size_t)snprintf(to, sizeof to, "%s.txt", path) >= sizeof to)
-        return;
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    snprintf(to, sizeof to, "%s.txt", path);
     list = open_list(path);
     if (list == NULL)
         return;
@@ -111,11 +109,9 @@ explain_file(const char *folder, const char *name)
 static int
 is_list(const struct dirent *entry)
 {
-    static const char end[] = PROFILE_LOST_END;
-    const size_t length = strlen(entry->d_name);
+    const char *const end = strrchr(entry->d_name, '.');
 
-    return length >= sizeof end - 1 &&
-           strcmp(entry->d_name + length - (sizeof end - 1), end) == 0;
+    return end != NULL && strcmp(end, PROFILE_LOST_END) == 0;
 }
 
 void

@@ -147,20 +147,21 @@ put_mapping(struct naming *naming, const uint8_t *bytes, size_t count)
 
 /* ---- copying ---- */
 
-static bool
-read_varint(const uint8_t **at, const uint8_t *end, uint64_t *value)
+static uint64_t
+read_varint(const uint8_t **at)
 {
-    *value = 0;
-    for (uint32_t shift = 0; *at < end && shift < 64; shift += 7) {
-        *value |= (uint64_t)(**at & 0x7f) << shift;
+    uint64_t value = 0;
+
+    for (uint32_t shift = 0;; shift += 7) {
+        value |= (uint64_t)(**at & 0x7f) << shift;
         if ((*(*at)++ & 0x80) == 0)
-            return true;
+            return value;
     }
-    return false;
 }
 
-/* Copy the fields; the profile was read whole before, so they are sound. */
-static bool
+/* Copy the fields: numbers and texts. The profile was read whole before, so
+ * they are sound. */
+static void
 copy_fields(struct naming *naming, const uint8_t *at, const uint8_t *end,
             const struct prof_symbols *symbols)
 {
@@ -168,28 +169,21 @@ copy_fields(struct naming *naming, const uint8_t *at, const uint8_t *end,
 
     while (at < end) {
         const uint8_t *const begin = at;
-        uint64_t tag;
-        uint64_t bytes;
+        const uint64_t tag = read_varint(&at);
+        const uint64_t number = read_varint(&at);
+        const uint8_t *const text = at;
 
-        if (!read_varint(&at, end, &tag) || !read_varint(&at, end, &bytes))
-            return false;
-        if ((tag & 7) == 0) {
-            cli_proto_put(&naming->to, begin, (size_t)(at - begin));
-            continue;
-        }
-        if ((tag & 7) != 2 || bytes > (uint64_t)(end - at))
-            return false;
-        if (tag >> 3 == LOCATION)
-            put_location(naming, at, bytes,
+        if ((tag & 7) != 0)
+            at += number; /* the bytes of a text */
+        if (tag == (LOCATION << 3 | 2))
+            put_location(naming, text, number,
                          &naming->profile->locations[location++], symbols);
-        else if (tag >> 3 == MAPPING)
-            put_mapping(naming, at, bytes);
+        else if (tag == (MAPPING << 3 | 2))
+            put_mapping(naming, text, number);
         else
-            cli_proto_put(&naming->to, begin, (size_t)(at - begin) + bytes);
-        at += bytes;
+            cli_proto_put(&naming->to, begin, (size_t)(at - begin));
     }
     cli_proto_put(&naming->to, naming->tail.at, naming->tail.count);
-    return true;
 }
 
 static const char *
@@ -200,7 +194,6 @@ name_all(struct naming *naming, const uint8_t *bytes, size_t bytes_count)
         calloc(profile->mappings_count + 1, sizeof *mappings);
     struct cli_names *names = NULL;
     struct prof_symbols symbols;
-    bool good = false;
 
     for (size_t i = 0; mappings != NULL && i < profile->mappings_count; i++)
         mappings[i] = (struct prof_mapping){
@@ -215,14 +208,14 @@ name_all(struct naming *naming, const uint8_t *bytes, size_t bytes_count)
         symbols = cli_names_symbols(names);
         naming->strings = profile->strings_count;
         naming->functions = largest_function(profile);
-        good = copy_fields(naming, bytes, bytes + bytes_count, &symbols);
+        copy_fields(naming, bytes, bytes + bytes_count, &symbols);
     }
     cli_names_close(names);
     free(mappings);
     if (names == NULL || naming->failed || naming->to.failed ||
         naming->tail.failed)
         return "not enough memory";
-    return good ? NULL : "it is not a profile";
+    return NULL;
 }
 
 const char *

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "items.h"
 #include "map.h"
 #include "recfile.h"
 #include "spool.h"
@@ -39,13 +40,6 @@ struct cli_sighting {
  * share addresses.
  */
 #define CLI_LAYER_BITS 48u
-
-/* An array that grows; zeroed memory is empty. */
-struct cli_items {
-    void *items;
-    size_t count;
-    size_t room;
-};
 
 struct cli_conversion {
     const uint8_t *bytes;
@@ -110,9 +104,6 @@ cli_conversion_length(const struct embed_record *record)
         return record->kind == EMBED_SHORT_ALLOC ? 2 : 1;
     return record->words;
 }
-
-/* returns: a new zeroed item, NULL if there is no memory */
-void *cli_items_add(struct cli_items *items, size_t item_bytes);
 
 /* modules.c. Add the module at offset, unless it is known. */
 bool cli_modules_take(struct cli_conversion *convert, uint64_t offset);

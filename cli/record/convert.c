@@ -26,7 +26,7 @@
 _Static_assert(CLI_RECFILE_CAUSES == EMBED_DROP_COUNT,
                "the causes are those of the format");
 
-static bool
+static void
 write_about(struct cli_conversion *convert)
 {
     const struct embed_spool_header *header = convert->header;
@@ -47,7 +47,14 @@ write_about(struct cli_conversion *convert)
         at += (uint32_t)strlen(header->command + at) + 1;
     }
     cli_recfile_about(&convert->file, &about);
-    return true;
+}
+
+static void
+set_value(struct cli_conversion *convert, struct cli_map *map, uint64_t key,
+          uint64_t value)
+{
+    if (!cli_map_put(map, key, value))
+        convert->file.failed = true;
 }
 
 static uint64_t
@@ -57,8 +64,7 @@ lock_of(struct cli_conversion *convert, uint64_t address)
 
     if (lock != CLI_MAP_NONE)
         return lock;
-    if (!cli_map_put(&convert->lock_at, address, convert->locks))
-        convert->file.failed = true;
+    set_value(convert, &convert->lock_at, address, convert->locks);
     return convert->locks++;
 }
 
@@ -73,15 +79,7 @@ write_free(struct cli_conversion *convert, uint32_t thread, uint64_t ticks,
         return;
     }
     cli_recfile_free(&convert->file, thread, ticks, object);
-    if (!cli_map_put(&convert->object_at, address, CLI_MAP_NONE))
-        convert->file.failed = true;
-}
-
-static void
-set_object(struct cli_conversion *convert, uint64_t address, uint64_t object)
-{
-    if (!cli_map_put(&convert->object_at, address, object))
-        convert->file.failed = true;
+    set_value(convert, &convert->object_at, address, CLI_MAP_NONE);
 }
 
 /* If an address is allocated again, its free was not seen: record it now. */
@@ -120,7 +118,7 @@ write_alloc(struct cli_conversion *convert, const struct embed_record *record,
     clear_address(convert, record->number, ticks, words[1]);
     cli_recfile_alloc_as(&convert->file, record->number, ticks, words[2],
                          &request, stack);
-    set_object(convert, words[1], convert->objects++);
+    set_value(convert, &convert->object_at, words[1], convert->objects++);
 }
 
 /* During a resize the object has no address. If the resize never ends, the
@@ -134,9 +132,8 @@ begin_resize(struct cli_conversion *convert, uint64_t offset, uint64_t address)
         convert->dropped[EMBED_DROP_UNKNOWN]++;
         return;
     }
-    set_object(convert, address, CLI_MAP_NONE);
-    if (!cli_map_put(&convert->resize_at, offset, object))
-        convert->file.failed = true;
+    set_value(convert, &convert->object_at, address, CLI_MAP_NONE);
+    set_value(convert, &convert->resize_at, offset, object);
 }
 
 /* A resize of an object that was never seen counts as an allocation. */
@@ -155,9 +152,8 @@ end_resize(struct cli_conversion *convert, const struct embed_record *record,
     clear_address(convert, record->number, ticks, words[1]);
     cli_recfile_resize_usable(&convert->file, record->number, ticks, object,
                               words[2], usable_of(record, words), stack);
-    set_object(convert, words[1], object);
-    if (!cli_map_put(&convert->resize_at, words[3], CLI_MAP_NONE))
-        convert->file.failed = true;
+    set_value(convert, &convert->object_at, words[1], object);
+    set_value(convert, &convert->resize_at, words[3], CLI_MAP_NONE);
 }
 
 static bool
@@ -299,8 +295,10 @@ convert_all(struct cli_conversion *convert, const char *to)
     const char *reason;
     uint32_t i;
 
-    if (!cli_conversion_take_tables(convert) || !write_about(convert) ||
-        !cli_conversion_write_tables(convert) || !write_events(convert))
+    if (!cli_conversion_take_tables(convert))
+        return false;
+    write_about(convert);
+    if (!cli_conversion_write_tables(convert) || !write_events(convert))
         return false;
     for (i = 0; i < EMBED_DROP_COUNT; i++)
         convert->dropped[i] += atomic_load(&convert->header->dropped[i]);

@@ -17,6 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "items.h"
+
 /* A range of addresses that belongs to an entry. */
 struct range {
     uint64_t start; /* as in the file */
@@ -25,18 +27,11 @@ struct range {
     uint32_t unit;
 };
 
-/* An array that grows; zeroed memory is empty. */
-struct ranges {
-    struct range *items;
-    uint32_t count;
-    uint32_t room;
-};
-
 struct cli_debug_info {
     Dwarf_Addr bias;
-    struct ranges units;
-    struct ranges *functions; /* by unit; filled at first use */
-    bool *is_filled;          /* by unit */
+    struct cli_items units;      /* struct range */
+    struct cli_items *functions; /* by unit; filled at first use */
+    bool *is_filled;             /* by unit */
     uint32_t units_count;
 };
 
@@ -45,22 +40,16 @@ enum { NESTING_MAX = 8 }; /* of namespaces and classes */
 /* ---- functions ---- */
 
 static void
-add_range(struct ranges *ranges, struct range range)
+add_range(struct cli_items *ranges, struct range range)
 {
-    if (ranges->count == ranges->room) {
-        const uint32_t room = ranges->room * 2 + 64;
-        struct range *grown = realloc(ranges->items, room * sizeof *grown);
+    struct range *const added = cli_items_add(ranges, sizeof range);
 
-        if (grown == NULL)
-            return;
-        ranges->items = grown;
-        ranges->room = room;
-    }
-    ranges->items[ranges->count++] = range;
+    if (added != NULL)
+        *added = range;
 }
 
 static void
-add_ranges_of(struct ranges *ranges, Dwarf_Die *die, uint32_t unit)
+add_ranges_of(struct cli_items *ranges, Dwarf_Die *die, uint32_t unit)
 {
     Dwarf_Addr base;
     Dwarf_Addr start;
@@ -76,7 +65,7 @@ add_ranges_of(struct ranges *ranges, Dwarf_Die *die, uint32_t unit)
 /* Add all functions below an entry, including those in namespaces and
  * classes. */
 static void
-add_functions(struct ranges *functions, Dwarf_Die *parent, int nesting)
+add_functions(struct cli_items *functions, Dwarf_Die *parent, int nesting)
 {
     Dwarf_Die die;
 
@@ -109,31 +98,30 @@ compare_ranges(const void *a, const void *b)
 }
 
 static void
-sort_ranges(struct ranges *ranges)
+sort_ranges(struct cli_items *ranges)
 {
     if (ranges->count > 0)
-        qsort(ranges->items, ranges->count, sizeof *ranges->items,
+        qsort(ranges->items, ranges->count, sizeof(struct range),
               compare_ranges);
 }
 
 /* returns: NULL if none covers the address */
 static struct range *
-range_of(const struct ranges *ranges, uint64_t address)
+range_of(const struct cli_items *ranges, uint64_t address)
 {
-    uint32_t low = 0;
-    uint32_t high = ranges->count;
+    struct range *const items = ranges->items;
+    size_t low = 0;
+    size_t high = ranges->count;
 
     while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
+        const size_t middle = low + (high - low) / 2;
 
-        if (ranges->items[middle].start <= address)
+        if (items[middle].start <= address)
             low = middle + 1;
         else
             high = middle;
     }
-    return low > 0 && address < ranges->items[low - 1].limit
-               ? &ranges->items[low - 1]
-               : NULL;
+    return low > 0 && address < items[low - 1].limit ? &items[low - 1] : NULL;
 }
 
 /* ---- units ---- */
@@ -172,10 +160,10 @@ cli_debug_info_close(struct cli_debug_info *info)
     free(info);
 }
 
-static const struct ranges *
+static const struct cli_items *
 functions_of(struct cli_debug_info *info, struct range *unit)
 {
-    struct ranges *functions = &info->functions[unit->unit];
+    struct cli_items *functions = &info->functions[unit->unit];
 
     if (!info->is_filled[unit->unit]) {
         info->is_filled[unit->unit] = true;

@@ -1,6 +1,7 @@
-/* items.c -- an array that grows. */
-#include "conversion.h"
+/* items.c -- see items.h. */
+#include "items.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 
 void *

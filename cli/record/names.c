@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "items.h"
 #include "map.h"
 #include "symbols.h"
 
@@ -23,9 +24,7 @@ struct name {
 struct cli_names {
     struct cli_symbols *symbols;
     struct cli_map numbers; /* address -> number in names */
-    struct name *names;
-    uint64_t count;
-    uint64_t room;
+    struct cli_items names; /* struct name */
 };
 
 /* ---- mappings ---- */
@@ -98,11 +97,14 @@ cli_names_open(const struct prof_mapping *mappings, size_t mappings_count)
 void
 cli_names_close(struct cli_names *names)
 {
+    struct name *all;
+
     if (names == NULL)
         return;
-    for (uint64_t i = 0; i < names->count; i++)
-        free(names->names[i].function);
-    free(names->names);
+    all = names->names.items;
+    for (size_t i = 0; i < names->names.count; i++)
+        free(all[i].function);
+    free(all);
     cli_map_release(&names->numbers);
     cli_symbols_close(names->symbols);
     free(names);
@@ -129,32 +131,28 @@ look_up(struct cli_names *names, uintptr_t pc, struct name *name)
 static struct name *
 append(struct cli_names *names, uintptr_t pc)
 {
-    if (names->count == names->room) {
-        const uint64_t room = names->room * 2 + 64;
-        struct name *grown = realloc(names->names, room * sizeof *grown);
+    struct name *const name = cli_items_add(&names->names, sizeof *name);
 
-        if (grown == NULL)
-            return NULL;
-        names->names = grown;
-        names->room = room;
-    }
-    if (!cli_map_put(&names->numbers, pc, names->count))
+    if (name == NULL)
         return NULL;
-    look_up(names, pc, &names->names[names->count]);
-    return &names->names[names->count++];
+    look_up(names, pc, name);
+    (void)cli_map_put(&names->numbers, pc, names->names.count - 1);
+    return name;
 }
 
 static void
 find_name(void *context, uintptr_t pc, struct prof_symbol *symbol)
 {
     struct cli_names *names = context;
-    const struct name *name = NULL;
+    const struct name *name;
     uint64_t number;
 
     if (pc == 0)
         return;
     number = cli_map_get(&names->numbers, pc);
-    name = number != CLI_MAP_NONE ? &names->names[number] : append(names, pc);
+    name = number != CLI_MAP_NONE
+               ? (const struct name *)names->names.items + number
+               : append(names, pc);
     if (name != NULL)
         *symbol = name->symbol;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "items.h"
 #include "map.h"
 
 enum { ID_BYTES_MAX = 64, OFFSET_BITS = 48, FILES_MAX = 1 << 15 };
@@ -22,11 +23,8 @@ struct entry {
 };
 
 struct cli_symbol_cache {
-    struct file *files;
-    uint32_t files_count;
-    struct entry **entries;
-    uint64_t entries_count;
-    uint64_t entries_room;
+    struct cli_items files;   /* struct file */
+    struct cli_items entries; /* struct entry * */
     struct cli_map number_of; /* file and offset -> number in entries */
 };
 
@@ -39,14 +37,19 @@ cli_symbol_cache_open(void)
 void
 cli_symbol_cache_close(struct cli_symbol_cache *cache)
 {
+    struct entry **entries;
+    struct file *files;
+
     if (cache == NULL)
         return;
-    for (uint64_t i = 0; i < cache->entries_count; i++)
-        free(cache->entries[i]);
-    for (uint32_t i = 0; i < cache->files_count; i++)
-        free(cache->files[i].path);
-    free(cache->entries);
-    free(cache->files);
+    entries = cache->entries.items;
+    files = cache->files.items;
+    for (size_t i = 0; i < cache->entries.count; i++)
+        free(entries[i]);
+    for (size_t i = 0; i < cache->files.count; i++)
+        free(files[i].path);
+    free(entries);
+    free(files);
     cli_map_release(&cache->number_of);
     free(cache);
 }
@@ -55,35 +58,37 @@ static uint32_t
 add_file(struct cli_symbol_cache *cache, const char *path, const uint8_t *id,
          uint32_t id_bytes)
 {
-    struct file *const grown =
-        cache->files_count < FILES_MAX - 1
-            ? realloc(cache->files, (cache->files_count + 1) * sizeof *grown)
-            : NULL;
-    struct file file = {.id_bytes = id_bytes};
+    char *const copy = strdup(path);
+    struct file *file =
+        copy != NULL ? cli_items_add(&cache->files, sizeof *file) : NULL;
 
-    if (grown == NULL)
+    if (file == NULL) {
+        free(copy);
         return 0;
-    cache->files = grown;
-    file.path = strdup(path);
-    if (file.path == NULL)
-        return 0;
-    memcpy(file.id, id, id_bytes);
-    cache->files[cache->files_count] = file;
-    return ++cache->files_count;
+    }
+    file->path = copy;
+    file->id_bytes = id_bytes;
+    memcpy(file->id, id, id_bytes);
+    return (uint32_t)cache->files.count;
 }
 
 uint32_t
 cli_symbol_cache_file(struct cli_symbol_cache *cache, const char *path,
                       const uint8_t *id, uint32_t id_bytes)
 {
+    const struct file *files;
+    uint32_t count;
+
     if (cache == NULL || id_bytes == 0 || id_bytes > ID_BYTES_MAX)
         return 0;
-    for (uint32_t i = 0; i < cache->files_count; i++)
-        if (cache->files[i].id_bytes == id_bytes &&
-            memcmp(cache->files[i].id, id, id_bytes) == 0 &&
-            strcmp(cache->files[i].path, path) == 0)
+    files = cache->files.items;
+    count = (uint32_t)cache->files.count;
+    for (uint32_t i = 0; i < count; i++)
+        if (files[i].id_bytes == id_bytes &&
+            memcmp(files[i].id, id, id_bytes) == 0 &&
+            strcmp(files[i].path, path) == 0)
             return i + 1;
-    return add_file(cache, path, id, id_bytes);
+    return count < FILES_MAX - 1 ? add_file(cache, path, id, id_bytes) : 0;
 }
 
 /* returns: 0 if it has none */
@@ -100,16 +105,15 @@ cli_symbol_cache_get(const struct cli_symbol_cache *cache, uint32_t file,
                      uint64_t offset, struct cli_symbol *found)
 {
     const uint64_t key = key_of(file, offset);
-    uint64_t number;
+    const uint64_t number =
+        cache != NULL ? cli_map_get(&cache->number_of, key) : CLI_MAP_NONE;
+    const struct entry *entry;
 
-    if (key == 0)
-        return 0;
-    number = cli_map_get(&cache->number_of, key);
     if (number == CLI_MAP_NONE)
         return 0;
-    memcpy(found, cache->entries[number]->symbols,
-           cache->entries[number]->count * sizeof *found);
-    return cache->entries[number]->count;
+    entry = ((struct entry **)cache->entries.items)[number];
+    memcpy(found, entry->symbols, entry->count * sizeof *found);
+    return entry->count;
 }
 
 static const char *
@@ -153,25 +157,16 @@ cli_symbol_cache_put(struct cli_symbol_cache *cache, uint32_t file,
                      uint32_t count)
 {
     const uint64_t key = key_of(file, offset);
+    struct entry **slot;
     struct entry *entry;
 
     if (key == 0)
         return;
-    if (cache->entries_count == cache->entries_room) {
-        const uint64_t room = cache->entries_room * 2 + 1024;
-        struct entry **const grown =
-            realloc(cache->entries, room * sizeof(struct entry *));
-
-        if (grown == NULL)
-            return;
-        cache->entries = grown;
-        cache->entries_room = room;
-    }
-    entry = make_entry(found, count);
-    if (entry == NULL ||
-        !cli_map_put(&cache->number_of, key, cache->entries_count)) {
-        free(entry);
+    slot = cli_items_add(&cache->entries, sizeof(struct entry *));
+    if (slot == NULL)
         return;
-    }
-    cache->entries[cache->entries_count++] = entry;
+    entry = make_entry(found, count);
+    *slot = entry;
+    if (entry != NULL)
+        (void)cli_map_put(&cache->number_of, key, cache->entries.count - 1);
 }

@@ -19,6 +19,7 @@
 
 #include "debug_info.h"
 #include "eh_table.h"
+#include "items.h"
 #include "symbol_cache.h"
 #include "symbol_table.h"
 
@@ -41,9 +42,7 @@ struct tables {
 struct cli_symbols {
     struct cli_symbol_cache *cache;
     Dwfl *dwfl;
-    struct mapping *mappings;
-    uint32_t count;
-    uint32_t room;
+    struct cli_items mappings; /* struct mapping */
     char text[4400];
 };
 
@@ -144,13 +143,14 @@ tables_of(Dwfl_Module *module)
 void
 cli_symbols_close(struct cli_symbols *symbols)
 {
-    uint32_t i;
+    struct mapping *mappings;
 
     if (symbols == NULL)
         return;
-    for (i = 0; i < symbols->count; i++)
-        free(symbols->mappings[i].path);
-    free(symbols->mappings);
+    mappings = symbols->mappings.items;
+    for (size_t i = 0; i < symbols->mappings.count; i++)
+        free(mappings[i].path);
+    free(mappings);
     dwfl_getmodules(symbols->dwfl, free_tables, NULL, 0);
     dwfl_end(symbols->dwfl);
     free(symbols);
@@ -219,40 +219,41 @@ is_same_file(const char *path, const uint8_t *id, uint32_t id_bytes)
     return same;
 }
 
+/* Is this the first mapping of its file at its place? in: the last mapping */
+static bool
+is_first_segment(const struct cli_symbols *symbols, const struct mapping *last)
+{
+    const struct mapping *other = symbols->mappings.items;
+
+    while (other->bias != last->bias || strcmp(other->path, last->path) != 0)
+        other++;
+    return other == last;
+}
+
 void
 cli_symbols_add(struct cli_symbols *symbols, const char *path, uint64_t bias,
                 uint64_t start, uint64_t limit, uint64_t offset,
                 const uint8_t *id, uint32_t id_bytes)
 {
-    struct mapping *mapping;
-    uint32_t i;
+    char *const copy = strdup(path);
+    struct mapping *mapping =
+        copy != NULL ? cli_items_add(&symbols->mappings, sizeof *mapping)
+                     : NULL;
 
-    if (symbols->count == symbols->room) {
-        uint32_t room = symbols->room * 2 + 16;
-        struct mapping *grown =
-            realloc(symbols->mappings, room * sizeof *grown);
-
-        if (grown == NULL)
-            return;
-        symbols->mappings = grown;
-        symbols->room = room;
-    }
-    for (i = 0; i < symbols->count; i++)
-        if (symbols->mappings[i].bias == bias &&
-            strcmp(symbols->mappings[i].path, path) == 0)
-            break;
-    mapping = &symbols->mappings[symbols->count];
-    mapping->path = strdup(path);
-    if (mapping->path == NULL)
+    if (mapping == NULL) {
+        free(copy);
         return;
-    mapping->start = start;
-    mapping->limit = limit;
-    mapping->offset = offset;
-    mapping->bias = bias;
-    mapping->file = cli_symbol_cache_file(symbols->cache, path, id, id_bytes);
-    if (i == symbols->count && is_same_file(path, id, id_bytes))
+    }
+    *mapping = (struct mapping){
+        .start = start,
+        .limit = limit,
+        .offset = offset,
+        .bias = bias,
+        .file = cli_symbol_cache_file(symbols->cache, path, id, id_bytes),
+        .path = copy,
+    };
+    if (is_first_segment(symbols, mapping) && is_same_file(path, id, id_bytes))
         (void)report(symbols->dwfl, path, bias);
-    symbols->count++;
 }
 
 void
@@ -281,11 +282,13 @@ function_start(Dwfl_Module *module, uint64_t pc)
 static const struct mapping *
 mapping_of(const struct cli_symbols *symbols, uint64_t pc)
 {
-    for (uint32_t i = symbols->count; i > 0; i--)
-        if (pc - 1 >= symbols->mappings[i - 1].start &&
-            pc - 1 < symbols->mappings[i - 1].limit)
-            return &symbols->mappings[i - 1];
-    return NULL;
+    const struct mapping *const mappings = symbols->mappings.items;
+    size_t i = symbols->mappings.count;
+
+    while (i > 0 &&
+           (pc - 1 < mappings[i - 1].start || pc - 1 >= mappings[i - 1].limit))
+        i--;
+    return i > 0 ? &mappings[i - 1] : NULL;
 }
 
 static void

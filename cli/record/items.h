@@ -1,0 +1,17 @@
+/* items.h -- an array that grows. */
+#ifndef CLI_ITEMS_H
+#define CLI_ITEMS_H
+
+#include <stddef.h>
+
+/* Zeroed memory is empty. */
+struct cli_items {
+    void *items;
+    size_t count;
+    size_t room;
+};
+
+/* returns: a new item, not yet set; NULL if there is no memory */
+void *cli_items_add(struct cli_items *items, size_t item_bytes);
+
+#endif
