@@ -19,7 +19,7 @@ enum event_kind {
 };
 
 static struct lock *
-lock_of(const void *address, uint32_t rank, uintptr_t site)
+lock_of(const void *address, uintptr_t site)
 {
     struct engine *e = &sim_engine;
     struct lock *l;
@@ -32,9 +32,16 @@ lock_of(const void *address, uint32_t rank, uintptr_t site)
         sim_engine_refuse(SIM_FAIL_LIMIT, site, 0,
                           "the threads use too many locks");
     l = &e->locks[e->locks_count++];
-    *l = (struct lock){
-        .address = address, .rank = rank, .holder = SIM_THREADS_MAX};
+    *l = (struct lock){.address = address, .holder = SIM_THREADS_MAX};
     return l;
+}
+
+/* The scheduling point before an operation. */
+static struct lock *
+reach(const void *address, uintptr_t site)
+{
+    sim_engine_point(site);
+    return lock_of(address, site);
 }
 
 static void
@@ -97,7 +104,8 @@ sim_lock_take(const void *lock, uint32_t rank, uintptr_t site)
     if (!sim_engine.active)
         return;
     sim_engine_settle();
-    l = lock_of(lock, rank, site);
+    l = lock_of(lock, site);
+    l->rank = rank;
     check_rank(l, site);
     if (l->holder == SIM_THREADS_MAX)
         sim_engine_point(site);
@@ -117,8 +125,8 @@ sim_lock_try(const void *lock, uint32_t rank, uintptr_t site)
 
     if (!sim_engine.active)
         return true;
-    sim_engine_point(site);
-    l = lock_of(lock, rank, site);
+    l = reach(lock, site);
+    l->rank = rank;
     sim_order_ask(&l->order, false, NULL, NULL);
     if (l->holder == SIM_THREADS_MAX) {
         take(l, site);
@@ -139,8 +147,7 @@ sim_lock_release(const void *lock, uintptr_t site)
 
     if (!e->active)
         return;
-    sim_engine_point(site);
-    l = lock_of(lock, 0, site);
+    l = reach(lock, site);
     sim_order_ask(&l->order, false, NULL, NULL);
     if (l->holder != e->current)
         sim_engine_refuse(SIM_FAIL_LOCK_MISUSE, site, 0,
@@ -159,21 +166,15 @@ sim_lock_release(const void *lock, uintptr_t site)
     sim_order_done(&l->order, true);
 }
 
-/* Free a lock in the child of a fork, which knows what its holder knew, and is
- * never searched graph by graph. */
+/* Free a lock in the child of a fork, whose only thread knows what the holder
+ * knew. */
 void
 sim_lock_reset(const void *lock, uintptr_t site)
 {
-    struct lock *l;
-
     if (!sim_engine.active)
         return;
-    sim_engine_point(site);
-    l = lock_of(lock, 0, site);
-    trace_lock(SIM_OP_UNLOCK, l, true, site);
-    sim_engine_event(EVENT_UNLOCK, l->version++);
-    l->holder = SIM_THREADS_MAX;
-    sim_engine_after_event();
+    lock_of(lock, site)->holder = sim_engine.current;
+    sim_lock_release(lock, site);
 }
 
 static bool
@@ -199,8 +200,7 @@ sim_lock_wait(const uint32_t *word, uint32_t seen, uintptr_t site)
 
     if (!e->active)
         return;
-    sim_engine_point(site);
-    l = lock_of(word, 0, site);
+    l = reach(word, site);
     sim_shard_sleeps();
     sim_order_ask(&l->order, true, NULL, NULL);
     sleeps = sim_memory_system_read((uintptr_t)word, sizeof *word, &l->sync,
@@ -242,8 +242,7 @@ sim_lock_wake(const uint32_t *word, uint32_t most, uintptr_t site)
 
     if (!e->active)
         return;
-    sim_engine_point(site);
-    l = lock_of(word, 0, site);
+    l = reach(word, site);
     sim_order_ask(&l->order, false, NULL, NULL);
     trace_lock(SIM_OP_WAKE, l, true, site);
     for (uint32_t i = 0; i < e->threads_count; i++) {

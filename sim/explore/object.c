@@ -241,7 +241,7 @@ sim_object_wake(struct object *o, uint32_t most)
     uint32_t woken = 0;
 
     for (uint32_t i = 0; i < e->threads_count; i++) {
-        if (e->threads[i].sleeps_for == o && !e->threads[i].finished)
+        if (e->threads[i].sleeps_for == o)
             sleepers[count++] = i;
     }
     for (const bool all = most >= count; woken < most && count > 0; woken++) {

@@ -245,7 +245,8 @@ call_barrier(void *context, uint32_t thread)
     sim_explore_barrier();
 }
 
-static void
+/* returns: how many there are */
+static uint64_t
 expect_same_graphs(const struct sim_kernel *kernel)
 {
     struct sim_exhaust_options options = {.keep_going = false};
@@ -258,6 +259,7 @@ expect_same_graphs(const struct sim_kernel *kernel)
     assert_int_equal(by_graphs.states, 0);
     assert_int_equal(by_graphs.graphs, by_schedules.graphs);
     assert_true(by_graphs.graphs_sum == by_schedules.graphs_sum);
+    return by_graphs.graphs;
 }
 
 /* The handler runs right before the load, so the load may see the answer to
@@ -363,6 +365,31 @@ TEST(a_search_knows_what_created_threads_depend_on)
         assert_int_equal(r.runs, 2);
         kernel.threads[0].body = join_and_answer;
     }
+}
+
+static void
+create_answer(void *context, uint32_t thread)
+{
+    (void)context;
+    (void)thread;
+    sim_thread_create(store_answer, NULL, 0, 1);
+}
+
+/* Who creates a thread first gives it the lower number: two graphs, and in each
+ * the two threads store in either order. */
+TEST(threads_are_created_in_either_order)
+{
+    const struct sim_kernel kernel = {
+        .name = "created",
+        .about = "two threads create one each",
+        .setup = setup,
+        .threads = {{"one", create_answer, NULL},
+                    {"other", create_answer, NULL}},
+        .threads_count = 2,
+    };
+
+    (void)state;
+    assert_int_equal(expect_same_graphs(&kernel), 4);
 }
 
 int
