@@ -163,9 +163,8 @@ parse_workload(struct options *options, const char *text)
 
     options->all_workloads = strcmp(text, "all") == 0;
     options->workload = (int)number;
-    if (options->all_workloads ||
-        (prefixed && end != text + 1 && *end == '\0' && number >= 1 &&
-         number <= SUBJECTS_WORKLOADS))
+    if (options->all_workloads || (prefixed && *end == '\0' && number >= 1 &&
+                                   number <= SUBJECTS_WORKLOADS))
         return true;
     return cli_complain("--workload takes W1 to W%d or all, not '%s'",
                         SUBJECTS_WORKLOADS, text);
@@ -329,13 +328,11 @@ draw(const struct options *options, const struct subjects_audit *audits)
 static enum cli_exit
 audit(struct options *options)
 {
-    struct subjects_audit *audits = calloc(RULES_MAX, sizeof *audits);
+    struct subjects_audit *audits = cli_need(calloc(RULES_MAX, sizeof *audits));
     const int last =
         options->all_workloads ? SUBJECTS_WORKLOADS : options->workload;
     enum cli_exit exit_code = CLI_OK;
 
-    if (audits == NULL)
-        return cli_usage("audit: no memory");
     fputs(options->json ? "[\n" : "", stdout);
     if (last == 0)
         print(options, audits, "");

@@ -108,7 +108,8 @@ is_same(const struct bucket *bucket, const struct model_bucket *model)
                    model->depth * sizeof *model->frames) == 0);
 }
 
-/* Add the rows that are new in the library's table. */
+/* Add the rows that are new in the library's table. Each is linked, because
+ * nothing else runs. */
 static void
 take_rows(struct cli_buckets *buckets, const struct table *table)
 {
@@ -116,20 +117,17 @@ take_rows(struct cli_buckets *buckets, const struct table *table)
 
     for (; buckets->rows_seen < rows; buckets->rows_seen++) {
         const uint32_t row = buckets->rows_seen + 1;
-        const struct bucket bucket = prof_table_bucket(table, row);
-        struct shown *shown;
+        const struct entry *entry = prof_table_bucket(table, row).entry;
+        struct shown *shown =
+            add(buckets, (enum bucket_kind)(entry->kind & KIND_MASK));
 
-        if (bucket.entry == NULL)
-            continue;
-        shown =
-            add(buckets, (enum bucket_kind)(bucket.entry->kind & KIND_MASK));
         if (shown != NULL)
             shown->row = row;
     }
 }
 
-/* Pair each new bucket of the oracle with the first equal row that has no
- * partner yet. */
+/* Pair each new bucket of the oracle with the first equal row: no two of the
+ * oracle's are equal. Row 0 is not linked. */
 static void
 take_models(struct cli_buckets *buckets, const struct table *table,
             const struct model_bucket *models, uint32_t count)
@@ -140,11 +138,8 @@ take_models(struct cli_buckets *buckets, const struct table *table,
 
         for (uint32_t i = 0; i < buckets->count && found == NULL; i++) {
             struct shown *shown = &buckets->shown[i];
-            struct bucket bucket;
+            const struct bucket bucket = prof_table_bucket(table, shown->row);
 
-            if (shown->row == 0 || shown->model != NOT_THERE)
-                continue;
-            bucket = prof_table_bucket(table, shown->row);
             if (bucket.entry != NULL && is_same(&bucket, model))
                 found = shown;
         }
@@ -166,20 +161,15 @@ struct visit {
 /* A record's stack is the table's own: its address says which row it is. */
 static void
 note(struct visit *visit, const uintptr_t *stack, uint64_t first,
-     uint64_t second, uint64_t size_bytes, enum bucket_kind kind)
+     uint64_t second)
 {
     const uint32_t count = visit->buckets->count;
 
     for (uint32_t tried = 0; tried < count; tried++) {
         const uint32_t i = (visit->next + count - 1 - tried) % count;
-        const struct shown *shown = &visit->buckets->shown[i];
-        struct bucket bucket;
+        const uint32_t row = visit->buckets->shown[i].row;
 
-        if (shown->kind != kind || shown->row == 0)
-            continue;
-        bucket = prof_table_bucket(visit->table, shown->row);
-        if (bucket.entry == NULL || bucket.frames != stack ||
-            bucket.entry->size_bytes != size_bytes)
+        if (prof_table_bucket(visit->table, row).frames != stack)
             continue;
         visit->buckets->actual[i][0] = first;
         visit->buckets->actual[i][1] = second;
@@ -191,23 +181,22 @@ note(struct visit *visit, const uintptr_t *stack, uint64_t first,
 static void
 visit_heap(void *context, const struct prof_heap_record *record)
 {
-    note(context, record->stack, record->allocs, record->frees,
-         record->size_bytes, KIND_HEAP);
+    note(context, record->stack, record->allocs, record->frees);
 }
 
 static void
 visit_waits(struct visit *visit, struct prof *prof,
-            enum prof_contention contention, enum bucket_kind kind)
+            enum prof_contention contention)
 {
     struct cli_buckets *buckets = visit->buckets;
-    size_t count = 0;
+    size_t count;
 
     if (prof_contention_snapshot(prof, contention, buckets->waits,
                                  CLI_BUCKETS_MAX, &count) != PROF_OK)
         return;
     for (size_t i = 0; i < count; i++)
         note(visit, buckets->waits[i].stack, buckets->waits[i].count,
-             buckets->waits[i].cycles, 0, kind);
+             buckets->waits[i].cycles);
 }
 
 /* ---- Rows ---- */
@@ -219,13 +208,14 @@ waiting_in(const struct prof *prof, uint32_t slot, uint32_t row,
            uint64_t *values)
 {
     const bool moved = prof->rules.heap == PROF_HEAP_STAGES && slot == RECENT;
-    uint64_t sum = 0;
-    uint64_t taken = prof->counters.published[moved ? MOVED : slot][row];
+    const uint64_t taken = prof->counters.published[moved ? MOVED : slot][row];
     uint32_t allocs = 0;
     uint32_t frees = 0;
 
     for (uint32_t p = 0; p < prof->procs_count; p++) {
-        sum = load_relaxed(&prof->procs[p].columns.slots[slot][row]);
+        const uint64_t sum =
+            load_relaxed(&prof->procs[p].columns.slots[slot][row]);
+
         allocs += (uint32_t)sum;
         frees += (uint32_t)(sum >> 32);
     }
@@ -233,17 +223,15 @@ waiting_in(const struct prof *prof, uint32_t slot, uint32_t row,
     values[1] = frees - (uint32_t)(taken >> 32);
 }
 
-/* Fill in the slots of a row; under stages: recent, then what was moved to
- * previous. */
+/* Fill in the slots of a row; under stages: previous, with what was moved to
+ * it, then recent. Row 0 and those of waits have nothing in any slot. */
 static void
 take_slots(const struct prof *prof, uint32_t row, uint64_t *values)
 {
     if (prof->rules.heap == PROF_HEAP_RING) {
         for (uint32_t slot = 0; slot < COUNTER_SLOTS; slot++)
             waiting_in(prof, slot, row, &values[2 * slot]);
-        return;
-    }
-    {
+    } else {
         const uint64_t moved = prof->counters.published[MOVED][row];
         const uint64_t taken = prof->counters.published[RECENT][row];
 
@@ -251,7 +239,6 @@ take_slots(const struct prof *prof, uint32_t row, uint64_t *values)
         values[0] += (uint32_t)moved - (uint32_t)taken;
         values[1] += (moved >> 32) - (taken >> 32);
         waiting_in(prof, RECENT, row, &values[2]);
-        values[4] = values[5] = 0;
     }
 }
 
@@ -271,8 +258,7 @@ values_of(const struct cli_buckets *buckets, uint32_t index,
         values[2] = model->allocs;
         values[3] = shown->kind == KIND_HEAP ? model->frees : model->cycles;
     }
-    if (shown->row != 0 && shown->kind == KIND_HEAP)
-        take_slots(prof, shown->row, &values[4]);
+    take_slots(prof, shown->row, &values[4]);
 }
 
 static void
@@ -342,8 +328,8 @@ cli_buckets_changes(FILE *file, struct cli_buckets *buckets,
     take_models(buckets, &prof->table, models, count);
     memset(buckets->actual, 0, buckets->count * sizeof *buckets->actual);
     prof_heap_iterate(prof, visit_heap, &visit);
-    visit_waits(&visit, prof, PROF_BLOCK, KIND_BLOCK);
-    visit_waits(&visit, prof, PROF_MUTEX, KIND_MUTEX);
+    visit_waits(&visit, prof, PROF_BLOCK);
+    visit_waits(&visit, prof, PROF_MUTEX);
     if (before < buckets->count) {
         fputs(",\"buckets\":[", file);
         for (uint32_t i = before; i < buckets->count; i++) {
@@ -366,7 +352,7 @@ cli_buckets_snapshot(FILE *file, struct cli_buckets *buckets,
     struct visit visit = {.buckets = buckets, .table = table};
     const char *comma = "";
     uint32_t count;
-    uint32_t k = 0;
+    uint32_t k;
     bool known;
     const struct model_bucket *models;
 

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "complaint.h"
+
 struct object {
     uint64_t size_bytes;
     uint32_t site;
@@ -180,7 +182,6 @@ fill_bins(struct walk *walk, const struct sim_recording *recording)
         if (event.kind == SIM_RECORDED_WAIT)
             wait(walk, &event);
     }
-    advance(walk, walk->totals->duration_ticks);
 }
 
 /* ---- All of it ---- */
@@ -195,10 +196,10 @@ compare_locks(const void *a, const void *b)
         return left->ticks > right->ticks ? -1 : 1;
     if (left->waits != right->waits)
         return left->waits > right->waits ? -1 : 1;
-    return left->lock < right->lock ? -1 : left->lock > right->lock;
+    return left->lock < right->lock ? -1 : 1;
 }
 
-bool
+void
 cli_heap_time_open(struct cli_heap_time *time,
                    const struct sim_recording *recording,
                    const uint32_t *site_of, uint32_t sites_count)
@@ -208,35 +209,28 @@ cli_heap_time_open(struct cli_heap_time *time,
                         .totals = totals,
                         .site_of = site_of,
                         .sites_count = sites_count};
-    bool good;
 
     memset(time, 0, sizeof *time);
-    time->locks = calloc(totals->locks + 1, sizeof *time->locks);
-    walk.objects = calloc(totals->allocs + 1, sizeof *walk.objects);
-    walk.in_use = calloc(sites_count + 1, sizeof *walk.in_use);
-    walk.most = calloc(sites_count + 1, sizeof *walk.most);
-    walk.place = calloc(sites_count + 1, 1);
-    good = time->locks != NULL && walk.objects != NULL && walk.in_use != NULL &&
-           walk.most != NULL && walk.place != NULL;
-    if (good) {
-        find_most(&walk, recording);
-        choose_sites(&walk);
-        fill_bins(&walk, recording);
-        qsort(time->locks, totals->locks, sizeof *time->locks, compare_locks);
-        while (time->locks_count < totals->locks &&
-               time->locks[time->locks_count].waits > 0)
-            time->locks_count++;
-    }
+    time->locks = cli_need(calloc(totals->locks, sizeof *time->locks));
+    walk.objects = cli_need(calloc(totals->allocs, sizeof *walk.objects));
+    walk.in_use = cli_need(calloc(sites_count, sizeof *walk.in_use));
+    walk.most = cli_need(calloc(sites_count, sizeof *walk.most));
+    walk.place = cli_need(calloc(sites_count, 1));
+    find_most(&walk, recording);
+    choose_sites(&walk);
+    fill_bins(&walk, recording);
+    qsort(time->locks, totals->locks, sizeof *time->locks, compare_locks);
+    while (time->locks_count < totals->locks &&
+           time->locks[time->locks_count].waits > 0)
+        time->locks_count++;
     free(walk.objects);
     free(walk.in_use);
     free(walk.most);
     free(walk.place);
-    return good;
 }
 
 void
 cli_heap_time_close(struct cli_heap_time *time)
 {
     free(time->locks);
-    time->locks = NULL;
 }

@@ -47,11 +47,10 @@ struct cli_heap_time {
 /*
  * Walk a recording twice.
  *
- * out:     *time, to be closed in either case
- * in:      site_of[stack], the number of its site, below sites_count
- * returns: false if there is not enough memory
+ * out: *time, to be closed
+ * in:  site_of[stack], the number of its site, below sites_count
  */
-bool cli_heap_time_open(struct cli_heap_time *time,
+void cli_heap_time_open(struct cli_heap_time *time,
                         const struct sim_recording *recording,
                         const uint32_t *site_of, uint32_t sites_count);
 void cli_heap_time_close(struct cli_heap_time *time);

@@ -292,23 +292,22 @@ cli_run_page_write(const struct cli_page_paths *paths,
                    const struct cli_heap_report *report,
                    const struct cli_call_tree *tree)
 {
-    struct cli_heap_time *time = malloc(sizeof *time);
+    struct cli_heap_time *time = cli_need(malloc(sizeof *time));
     struct cli_page page;
     struct sites sites = {0};
     bool good;
 
     cli_page_begin(&page);
-    good = time != NULL && page.file != NULL && find_sites(&sites, report) &&
-           cli_heap_time_open(time, report->recording, sites.of, sites.count);
+    good = page.file != NULL && find_sites(&sites, report);
     if (good) {
+        cli_heap_time_open(time, report->recording, sites.of, sites.count);
         print_head(page.file, report);
         print_time(page.file, report, &sites, time);
         good = print_tree(page.file, tree);
         print_locks(page.file, report, time);
         print_threads(page.file, report);
-    }
-    if (time != NULL)
         cli_heap_time_close(time);
+    }
     free(time);
     free(sites.of);
     if (good)

@@ -2,6 +2,7 @@
  * test_audit_recording.c -- `profsim audit --recording` gives equal results for
  * equal recordings, and those of the history that a recording tells.
  */
+#include <inttypes.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -62,8 +63,16 @@ write_drawn(const struct drawn *events, size_t count)
 static enum cli_exit
 audit(int argc, char **argv)
 {
-    (void)argc;
-    return cli_audit_recording(argv[1], rate_bytes);
+    char recording[128];
+    char rate[64];
+    char *words[] = {argv[0], recording, rate, NULL};
+
+    snprintf(recording, sizeof recording, "--recording=%s", argv[argc - 1]);
+    snprintf(rate, sizeof rate, "--rate=%" PRIu64, rate_bytes);
+    if (rate_bytes > 0)
+        return cli_audit(3, words);
+    words[2] = NULL;
+    return cli_audit(2, words);
 }
 
 static void

@@ -248,6 +248,59 @@ draw_line(struct audit_line *line, struct asked *asked, const char **svg)
     audit_add(line, *svg);
 }
 
+/* Rule sets that take no rate of 5 bytes, one without a figure, and the limits
+ * of the workloads. */
+static const struct {
+    const char *rules[3];
+    uint64_t rate;
+    int first;
+    int last;
+    bool json;
+} chosen[] = {
+    {{"jemalloc", "exact", "statmemprof"}, 5, 0, 0, false},
+    {{"statmemprof", "jemalloc"}, 5, 0, 0, false},
+    {{"jemalloc", "statmemprof"}, 4, 0, 0, true},
+    {{"exact", "libdatadog"}, 1, 0, 0, false},
+    {{"exact"}, 64, SUBJECTS_WORKLOADS, SUBJECTS_WORKLOADS, false},
+    {{"exact"}, 64, 1, SUBJECTS_WORKLOADS, false},
+    {{"go1.5", "exact"}, 64, 1, SUBJECTS_WORKLOADS, true},
+};
+
+static void
+expect_chosen(void)
+{
+    for (size_t i = 0; i < sizeof chosen / sizeof *chosen; i++) {
+        const int last = chosen[i].last;
+        struct audit_line line = {.count = 0};
+        struct asked asked = {.rate = chosen[i].rate,
+                              .first = chosen[i].first,
+                              .last = last,
+                              .sizes = {.sizes = {8}, .count = last == 0},
+                              .json = chosen[i].json};
+        char word[WORD_BYTES] = "--rules=";
+
+        for (; asked.count < 3 && chosen[i].rules[asked.count] != NULL;
+             asked.count++) {
+            const char *name = chosen[i].rules[asked.count];
+
+            asked.rules[asked.count] = subjects_rules_find(name);
+            strcat(word, asked.count > 0 ? "," : "");
+            strcat(word, name);
+        }
+        audit_add(&line, "audit");
+        audit_add(&line, word);
+        snprintf(word, sizeof word, "--rate=%" PRIu64, chosen[i].rate);
+        audit_add(&line, word);
+        snprintf(word, sizeof word, "--workload=W%d", last);
+        audit_add(&line, last == 0                ? "--sizes=8"
+                         : chosen[i].first < last ? "--workload=all"
+                                                  : word);
+        if (chosen[i].json)
+            audit_add(&line, "--json");
+        expect_figures(&line, &asked, NULL);
+    }
+}
+
 void
 audit_of_random_words(const char *path)
 {
@@ -261,16 +314,7 @@ audit_of_random_words(const char *path)
         draw_line(&line, &asked, &svg);
         expect_figures(&line, &asked, svg);
     }
-    asked = (struct asked){.rules = {subjects_rules_find("exact")},
-                           .count = 1,
-                           .rate = 64,
-                           .first = 1,
-                           .last = SUBJECTS_WORKLOADS};
-    line.count = 1;
-    audit_add(&line, "--rules=exact");
-    audit_add(&line, "--rate=64");
-    audit_add(&line, "--workload=all");
-    expect_figures(&line, &asked, NULL);
+    expect_chosen();
     for (int i = 0; i < 2; i++) { /* without sizes, without a rate */
         asked =
             (struct asked){.rules = {subjects_rules_find("exact")},
@@ -354,6 +398,8 @@ static const struct {
     {{"--workload=w"}, "--workload takes W1 to W12 or all, not 'w'"},
     {{"--workload=w1x"}, "--workload takes W1 to W12 or all, not 'w1x'"},
     {{"--workload=1"}, "--workload takes W1 to W12 or all, not '1'"},
+    {{"--workload=V1"}, "--workload takes W1 to W12 or all, not 'V1'"},
+    {{"--workload=W0x5"}, "--workload takes W1 to W12 or all, not 'W0x5'"},
     {{"--workload=a1"}, "--workload takes W1 to W12 or all, not 'a1'"},
     {{"--workload=All"}, "--workload takes W1 to W12 or all, not 'All'"},
     {{"x"}, "audit: takes no words, not 'x'"},
@@ -371,6 +417,8 @@ static const struct {
     {{"--judge", "--svg=@"}, "--judge goes with *"},
     {{"--judge", "--rules=jemalloc", "--rate=1000"}, "--rate 1000: jemalloc *"},
     {{"--recording=none", "--rules=exact"}, "--recording goes with *"},
+    {{"--recording=none", "--rules=exact", "--sizes=8"},
+     "--recording goes with *"},
     {{"--recording=none", "--sizes=8"}, "--recording goes with *"},
     {{"--recording=none", "--workload=w1"}, "--recording goes with *"},
     {{"--recording=none", "--workload=all"}, "--recording goes with *"},

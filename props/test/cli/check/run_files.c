@@ -290,4 +290,5 @@ merge_run_files(void)
     expect_folders(3);
     expect_refused();
     expect_long_folder();
+    merge_written_worlds();
 }

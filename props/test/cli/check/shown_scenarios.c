@@ -396,4 +396,5 @@ merge_shown_scenarios(void)
     expect_crash();
     expect_pages(cli_replay);
     expect_pages(cli_run);
+    merge_page_buckets();
 }

@@ -110,6 +110,11 @@ void merge_shown_scenarios(void);
 void merge_stopped_shards(void);
 void merge_subject_loads(void);
 
+/* Parts of merge_run_files() and of merge_shown_scenarios(), in
+ * ../check/written_worlds.c and ../check/page_buckets.c. */
+void merge_written_worlds(void);
+void merge_page_buckets(void);
+
 /* Compile made.so, a subject, unless it is there: see ../check/kinds.h. */
 void merge_make_subject(void);
 
