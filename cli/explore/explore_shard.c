@@ -24,7 +24,6 @@ begin_result(const struct cli_explore_words *w, struct cli_explored *e)
     const struct sim_run_options *run = &w->run;
     int bytes;
 
-    memset(e, 0, sizeof *e);
     e->shard = w->shard;
     snprintf(e->version, sizeof e->version, "%s", PROF_VERSION);
     bytes = snprintf(e->asked, sizeof e->asked, "explore %s", w->kernel);

@@ -19,7 +19,6 @@ enum { SHOWN_MAX = 20 };
 struct names {
     char **list;
     uint32_t count;
-    uint32_t room;
 };
 
 static const struct {
@@ -38,11 +37,8 @@ static const struct {
 static void
 add(struct names *names, const char *name)
 {
-    if (names->count == names->room) {
-        names->room = names->room * 2 + 64;
-        names->list =
-            cli_need(realloc(names->list, names->room * sizeof *names->list));
-    }
+    names->list = cli_need(
+        realloc(names->list, (names->count + 1) * sizeof *names->list));
     names->list[names->count++] = cli_need(strdup(name));
 }
 
@@ -64,14 +60,6 @@ has(const struct names *names, char *name)
 {
     return names->count > 0 && bsearch(&name, names->list, names->count,
                                        sizeof *names->list, compare) != NULL;
-}
-
-static void
-release(struct names *names)
-{
-    for (uint32_t i = 0; i < names->count; i++)
-        free(names->list[i]);
-    free(names->list);
 }
 
 static bool
@@ -96,17 +84,16 @@ read_symbols(Elf *elf, struct names *needed, struct names *had)
 
     while ((section = elf_nextscn(elf, section)) != NULL) {
         GElf_Shdr header;
-        Elf_Data *data = elf_getdata(section, NULL);
+        Elf_Data *data = gelf_getshdr(section, &header) != NULL
+                             ? elf_getdata(section, NULL)
+                             : NULL;
         GElf_Sym symbol;
 
-        if (data == NULL || gelf_getshdr(section, &header) == NULL ||
-            header.sh_type != SHT_SYMTAB)
-            continue;
+        /* None is found in a section that is not of symbols. */
         for (int i = 1; gelf_getsym(data, i, &symbol) != NULL; i++) {
             const char *name = elf_strptr(elf, header.sh_link, symbol.st_name);
 
-            if (name == NULL || *name == '\0' ||
-                GELF_ST_BIND(symbol.st_info) == STB_LOCAL)
+            if (name == NULL || GELF_ST_BIND(symbol.st_info) == STB_LOCAL)
                 continue;
             add(symbol.st_shndx == SHN_UNDEF ? needed : had, name);
         }
@@ -117,16 +104,15 @@ static bool
 read_object(const char *path, struct names *needed, struct names *had)
 {
     const int file = open(path, O_RDONLY | O_CLOEXEC);
-    Elf *elf = file >= 0 ? elf_begin(file, ELF_C_READ, NULL) : NULL;
-    const bool ok = elf != NULL && elf_kind(elf) == ELF_K_ELF;
+    Elf *elf = elf_begin(file, ELF_C_READ, NULL);
+    const bool ok = elf_kind(elf) == ELF_K_ELF;
 
     if (ok)
         read_symbols(elf, needed, had);
     else
         cli_complain("%s: not an object file", path);
     elf_end(elf);
-    if (file >= 0)
-        close(file);
+    close(file);
     return ok;
 }
 
@@ -134,7 +120,7 @@ static bool
 read_archive(const char *path, struct names *had)
 {
     const int file = open(path, O_RDONLY | O_CLOEXEC);
-    Elf *elf = file >= 0 ? elf_begin(file, ELF_C_READ, NULL) : NULL;
+    Elf *elf = elf_begin(file, ELF_C_READ, NULL);
     size_t count = 0;
     const Elf_Arsym *symbols = elf != NULL ? elf_getarsym(elf, &count) : NULL;
 
@@ -145,8 +131,7 @@ read_archive(const char *path, struct names *had)
     if (symbols == NULL)
         cli_complain("%s: not an archive", path);
     elf_end(elf);
-    if (file >= 0)
-        close(file);
+    close(file);
     return symbols != NULL;
 }
 
@@ -155,7 +140,7 @@ read_archive(const char *path, struct names *had)
 static bool
 report(struct names *needed, const struct names *had)
 {
-    const char *last = "";
+    const char *last = ""; /* a name without letters is none */
     uint32_t found = 0;
 
     for (uint32_t i = 0; i < needed->count; i++) {
@@ -181,8 +166,8 @@ report(struct names *needed, const struct names *had)
 bool
 cli_foreign_check(char *const *objects, uint32_t count, const char *archive)
 {
-    struct names needed = {.count = 0};
-    struct names had = {.count = 0};
+    static struct names needed;
+    static struct names had;
     bool ok = true;
 
     (void)elf_version(EV_CURRENT);
@@ -191,8 +176,5 @@ cli_foreign_check(char *const *objects, uint32_t count, const char *archive)
     ok = ok && read_archive(archive, &had);
     sort(&needed);
     sort(&had);
-    ok = ok && report(&needed, &had);
-    release(&needed);
-    release(&had);
-    return ok;
+    return ok && report(&needed, &had);
 }

@@ -22,7 +22,7 @@
 #include "rows.h"
 #include "scenario_words.h"
 
-enum { ROWS_MAX = 128, NAME_MAX_BYTES = 40, FIELD_MAX_BYTES = 1024 };
+enum { ROWS_MAX = 128, NAME_MAX_BYTES = 40, FIELD_MAX_BYTES = 1023 };
 
 struct row {
     char name[NAME_MAX_BYTES];
@@ -79,30 +79,34 @@ take_field(struct sim_word *line, char *field)
     size_t used = 0;
     size_t i = quoted;
 
-    for (; i < line->bytes && used < FIELD_MAX_BYTES - 1; i++) {
+    for (; i < line->bytes; i++) {
         if (line->text[i] == (quoted ? '"' : ',')) {
-            if (!quoted || i + 1 == line->bytes || line->text[i + 1] != '"')
+            if (!quoted || line->text[i + 1] != '"') /* '\n' at the end */
                 break;
             i++;
         }
+        if (used == FIELD_MAX_BYTES - 1)
+            return false;
         field[used++] = line->text[i];
     }
     field[used] = '\0';
-    if (quoted && (i == line->bytes || line->text[i++] != '"'))
+    if (quoted && i == line->bytes)
         return false;
-    *line = sim_word_skip(*line, i);
-    return used < FIELD_MAX_BYTES - 1;
+    *line = sim_word_skip(*line, i + quoted);
+    return true;
 }
 
 static bool
 take_fields(struct sim_word line, char fields[][FIELD_MAX_BYTES])
 {
     for (int i = 0; i < FIELD_COUNT; i++) {
-        if (!take_field(&line, fields[i]) ||
-            (i + 1 < FIELD_COUNT && !sim_word_begins(line, ",")))
-            return false;
-        if (i + 1 < FIELD_COUNT)
+        if (i > 0) {
+            if (!sim_word_begins(line, ","))
+                return false;
             line = sim_word_skip(line, 1);
+        }
+        if (!take_field(&line, fields[i]))
+            return false;
     }
     return line.bytes == 0;
 }

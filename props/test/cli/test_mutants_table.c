@@ -199,11 +199,16 @@ TEST(the_report_of_a_table_has_a_result_for_each_file)
         "      \"verdict\": \"not-applicable\",\n"
         "      \"text\": \"none of its changes is a mistake\",\n"
         "      \"counts\": {\"mutants\": 1, \"caught\": 0, \"no_mistake\": 1, "
-        "\"survive\": 0}\n    }\n  ]\n}\n";
+        "\"survive\": 0}\n    },\n"
+        "    {\n      \"subject\": \"@\",\n      \"name\": \"d\",\n"
+        "      \"verdict\": \"survives\",\n"
+        "      \"text\": \"1 of 1 mutants survive\",\n"
+        "      \"counts\": {\"mutants\": 1, \"caught\": 0, \"no_mistake\": 0, "
+        "\"survive\": 1}\n    }\n  ]\n}\n";
     char json[80];
     char word[] = "mutants";
     char *argv[] = {word, json, path, NULL};
-    char text[2048] = "";
+    char text[4096] = "";
     char *from;
     struct captured captured;
     FILE *file;
@@ -211,8 +216,8 @@ TEST(the_report_of_a_table_has_a_result_for_each_file)
     write_table(NAMES "c,k,equivalent,,\na,k,failed,t,\na,k,unmet,,\n"
                       "a,k,survives,,\na,k,crashed,t,\na,k,hangs,t,\n"
                       "a,k,equivalent,,\nb,k,failed,t,\nb,k,equivalent,,\n"
-                      "b,k,same object code,,\n",
-                10, 0, "\n");
+                      "b,k,same object code,,\nd,k,unmet,,\n",
+                11, 0, "\n");
     snprintf(json, sizeof json, "--json=%s/json", folder);
     assert_true(captured_run(&captured, cli_mutants, argv, -1, 60));
     assert_int_equal(captured.exit_code, 2);
@@ -249,6 +254,8 @@ TEST(a_table_that_is_not_whole_is_refused)
     expect_refusal(3, damaged);
     write_rows(NAMES "a,k,failed,t,\na,k,failed,t,\n");
     expect_refusal(3, damaged);
+    write_table(NAMES "a\1,k,failed,t,\n", 1, 0, "\n");
+    expect_refusal(2, "not a text file");
     write_table(NAMES, 0, 0, "\n");
     expect_refusal(2, "the table has no mutants");
     write_rows("name,kinds\n");
@@ -302,6 +309,10 @@ TEST(a_table_has_128_files_and_names_of_39_bytes)
     char *argv[] = {word, path, NULL};
     struct captured captured;
 
+    write_many(16, 3); /* its size begins with 1, as a number to base 256 */
+    assert_true(captured_run(&captured, cli_mutants, argv, -1, 60));
+    assert_int_equal(captured.exit_code, 0);
+    captured_free(&captured);
     write_many(129, 3);
     expect_refusal(130, too_many);
     write_many(3, 40);
@@ -321,6 +332,9 @@ TEST(a_field_has_up_to_1022_bytes)
     snprintf(rows, sizeof rows, NAMES "a,k,failed,%01022d,1\n", 0);
     write_table(rows, 1, 0, "\n");
     expect_refusal(2, "one name too many, or too long a name");
+    snprintf(rows, sizeof rows, NAMES "a,k,failed,t x%01020d,1\n", 0);
+    write_table(rows, 1, 0, "\n");
+    expect_refusal(2, "not a row of five fields");
     snprintf(rows, sizeof rows, NAMES "a,k,failed,t x%01019d,1\n", 0);
     write_table(rows, 1, 0, "\n");
     expect_output(0,

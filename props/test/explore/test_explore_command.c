@@ -128,7 +128,7 @@ TEST(wrong_words_are_usage_errors)
     static const char *const rows[] = {
         "no-such-kernel",        "--strategy best", "--bound x",
         "--no-such-option",      "flags seqlock",   "--replay 0,1",
-        "flags --replay 0,1,no", "flags --runs 0",
+        "flags --replay 0,1,no", "flags --runs 0",  "no-such --mutants",
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {

@@ -296,9 +296,13 @@ objects_that_are_refused(const char *in)
         "/               0           0     0     0       12        `\n"
         "\0\0\0\1\0\0\0\120f1\0\0"
         "a.o/            0           0     0     0       0         `";
-    static const char *const allowed[] = {"stdin",          "__tls_get_addr",
-                                          "__cxa_any",      "isalpha",
-                                          "_Unwind_Resume", NULL};
+    static const char *const allowed[] = {"_GLOBAL_OFFSET_TABLE_",
+                                          "stdin",
+                                          "__tls_get_addr",
+                                          "__cxa_any",
+                                          "isalpha",
+                                          "_Unwind_Resume",
+                                          NULL};
     static const char *const others[] = {"stdinx", "xstdin", "__cxa",
                                          "",       "isalph", NULL};
     static const char *const first[] = {"aaa", "f1", "zzz", "aaa", NULL};

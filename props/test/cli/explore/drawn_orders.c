@@ -79,8 +79,8 @@ draw_pool(struct sim_site *pool)
         const enum sim_op op = ops[draw(5)];
 
         pool[i] = (struct sim_site){
-            /* Addresses without a name; not in order. */
-            .site = 16 + i * 5 % POOL,
+            /* Addresses without a name, in neither order: 0xc to 0x11. */
+            .site = 12 + i * 5 % POOL,
             .op = op,
             .order = op == SIM_OP_LOAD    ? orders[draw(2)]
                      : op == SIM_OP_STORE ? orders[draw(2) * 2]
@@ -162,8 +162,8 @@ __wrap_sim_explore_sites(const struct sim_kernel *kernel, uint32_t runs,
     while (collected < reachers_count && !is_meant(&reachers[collected]))
         collected++;
     r = &reachers[collected++];
-    if (runs != 500)
-        printf("%" PRIu32 " runs\n", runs);
+    if (runs != 500 || weaker.site != 0)
+        printf("%" PRIu32 " runs of a mutant\n", runs);
     for (; count < r->many && count < sites_max; count++)
         sites[count] = (struct sim_site){.site = r->first + count};
     for (int i = 0; i < POOL && r->many == 0; i++) {

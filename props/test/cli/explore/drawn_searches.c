@@ -294,7 +294,9 @@ __wrap_sim_explore_exhaust(const struct sim_kernel *kernel,
     expect("whole", options->shards_whole, asked.whole);
     expect("checkpoint", options->checkpoint != NULL, asked.result);
     if (asked.result &&
-        strcmp(options->checkpoint, searches_path("result.checkpoint")) != 0)
+        strcmp(options->checkpoint,
+               searches_path(asked.in_folder ? "/shard-1-of-2.result.checkpoint"
+                                             : "result.checkpoint")) != 0)
         printf("checkpoint %s\n", options->checkpoint);
     if (s->tells)
         options->progress(

@@ -30,6 +30,7 @@ struct asked {
     uint64_t seed, runs, time_s;
     uint32_t shard, shards; /* shards 0: no --shard */
     bool result, html, data, terminal;
+    bool in_folder;     /* the result gets a name */
     bool whole;         /* another shard found that there is no split */
     const char *replay; /* a list of choices, or NULL */
 };
