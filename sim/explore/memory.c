@@ -151,7 +151,7 @@ read_event(struct location *l, uint32_t index, enum sim_op op, int order,
         sim_reduce_did(&l->chain, op == SIM_OP_CAS ? SIM_LOOK : SIM_LOAD,
                        &s->causal);
     sim_seq_cst_access(l, s, false, seq_cst, site);
-    sim_repeat_note(site, value ^ (uint64_t)op << 56);
+    sim_repeat_note(site, value);
     sim_wait_note(l, index, site);
     return value;
 }

@@ -105,6 +105,8 @@ differ(void *context, uint32_t thread)
         look(2);
     else if (way == OTHER)
         change(2, 0);
+    if (way == VALUE || way == OTHER)
+        look(3); /* the first difference counts */
     if ((way == MORE && again) || (way == LESS && !again))
         look(3);
     if ((way == FAILS && again) || (way == PASSES && !again))

@@ -138,12 +138,15 @@ waits_pause(void)
 
 static uint32_t needed;  /* the value that ends the loop */
 static uint32_t between; /* loads of another place in each round */
+static uint32_t before;  /* ... and before the loop */
 
 static void
 wait_unmarked(void *context, uint32_t thread)
 {
     (void)context;
     if (thread == 0) {
+        for (uint32_t i = 0; i < before; i++)
+            (void)__tsan_atomic32_load(&places[1], RLX);
         while (__tsan_atomic32_load(&places[0], RLX) != needed) {
             for (uint32_t i = 0; i < between; i++)
                 (void)__tsan_atomic32_load(&places[1], RLX);
@@ -171,17 +174,22 @@ waits_rounds(void)
     static const uint32_t loads[] = {0, 1, 31, 32};
 
     sim_engine.program = true;
-    for (uint32_t i = 0; i < 16; i++) {
+    for (uint32_t i = 0; i < 32; i++) {
         struct sim_exhaust_result r;
+        uint32_t rounds; /* in vain */
 
-        between = loads[i / 4];
+        before = i < 16 ? 0 : 24;
+        between = loads[i / 4 % 4];
+        rounds = before == 0 || between > 0;
         needed = 1 + i / 2 % 2;
         sim_explore_exhaust(
             &kernel,
             &(struct sim_exhaust_options){.run = {.steps_max = 200},
                                           .by_schedules = i % 2 == 1},
             &r);
-        assert_int_equal(r.graphs, between < 32 ? 1 + needed : 0);
+        assert_int_equal(r.graphs, between == 32 ? 0
+                                   : rounds == 0 ? 1
+                                                 : 1 + needed);
         assert_int_equal(r.first_failure.failure.kind,
                          between < 32 ? SIM_FAIL_NONE : SIM_FAIL_LIMIT);
         assert_int_equal(r.bounded, 0);
