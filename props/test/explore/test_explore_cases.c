@@ -166,17 +166,17 @@ TEST(no_run_of_locks_and_sleepers_is_in_vain)
 /* ---- Waiting, faults ---- */
 
 static struct sim_exhaust_result
-exhaust_unrolled(const char *name, uint32_t unroll)
+exhaust_with(const char *name, struct sim_run_options options)
 {
     struct sim_exhaust_result r = {.runs = 0};
 
+    options.steps_max = 1000;
+
     for (uint32_t i = 0; i < fixtures_waiting_count; i++) {
         if (strcmp(fixtures_waiting[i].kernel.name, name) == 0)
-            sim_explore_exhaust(
-                &fixtures_waiting[i].kernel,
-                &(struct sim_exhaust_options){
-                    .run = {.steps_max = 1000, .unroll = unroll}},
-                &r);
+            sim_explore_exhaust(&fixtures_waiting[i].kernel,
+                                &(struct sim_exhaust_options){.run = options},
+                                &r);
     }
     assert_int_not_equal(r.runs, 0);
     free(r.choices);
@@ -186,7 +186,13 @@ exhaust_unrolled(const char *name, uint32_t unroll)
 static struct sim_exhaust_result
 exhaust_waiting(const char *name)
 {
-    return exhaust_unrolled(name, 0);
+    return exhaust_with(name, (struct sim_run_options){0});
+}
+
+static struct sim_exhaust_result
+exhaust_unrolled(const char *name, uint32_t unroll)
+{
+    return exhaust_with(name, (struct sim_run_options){.unroll = unroll});
 }
 
 /* A lock has one graph for each order of its holders. */
@@ -219,6 +225,24 @@ TEST(as_many_rounds_of_a_loop_that_counts_are_explored_as_asked)
         assert_int_equal(
             exhaust_unrolled("counts_till_raised/raise", unroll).graphs,
             unroll + 1);
+    }
+}
+
+/* Without preemptions, a thread that waits reads what comes then only in a last
+ * round: it may wait on, and in a later loop, too. */
+TEST(a_last_round_tells_who_waits_for_ever)
+{
+    static const char *const names[] = {
+        "waits_for_two/raises_if_waited_for",
+        "waits_in_turn/raises_if_waited_for",
+        "waits_and_stores/raises_if_waited_for"};
+
+    for (uint32_t i = 0; i < 3; i++) {
+        const struct sim_exhaust_result r =
+            exhaust_with(names[i], (struct sim_run_options){.bounded = true});
+
+        assert_int_equal(r.first_failure.failure.kind,
+                         i < 2 ? SIM_FAIL_LIVELOCK : SIM_FAIL_NONE);
     }
 }
 
