@@ -17,7 +17,8 @@
 #include "escape.h"
 #include "symbol_cache.h"
 
-enum { LISTED_MAX = 20 };
+/* A path that is longer than PATH_MAX is refused where it is opened. */
+enum { LISTED_MAX = 20, ROOM = PATH_MAX + NAME_MAX + 2 };
 
 static bool
 complain(const char *what, const char *reason)
@@ -26,24 +27,13 @@ complain(const char *what, const char *reason)
     return false;
 }
 
-/* returns: false, reported, if the joined path is too long */
-static bool
-join(char *path, size_t path_bytes, const char *folder, const char *name)
+static void
+join(char path[ROOM], const char *folder, const char *name)
 {
-    const int length = snprintf(path, path_bytes, "%s/%s", folder, name);
-
-    if (length >= 0 && (size_t)length < path_bytes)
-        return true;
-    return complain(name, "its path is too long");
+    snprintf(path, ROOM, "%s/%s", folder, name);
 }
 
 /* ---- reading ---- */
-
-static int
-is_visible(const struct dirent *entry)
-{
-    return entry->d_name[0] != '.';
-}
 
 /* Compare bytes, whatever the locale: then names sort by start time. */
 static int
@@ -56,12 +46,9 @@ static void
 take_image(struct cli_images *images, const char *name)
 {
     struct cli_image *const image = &images->items[images->count];
-    char path[PATH_MAX];
+    char path[ROOM];
 
-    memset(image, 0, sizeof *image);
-    if (strlen(name) >= sizeof image->name ||
-        !join(path, sizeof path, images->folder, name))
-        return;
+    join(path, images->folder, name);
     strcpy(image->name, name);
     images->count += cli_convert_peek(path, image);
 }
@@ -95,8 +82,6 @@ find_running(struct cli_images *images)
         char path[300];
         FILE *maps;
 
-        if (entry->d_name[0] < '0' || entry->d_name[0] > '9')
-            continue;
         snprintf(path, sizeof path, "/proc/%s/maps", entry->d_name);
         maps = fopen(path, "r");
         while (maps != NULL && fgets(line, sizeof line, maps) != NULL)
@@ -112,12 +97,12 @@ bool
 cli_images_read(struct cli_images *images, const char *folder)
 {
     struct dirent **names = NULL;
-    const int count = scandir(folder, &names, is_visible, compare_names);
+    const int count = scandir(folder, &names, NULL, compare_names);
 
     *images = (struct cli_images){.folder = folder};
     if (count < 0)
         return complain(folder, strerror(errno));
-    images->items = calloc((size_t)count + 1, sizeof *images->items);
+    images->items = calloc((size_t)count, sizeof *images->items);
     for (int i = 0; i < count; i++) {
         if (images->items != NULL)
             take_image(images, names[i]->d_name);
@@ -138,15 +123,13 @@ cli_images_release(struct cli_images *images)
 
 /* ---- saving ---- */
 
-static bool
-name_of(char *to, size_t to_bytes, const char *output, size_t number)
+static void
+name_of(char to[ROOM], const char *output, size_t number)
 {
-    const int length = number == 1
-                           ? snprintf(to, to_bytes, "%s", output)
-                           : snprintf(to, to_bytes, "%s.%zu", output, number);
-
-    return (size_t)length < to_bytes ||
-           complain(output, "its path is too long");
+    if (number == 1)
+        snprintf(to, ROOM, "%s", output);
+    else
+        snprintf(to, ROOM, "%s.%zu", output, number);
 }
 
 static bool
@@ -154,13 +137,12 @@ convert(const struct cli_images *images, const struct cli_image *image,
         const char *output, struct cli_symbol_cache *names)
 {
     struct cli_converted what;
-    char from[PATH_MAX];
-    char to[PATH_MAX];
+    char from[ROOM];
+    char to[ROOM];
     char error[512];
 
-    if (!name_of(to, sizeof to, output, image->number) ||
-        !join(from, sizeof from, images->folder, image->name))
-        return false;
+    name_of(to, output, image->number);
+    join(from, images->folder, image->name);
     if (!cli_convert(from, to, names, &what, error, sizeof error))
         return complain("recording failed", error);
     return true;
@@ -201,23 +183,24 @@ static bool
 begin_saver(struct saver *saver, size_t first)
 {
     int ends[2];
+    pid_t child;
 
     if (pipe2(ends, O_CLOEXEC) != 0)
         return complain("recording failed", strerror(errno));
-    fflush(NULL);
-    saver->child = fork();
-    if (saver->child == 0) {
+    child = fork();
+    if (child == 0) {
         signal(SIGINT, SIG_DFL); /* ^C ends a long conversion */
         close(ends[0]);
         save_from(saver, first, ends[1]);
     }
     close(ends[1]);
+    if (child < 0) {
+        close(ends[0]);
+        return complain("recording failed", strerror(errno));
+    }
+    saver->child = child;
     saver->results = ends[0];
-    if (saver->child > 0)
-        return true;
-    saver->child = 0;
-    close(ends[0]);
-    return complain("recording failed", strerror(errno));
+    return true;
 }
 
 /* returns: false, reported, if it did not end by itself */
@@ -229,8 +212,7 @@ end_saver(struct saver *saver)
     if (saver->child == 0)
         return true;
     close(saver->results);
-    while (waitpid(saver->child, &status, 0) < 0 && errno == EINTR)
-        continue;
+    waitpid(saver->child, &status, 0); /* no handler interrupts it */
     saver->child = 0;
     return !WIFSIGNALED(status) ||
            complain("recording failed", strsignal(WTERMSIG(status)));
@@ -241,15 +223,11 @@ static bool
 save(struct saver *saver, size_t number)
 {
     struct cli_image *const image = &saver->images->items[number];
-    ssize_t got;
     bool good;
 
     if (saver->child == 0 && !begin_saver(saver, number))
         return false;
-    do
-        got = read(saver->results, &good, 1);
-    while (got < 0 && errno == EINTR);
-    if (got != 1) {
+    if (read(saver->results, &good, 1) != 1) {
         (void)end_saver(saver);
         return false;
     }
@@ -305,10 +283,9 @@ choose(struct cli_images *images, size_t most)
 static void
 tell(const struct cli_image *image, const char *output)
 {
-    char to[PATH_MAX];
+    char to[ROOM];
 
-    if (!name_of(to, sizeof to, output, image->number))
-        return;
+    name_of(to, output, image->number);
     sim_escape_line(stderr,
                     "profsim record: %s: %" PRIu64 " bytes asked for, "
                     "%" PRIu64 " events, process %" PRIu32 ": %s",
@@ -346,11 +323,12 @@ static void
 tell_lost(const struct cli_images *images)
 {
     struct lost lost = {.images = images};
-    char path[PATH_MAX];
+    char path[ROOM];
 
-    for (size_t i = 0; i < images->count; i++)
-        if (join(path, sizeof path, images->folder, images->items[i].name))
-            cli_convert_executed(path, look_for_image, &lost);
+    for (size_t i = 0; i < images->count; i++) {
+        join(path, images->folder, images->items[i].name);
+        cli_convert_executed(path, look_for_image, &lost);
+    }
     if (lost.count > 0)
         fprintf(stderr,
                 "profsim record: %zu executed programs ran without the "
@@ -412,15 +390,15 @@ cli_images_save(struct cli_images *images, const char *output, size_t most)
 void
 cli_images_remove(const struct cli_images *images)
 {
-    char path[PATH_MAX];
+    char path[ROOM];
     size_t listed = 0;
 
     for (size_t i = 0; i < images->count; i++) {
         const struct cli_image *const image = &images->items[i];
 
         if (image->is_done) {
-            if (join(path, sizeof path, images->folder, image->name))
-                unlink(path);
+            join(path, images->folder, image->name);
+            unlink(path);
             continue;
         }
         if (listed++ >= LISTED_MAX)

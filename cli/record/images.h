@@ -14,7 +14,7 @@
 #define CLI_IMAGES_DEFAULT 32
 
 struct cli_image {
-    char name[64]; /* of its spool; names sort by start */
+    char name[256]; /* of its spool; names sort by start */
     uint32_t process;
     uint32_t parent;
     uint64_t events; /* allocations, waits and releases */

@@ -160,8 +160,7 @@ cli_preload_run(const struct cli_preload *preload, const char *path,
     if (read(from, &reason, sizeof reason) != (ssize_t)sizeof reason)
         reason = 0;
     close(from);
-    while (waitpid(child, status, 0) < 0 && errno == EINTR)
-        continue;
+    waitpid(child, status, 0); /* handlers are those of hold_signals() */
     child_process = 0;
     if (reason == 0)
         return CLI_OK;

@@ -196,6 +196,7 @@ check_signals(int number, const char *name)
         CHECK(sigaction(signals[i], NULL, &held) == 0);
         CHECK((held.sa_handler == SIG_IGN) == (i < 3));
     }
+    CHECK(raise(SIGTERM) == 0 && raise(SIGHUP) == 0); /* to nobody any more */
     cli_preload_let_go();
     for (int i = 0; i < SIGNALS; i++) {
         CHECK(sigaction(signals[i], NULL, &held) == 0);
@@ -210,6 +211,7 @@ record_check_signals(void)
 {
     struct sigaction held;
 
+    CHECK(setpgid(0, 0) == 0);
     signal(SIGINT, other);
     cli_preload_let_go(); /* nothing is held */
     CHECK(sigaction(SIGINT, NULL, &held) == 0 && held.sa_handler == other);

@@ -2,6 +2,7 @@
  * test_images.c -- which processes of a recorded program are kept, under which
  * names, and what is printed of those that are not; of spools made by hand.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,246 +12,14 @@
 
 #include "captured.h"
 #include "images.h"
+#include "images_case.h"
 #include "in_child.h"
 #include "record_case.h"
 #include "recording.h"
 #include "spool_case.h"
 #include "unit_test.h"
 
-enum { MOST = 8, SECONDS = 60 };
-
-/* Of the image at its place by start. */
-struct made {
-    uint64_t bytes;
-    uint64_t events;
-    bool is_damaged;
-    uint64_t executes_at; /* ticks; 0: nothing */
-    uint32_t process;     /* 0: 100 and its place */
-};
-
-struct images_case {
-    struct made made[MOST];
-    size_t count;
-    size_t kept; /* at most */
-};
-
-static const struct images_case *tried;
-
-static const char *
-spool_name(size_t place)
-{
-    static char name[32];
-
-    snprintf(name, sizeof name, "spools/%010zu-x", 1000 * (place + 1));
-    return name;
-}
-
-static uint32_t
-process_of(size_t place)
-{
-    const uint32_t given = tried->made[place].process;
-
-    return given != 0 ? given : 100 + (uint32_t)place;
-}
-
-static void
-write_spool(size_t place)
-{
-    const struct made *made = &tried->made[place];
-
-    spool_begin();
-    spool_header()->process = process_of(place);
-    atomic_store(&spool_header()->asked_bytes, made->bytes);
-    atomic_store(&spool_header()->events, made->events);
-    spool_append_alloc(1, 0xa000, 10, spool_append_stack(0x5010, 1));
-    if (made->executes_at != 0) {
-        uint64_t words[3] = {made->executes_at, 4};
-
-        memcpy(&words[2], "/gon", 4);
-        spool_append(EMBED_EXEC, 0, process_of(place), words, 3);
-        atomic_store(&spool_header()->executed, 1);
-    }
-    if (made->is_damaged)
-        spool_append((enum embed_kind)99, 0, 0, &made->bytes, 1);
-    record_write_spool(spool_path_of(spool_name(place)));
-}
-
-static enum cli_exit
-save(int argc, char **argv)
-{
-    struct cli_images images;
-    bool good;
-
-    (void)argc;
-    if (!cli_images_read(&images, argv[0]))
-        return CLI_NOT_FOUND;
-    good = cli_images_save(&images, argv[1], tried->kept);
-    cli_images_remove(&images);
-    cli_images_release(&images);
-    return good ? CLI_OK : CLI_USAGE;
-}
-
-static struct captured
-run(const struct images_case *one)
-{
-    char *argv[3] = {NULL};
-    struct captured said;
-
-    tried = one;
-    assert_int_equal(mkdir(spool_path_of("spools"), 0700), 0);
-    for (size_t i = 0; i < one->count; i++)
-        write_spool(i);
-    argv[0] = strdup(spool_path_of("spools"));
-    argv[1] = strdup(spool_path_of("out"));
-    assert_true(captured_run(&said, save, argv, -1, SECONDS));
-    assert_int_equal(said.signal, 0);
-    free(argv[0]);
-    free(argv[1]);
-    return said;
-}
-
-/* ---- What is wanted ---- */
-
-static bool
-is_larger(size_t a, size_t b)
-{
-    const struct made *x = &tried->made[a];
-    const struct made *y = &tried->made[b];
-
-    if (x->bytes != y->bytes)
-        return x->bytes > y->bytes;
-    if (x->events != y->events)
-        return x->events > y->events;
-    return a > b; /* the later start */
-}
-
-/* returns: how many images are larger */
-static size_t
-rank_of(size_t place)
-{
-    size_t rank = 0;
-
-    for (size_t i = 0; i < tried->count; i++)
-        rank += i != place && is_larger(i, place);
-    return rank;
-}
-
-static bool
-is_kept(size_t place)
-{
-    return rank_of(place) == 0 ||
-           (rank_of(place) < tried->kept && tried->made[place].events > 0);
-}
-
-static size_t
-number_of(size_t place)
-{
-    size_t number = 1;
-
-    if (rank_of(place) == 0)
-        return 1;
-    for (size_t i = 0; i <= place; i++)
-        number += is_kept(i) && rank_of(i) != 0;
-    return number;
-}
-
-/* Read the recording of an image, and remove it. */
-static void
-expect_file(size_t place, bool is_there)
-{
-    char name[32] = "out";
-    struct sim_recording_error error;
-    struct sim_recording *recording;
-
-    if (number_of(place) > 1)
-        snprintf(name, sizeof name, "out.%zu", number_of(place));
-    if (!is_there) {
-        assert_int_not_equal(access(spool_path_of(name), F_OK), 0);
-        return;
-    }
-    assert_true(sim_recording_open(&recording, spool_path_of(name), &error));
-    assert_int_equal(sim_recording_totals(recording)->process,
-                     process_of(place));
-    sim_recording_close(recording);
-    assert_int_equal(unlink(spool_path_of(name)), 0);
-}
-
-/* The line of an image follows that of each larger one. */
-static const char *
-expect_line(const char *from, size_t place)
-{
-    const struct made *made = &tried->made[place];
-    char line[200];
-    const char *at;
-
-    snprintf(line, sizeof line,
-             ": %" PRIu64 " bytes asked for, %" PRIu64
-             " events, process %" PRIu32 ": run it\n",
-             made->bytes, made->events, process_of(place));
-    at = strstr(from, line);
-    if (at == NULL)
-        fail_msg("no \"%s\" in:\n%s", line, from);
-    return at;
-}
-
-static void
-expect_saved(const struct captured *said)
-{
-    const char *at = said->text;
-    char line[128];
-    size_t left = 0;
-
-    for (size_t rank = 0; rank < tried->count; rank++) {
-        for (size_t i = 0; i < tried->count; i++) {
-            if (rank_of(i) != rank)
-                continue;
-            if (is_kept(i)) {
-                at = expect_line(at, i);
-                expect_file(i, !tried->made[i].is_damaged);
-            }
-            left += !is_kept(i) && tried->made[i].events > 0;
-        }
-    }
-    snprintf(line, sizeof line, "record: %zu smaller process images", left);
-    if (left > 0)
-        assert_non_null(strstr(said->text, line));
-    else
-        assert_null(strstr(said->text, "smaller process images"));
-}
-
-/* Those that were not saved are still there; and if one was not saved, also
- * those that were not to be kept, whenever they started. */
-static void
-expect_left(const struct captured *said)
-{
-    bool has_failed = false;
-    size_t left = 0;
-
-    for (size_t i = 0; i < tried->count; i++)
-        has_failed = has_failed || (is_kept(i) && tried->made[i].is_damaged);
-    for (size_t i = 0; i < tried->count; i++) {
-        const bool is_there = access(spool_path_of(spool_name(i)), F_OK) == 0;
-
-        left += is_there;
-        assert_int_equal(is_there,
-                         is_kept(i) ? tried->made[i].is_damaged : has_failed);
-        (void)unlink(spool_path_of(spool_name(i)));
-    }
-    (void)rmdir(spool_path_of("spools"));
-    assert_int_equal(said->exit_code, left > 0 ? 1 : 0);
-    assert_int_equal(strstr(said->text, "are kept; save them") != NULL,
-                     left > 0);
-}
-
-static void
-expect_all(const struct images_case *one)
-{
-    struct captured said = run(one);
-
-    expect_saved(&said);
-    expect_left(&said);
-    captured_free(&said);
-}
+enum { SECONDS = 60 };
 
 TEST(the_largest_comes_first_and_the_others_by_start)
 {
@@ -278,7 +47,7 @@ TEST(the_largest_comes_first_and_the_others_by_start)
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        expect_all(&cases[i]);
+        images_expect_all(&cases[i]);
 }
 
 TEST(one_that_is_damaged_costs_no_other)
@@ -290,8 +59,103 @@ TEST(one_that_is_damaged_costs_no_other)
             one.made[i] = (struct made){.bytes = 7 - i % 3,
                                         .events = 3,
                                         .is_damaged = damaged >> i & 1};
-        expect_all(&one);
+        images_expect_all(&one);
     }
+}
+
+static size_t
+count_of(const char *text, const char *part)
+{
+    size_t count = 0;
+
+    for (; (text = strstr(text, part)) != NULL; text++)
+        count++;
+    return count;
+}
+
+/* A process cannot be made, or not be heard: nothing is lost. */
+TEST(without_a_process_that_saves_all_logs_are_kept)
+{
+    static const char *const reasons[] = {
+        "record: recording failed: Resource temporarily unavailable\n",
+        "record: recording failed: Too many open files\n"};
+
+    for (size_t i = 0; i < 2; i++) {
+        const struct images_case one = {
+            .made = {{5, 5, 0, 0, 0}, {4, 4, 0, 0, 0}}, .count = 2, .kept = 1};
+        struct captured said;
+
+        images_refuse = i == 0 ? IMAGES_REFUSE_FORK : IMAGES_REFUSE_PIPE;
+        said = images_run(&one);
+        images_refuse = IMAGES_REFUSE_NONE;
+        assert_int_equal(said.exit_code, CLI_USAGE);
+        assert_int_equal(count_of(said.text, reasons[i]), 1);
+        assert_non_null(strstr(said.text, "not saved: process 100, run it\n"));
+        assert_non_null(strstr(said.text, "not saved: process 101, run it\n"));
+        assert_non_null(strstr(said.text, "the logs of 2 processes are kept"));
+        for (size_t k = 0; k < 2; k++)
+            assert_int_equal(unlink(spool_path_of(images_spool_name(k))), 0);
+        assert_int_equal(rmdir(spool_path_of("spools")), 0);
+        assert_int_not_equal(access(spool_path_of("out"), F_OK), 0);
+        captured_free(&said);
+    }
+}
+
+/* Lists end after 20 lines; what they leave out is counted. */
+static void
+expect_lists(size_t count, bool is_damaged)
+{
+    const size_t listed = count < 20 ? count : 20;
+    struct images_case one = {.count = count, .kept = count};
+    struct captured said;
+    char line[64];
+
+    for (size_t i = 0; i < count; i++)
+        one.made[i] = (struct made){.bytes = 100 - i,
+                                    .events = 1,
+                                    .is_damaged = is_damaged,
+                                    .executes_at = 1000000};
+    said = images_run(&one);
+    assert_int_equal(count_of(said.text, " bytes asked for, "), listed);
+    snprintf(line, sizeof line, "and %zu smaller, up to %s.%zu\n", count - 20,
+             spool_path_of("out"), count);
+    assert_int_equal(strstr(said.text, "smaller, up to") != NULL, count > 20);
+    if (count > 20)
+        assert_non_null(strstr(said.text, line));
+    assert_int_equal(count_of(said.text, "not recorded: process "), listed);
+    snprintf(line, sizeof line, "record: %zu executed programs ran", count);
+    assert_non_null(strstr(said.text, line));
+    assert_int_equal(count_of(said.text, "not saved: process "),
+                     is_damaged ? listed : 0);
+    snprintf(line, sizeof line, "record: the logs of %zu processes are kept",
+             count);
+    assert_int_equal(strstr(said.text, line) != NULL, is_damaged);
+    images_expect_left(&said);
+    for (size_t i = 0; i < count; i++)
+        images_expect_file(i, !is_damaged);
+    captured_free(&said);
+}
+
+TEST(each_list_has_at_most_20_lines)
+{
+    expect_lists(20, true);
+    expect_lists(21, true);
+    expect_lists(IMAGES_MOST, false);
+}
+
+TEST(a_folder_that_cannot_be_read_is_told)
+{
+    char *argv[] = {strdup(spool_path_of("none")), strdup(spool_path_of("out")),
+                    NULL};
+    struct captured said;
+
+    assert_true(captured_run(&said, images_save, argv, -1, SECONDS));
+    assert_int_equal(said.exit_code, CLI_NOT_FOUND);
+    assert_non_null(strstr(said.text, "profsim record: "));
+    assert_non_null(strstr(said.text, "/none: No such file or directory\n"));
+    captured_free(&said);
+    free(argv[0]);
+    free(argv[1]);
 }
 
 /* A program that logged nothing after it was executed has lost the recorder. */
@@ -313,15 +177,15 @@ TEST(an_executed_program_without_a_log_is_named)
                      {4, 4, false, 0, cases[i].process}},
             .count = 2,
             .kept = 2};
-        struct captured said = run(&one);
+        struct captured said = images_run(&one);
 
         assert_int_equal(
             strstr(said.text, "not recorded: process 100, /gon\n") != NULL,
             cases[i].is_lost);
         assert_int_equal(strstr(said.text, "1 executed programs ran") != NULL,
                          cases[i].is_lost);
-        expect_saved(&said);
-        expect_left(&said);
+        images_expect_saved(&said);
+        images_expect_left(&said);
         captured_free(&said);
     }
 }
