@@ -55,21 +55,17 @@ parse_ghz(const char *text, uint64_t *ticks_per_second)
     const char *at = text;
     uint64_t unit = GHZ;
     uint64_t value = 0;
-    bool digits = false;
 
-    for (; *at >= '0' && *at <= '9' && value <= 10 * GHZ; at++) {
+    for (; *at >= '0' && *at <= '9' && value <= 10 * GHZ; at++)
         value = value * 10 + (uint64_t)(*at - '0') * GHZ;
-        digits = true;
-    }
     if (*at == '.') {
         for (at++; *at >= '0' && *at <= '9' && unit > 1; at++) {
             unit /= 10;
             value += (uint64_t)(*at - '0') * unit;
-            digits = true;
         }
     }
     *ticks_per_second = value;
-    if (digits && *at == '\0' && value > 0 && value <= 10 * GHZ)
+    if (*at == '\0' && value > 0 && value <= 10 * GHZ)
         return true;
     return cli_complain("--ghz takes a number above 0 and up to 10, not '%s'",
                         text);

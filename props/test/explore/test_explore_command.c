@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "complaint.h"
 #include "exit.h"
 #include "explore/drawn_orders.h"
 #include "explore/told_searches.h"
@@ -325,6 +326,44 @@ TEST(the_worst_of_failing_shards_is_told)
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         check_merged(rows[i]);
+}
+
+/* Results of two builds, or of two searches, say nothing together. */
+TEST(results_of_another_search_are_not_added_up)
+{
+    static const char *const whats[] = {"version", "build", "search",
+                                        "number of shards"};
+    char paths[2][40];
+    char *argv[] = {paths[0], paths[1]};
+
+    for (int k = 0; k <= 4; k++) {
+        char complaint[150];
+
+        for (uint32_t i = 0; i < 2; i++) {
+            const bool other = i == 1;
+            const struct cli_explored one = {
+                .version = {other && k == 0 ? '2' : '1'},
+                .program = {other && k == 1 ? 'q' : 'p'},
+                .asked = {'e', 'x', 'p', 'l', 'o', 'r', 'e', ' ',
+                          other && k == 2 ? 'l' : 'k'},
+                .shard = {i + 1, other && k == 3 ? 3 : 2},
+                .depth = 3,
+                .runs = 1,
+                .graphs = 1};
+
+            snprintf(paths[i], sizeof paths[i], "/tmp/explore-%d-%u.result",
+                     (int)getpid(), i);
+            assert_null(cli_explored_write(&one, paths[i]));
+        }
+        assert_int_equal(printed(merge, 2, argv, text, sizeof text),
+                         k < 4 ? CLI_USAGE : CLI_OK);
+        snprintf(complaint, sizeof complaint, "%s: it has another %s than %s",
+                 paths[1], k < 4 ? whats[k] : "", paths[0]);
+        if (k < 4)
+            assert_string_equal(cli_complaint_last(), complaint);
+        unlink(paths[0]);
+        unlink(paths[1]);
+    }
 }
 
 /* A kernel's failure counts only if its choices fail when they are run
