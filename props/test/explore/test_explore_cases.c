@@ -163,6 +163,27 @@ TEST(no_run_of_locks_and_sleepers_is_in_vain)
     }
 }
 
+/* Whether it waits already when the other thread forks or does not. */
+TEST(no_thread_that_is_gone_leaves_its_loop)
+{
+    const struct sim_kernel *kernel =
+        case_named("fork_and_wait/wait_and_answer");
+    struct sim_exhaust_result r;
+
+    sim_explore_exhaust(kernel,
+                        &(struct sim_exhaust_options){.keep_going = true}, &r);
+    assert_int_equal(r.graphs, 0);
+    assert_int_not_equal(r.failures, 0);
+    free(r.choices);
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        const struct sim_sample_options options = {.runs = 1, .seed = seed};
+
+        sim_explore_sample(kernel, &options, &r);
+        assert_int_equal(r.failures, 1);
+        free(r.choices);
+    }
+}
+
 /* ---- Waiting, faults ---- */
 
 static struct sim_exhaust_result
