@@ -104,9 +104,7 @@ start_command(const struct cli_preload *preload, const char *path,
         preload->set_environment(preload->context);
         execvp(command[0], command);
         reason = errno;
-        if (write(ends[1], &reason, sizeof reason) < 0)
-            _exit(126);
-        _exit(127);
+        _exit(write(ends[1], &reason, sizeof reason) < 0);
     }
     close(ends[1]);
     *status_pipe = ends[0];

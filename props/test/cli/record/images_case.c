@@ -13,6 +13,7 @@
 #include "images.h"
 #include "record_case.h"
 #include "recording.h"
+#include "refused_memory.h"
 #include "spool_case.h"
 #include "unit_test.h"
 
@@ -106,6 +107,8 @@ images_save(int argc, char **argv)
     (void)argc;
     refuses_fork = images_refuse == IMAGES_REFUSE_FORK;
     refuses_pipe = images_refuse == IMAGES_REFUSE_PIPE;
+    if (images_refuse >= IMAGES_REFUSE_FIRST_MEMORY)
+        refused_memory_at = images_refuse - IMAGES_REFUSE_PIPE;
     if (!cli_images_read(&images, argv[0]))
         return CLI_NOT_FOUND;
     good = cli_images_save(&images, argv[1], tried->kept);

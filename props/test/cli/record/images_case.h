@@ -32,7 +32,9 @@ struct images_case {
 enum images_refuse {
     IMAGES_REFUSE_NONE,
     IMAGES_REFUSE_FORK,
-    IMAGES_REFUSE_PIPE
+    IMAGES_REFUSE_PIPE,
+    IMAGES_REFUSE_FIRST_MEMORY,
+    IMAGES_REFUSE_SECOND_MEMORY
 };
 extern enum images_refuse images_refuse;
 

@@ -54,8 +54,14 @@ record_left_folder(void)
 static enum cli_exit
 record(int argc, char **argv)
 {
+    static const char *const names[] = {
+        EMBED_ENV_SPOOL, EMBED_ENV_DEVICE, EMBED_ENV_INODE, EMBED_ENV_LIMIT,
+        EMBED_ENV_DEPTH, EMBED_ENV_FRAMES, EMBED_ENV_USABLE};
+
     signal(SIGQUIT, SIG_DFL); /* the test may have been started without these */
     signal(SIGTERM, SIG_DFL);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        setenv(names[i], "of another recording", 1);
     setenv("TMPDIR", spool_path_of("."), 1);
     setenv("PROFSIM_RECORDER",
            tried->library != NULL ? tried->library : record_library(), 1);

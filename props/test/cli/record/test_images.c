@@ -74,6 +74,27 @@ count_of(const char *text, const char *part)
 }
 
 /* A process cannot be made, or not be heard: nothing is lost. */
+TEST(without_memory_all_logs_are_kept)
+{
+    static const struct images_case one = {
+        .made = {{5, 5, 0, 0, 0}, {4, 4, 0, 0, 0}}, .count = 2, .kept = 2};
+    static const int exits[] = {CLI_NOT_FOUND, CLI_USAGE};
+
+    for (unsigned i = 0; i < 2; i++) {
+        struct captured said;
+
+        images_refuse = IMAGES_REFUSE_FIRST_MEMORY + i;
+        said = images_run(&one);
+        images_refuse = IMAGES_REFUSE_NONE;
+        assert_int_equal(said.exit_code, exits[i]);
+        assert_int_equal(count_of(said.text, ": Cannot allocate memory\n"), 1);
+        for (size_t k = 0; k < 2; k++)
+            assert_int_equal(unlink(spool_path_of(images_spool_name(k))), 0);
+        assert_int_equal(rmdir(spool_path_of("spools")), 0);
+        captured_free(&said);
+    }
+}
+
 TEST(without_a_process_that_saves_all_logs_are_kept)
 {
     static const char *const reasons[] = {
