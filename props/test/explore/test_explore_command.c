@@ -208,8 +208,19 @@ merge(int argc, char **argv)
 {
     struct cli_report report;
 
+    enum cli_exit exit_code;
+
     cli_report_begin(&report, argc, argv);
-    return (int)cli_explore_merge(argv, (uint32_t)argc, ".", &report);
+    exit_code = cli_explore_merge(argv, (uint32_t)argc, ".", &report);
+    for (size_t i = 0; i < report.results_count; i++) {
+        const struct cli_result *r = report.results[i];
+
+        printf("%s, %s: %s, %s %d, %s %d\n", r->subject, r->name,
+               cli_verdict_word(r->verdict), r->counts[0].name,
+               (int)r->counts[0].value, r->counts[1].name,
+               (int)r->counts[1].value);
+    }
+    return (int)cli_report_drop(&report, exit_code);
 }
 
 struct shard_said {
@@ -326,6 +337,58 @@ TEST(the_worst_of_failing_shards_is_told)
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         check_merged(rows[i]);
+}
+
+/* Only a search for a kernel is run again, with options that have a number. */
+TEST(a_result_asks_for_a_search_alone)
+{
+    static const struct {
+        const char *asked;
+        bool is_right;
+    } rows[] = {{"explore k", true},
+                {"explore k-2 --bound 1", true},
+                {"explore k --unroll 20 --spurious 9 --bound 0", true},
+                {"check k", false},
+                {"explorer k", false},
+                {"explore", false},
+                {"explore -k", false},
+                {"explore --bound 1", false},
+                {"explore a/k", false},
+                {"explore k --bound", false},
+                {"explore k --bound x", false},
+                {"explore k --spurious -1", false},
+                {"explore k --bound 1 --unroll", false},
+                {"explore k --replay 1", false},
+                {"explore k --bounds 1", false}};
+    char path[40];
+    char *argv[] = {path};
+
+    snprintf(path, sizeof path, "/tmp/explore-%d.result", (int)getpid());
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct cli_explored one = {.version = "1",
+                                   .program = "p",
+                                   .runs = 3,
+                                   .graphs = 2,
+                                   .bounded = i % 2};
+        const char *name = rows[i].asked + strlen("explore ");
+        char said[200];
+
+        snprintf(one.asked, sizeof one.asked, "%s", rows[i].asked);
+        assert_null(cli_explored_write(&one, path));
+        if (printed(merge, 1, argv, text, sizeof text) !=
+            (rows[i].is_right ? CLI_OK : CLI_USAGE))
+            fail_msg("%s", rows[i].asked);
+        snprintf(said, sizeof said, "kernels, %s: %s, runs 3, graphs 2\n", name,
+                 i % 2 == 1 ? "bounded" : "holds");
+        if (rows[i].is_right)
+            contains(said);
+        snprintf(said, sizeof said,
+                 "%s: 'asked %s' is not a command of profsim", path,
+                 rows[i].asked);
+        assert_int_equal(strcmp(cli_complaint_last(), said) == 0,
+                         !rows[i].is_right);
+        unlink(path);
+    }
 }
 
 /* Results of two builds, or of two searches, say nothing together. */
