@@ -18,7 +18,7 @@
 /* One recording is read at a time. */
 static struct props_progress_line progress_line;
 static uint64_t began_ms;
-static uint64_t done_before;
+static uint64_t done_before = UINT64_MAX; /* so a reading begins */
 
 void
 cli_show_progress(uint64_t done, uint64_t total)
@@ -26,7 +26,7 @@ cli_show_progress(uint64_t done, uint64_t total)
     const uint64_t now = cli_now_ms();
     double seconds;
 
-    if (began_ms == 0 || done < done_before) /* a second pass begins */
+    if (done < done_before) /* also as a second pass begins */
         began_ms = now;
     done_before = done;
     if (done == 0 || !props_progress_line_due(&progress_line, now - began_ms))
@@ -44,7 +44,7 @@ cli_hide_progress(void)
 {
     props_progress_line_hide(&progress_line);
     progress_line = (struct props_progress_line){0};
-    began_ms = 0;
+    done_before = UINT64_MAX;
 }
 
 struct sim_recording *

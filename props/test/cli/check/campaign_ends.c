@@ -269,9 +269,100 @@ expect_row(const struct row *row)
     remove_saved();
 }
 
+/* Check one seed of the library, with one more word. */
+static void
+run_seed(struct captured *said, const char *seed, const char *word)
+{
+    char words[7][160] = {"check", "H2", "--rules=go1.6-late", "--jobs=1"};
+    char *argv[8] = {NULL};
+
+    snprintf(words[4], sizeof *words, "--seeds=%s..%s", seed, seed);
+    snprintf(words[5], sizeof *words, "--save=%s", wanted_path("saved"));
+    snprintf(words[6], sizeof *words, "%s", word);
+    for (int i = 0; i < 7; i++)
+        argv[i] = words[i];
+    assert_true(captured_run(said, cli_check, argv, -1, 60));
+}
+
+static void
+run_shell(const char *command)
+{
+    char text[512];
+
+    snprintf(text, sizeof text, "cd %s && %s", merge_folder(), command);
+    assert_int_equal(system(text), 0);
+}
+
+/* Failures are exchanged before and after a campaign. */
+static void
+expect_exchanges(void)
+{
+    struct captured said;
+    char corpus[160];
+
+    snprintf(corpus, sizeof corpus, "--corpus=%s", wanted_path("corpus"));
+    run_seed(&said, "174", corpus);
+    merge_expect_exit(&said, 2);
+    merge_expect(&said, true, "corpus: 0 failures sent, 0 taken, 0 files ");
+    merge_expect(&said, true, "corpus: 1 failures sent, 0 taken, 0 files ");
+    captured_free(&said);
+    /* A folder has the failure's name, so the campaign ends with that. */
+    run_shell("rm -r saved; cd corpus; f=$(echo *.sim); rm $f; mkdir $f");
+    run_seed(&said, "174", corpus);
+    merge_expect_exit(&said, 1);
+    merge_expect(&said, true, "seed 174 fails\n");
+    merge_expect(&said, true, ".sim: Is a directory\n");
+    captured_free(&said);
+    run_shell("rm -r saved corpus");
+}
+
+/* The last seed is 2^64 - 2. */
+static void
+expect_last_seed(void)
+{
+    struct captured said;
+
+    run_seed(&said, "18446744073709551614", "--time=9");
+    merge_expect_exit(&said, 0);
+    merge_expect(&said, true, "rules go1.6-late: 1 runs, ");
+    captured_free(&said);
+    run_seed(&said, "18446744073709551615", "--time=9");
+    merge_expect_exit(&said, 1);
+    captured_free(&said);
+}
+
+static enum cli_exit
+check_in_folder(int argc, char **argv)
+{
+    return chdir(merge_folder()) == 0 ? cli_check(argc, argv) : CLI_CRASH;
+}
+
+/* A word that is no property is a file if there is one, whatever its mode. */
+static void
+expect_plain_name(void)
+{
+    char words[2][8] = {"check", "plain"};
+    char *argv[] = {words[0], words[1], NULL};
+    struct captured said;
+
+    run_shell("echo nothing >plain; chmod 600 plain");
+    assert_true(captured_run(&said, check_in_folder, argv, -1, 60));
+    merge_expect_exit(&said, 1);
+    merge_expect(&said, true, "profsim: plain:1: not a scenario");
+    captured_free(&said);
+    run_shell("rm plain");
+    assert_true(captured_run(&said, check_in_folder, argv, -1, 60));
+    merge_expect_exit(&said, 1);
+    merge_expect(&said, false, "profsim: plain:1: not a scenario");
+    captured_free(&said);
+}
+
 void
 merge_campaign_ends(void)
 {
+    expect_exchanges();
+    expect_last_seed();
+    expect_plain_name();
     merge_make_subject();
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         expect_row(&rows[i]);

@@ -19,6 +19,7 @@ enum { SECONDS = 60, ITEMS_MAX = 9, LISTS = SANITIZED ? 5 : 20 };
 enum { LONGEST = 255, STOPPED = -1, KILLED = -2 };
 
 static const char script[] = "#!/bin/sh\n"
+                             "case $2 in z-*) printf '\\000';; esac\n"
                              "printf '%s and %s\\n' \"$1\" \"$2\"\n"
                              "echo unseen >&2\n"
                              "read line && echo \"input $line\"\n"
@@ -31,6 +32,7 @@ static const char script[] = "#!/bin/sh\n"
                              "s-t*) trap 'exit 200' TERM; kill -HUP $PPID\n"
                              "sleep 50; exit 0;;\n"
                              "e-*) exec /nowhere;;\n"
+                             "z-*) exit 0;;\n"
                              "n-*) printf 'no\\000end'; exit 0;;\n"
                              "esac\n"
                              "exit ${2%%-*}\n";
@@ -77,8 +79,8 @@ row_of(const char *item)
 static void
 text_of(char *text, size_t room, const char *item)
 {
-    snprintf(text, room, "of a list and %s\n%s", item,
-             item[0] == 'n' ? "no end\n" : "");
+    snprintf(text, room, "%sof a list and %s\n%s", item[0] == 'z' ? " " : "",
+             item, item[0] == 'n' ? "no end\n" : "");
 }
 
 static int
@@ -192,7 +194,7 @@ expect_signals(void)
 
     items_count = 3;
     for (size_t i = 0; i < sizeof last / sizeof *last; i++) {
-        strcpy(items[0], "0-0");
+        strcpy(items[0], "z-0");
         strcpy(items[1], last[i]);
         strcpy(items[2], "0-2");
         expect_items((struct cli_shard){1, 1});

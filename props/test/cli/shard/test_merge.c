@@ -127,11 +127,11 @@ expect_rows(const struct rows_case *c, const struct captured *said)
         done++;
         strcat(rows, row->text);
         worst = worse(worst, row->exit_code);
+        merge_expect(said, row->exit_code != 0, "\"text\": \"item %" PRIu32, i);
         hash += (uint64_t)XXH3_64bits_withSeed(
             row->text, strlen(row->text), i * 8 + (uint64_t)row->exit_code);
     }
-    if (worst == 0 && done < c->items)
-        worst = 6;
+    worst = worst == 0 && done < c->items ? 6 : worst;
     merge_expect_exit(said, worst);
     if (strncmp(said->text, c->differences, strlen(c->differences)) != 0 ||
         strncmp(&said->text[strlen(c->differences)], rows, strlen(rows)) != 0)
