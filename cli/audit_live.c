@@ -26,7 +26,6 @@ cli_audit_live(void)
                          "audit-live` does: it compiles programs in five "
                          "languages");
     strcpy(slash, "/..");
-    fflush(stdout);
     execlp("make", "make", "-C", path, "--no-print-directory", "audit-live",
            (char *)NULL);
     return cli_usage("make: %s", strerror(errno));

@@ -22,21 +22,20 @@ die(struct subjects_object *objects, const uint64_t *number, uint64_t object,
 }
 
 /* A resize is a free and an allocation. Objects of 0 bytes are left out. */
-static bool
+static void
 read_history(const struct sim_recording *recording,
              struct subjects_history *history)
 {
     const struct sim_recording_totals *totals = sim_recording_totals(recording);
     struct subjects_object *objects =
-        calloc(totals->allocs + totals->resizes + 1, sizeof *objects);
-    uint64_t *number = calloc(totals->allocs + 1, sizeof *number);
+        cli_need(calloc(totals->allocs + totals->resizes, sizeof *objects));
+    uint64_t *number = cli_need(calloc(totals->allocs, sizeof *number));
     struct sim_recording_cursor cursor;
     struct sim_recorded event;
 
     *history = (struct subjects_history){.objects = objects};
     sim_recording_begin(recording, &cursor);
-    while (objects != NULL && number != NULL &&
-           sim_recording_next(&cursor, &event)) {
+    while (sim_recording_next(&cursor, &event)) {
         if (event.kind == SIM_RECORDED_FREE ||
             event.kind == SIM_RECORDED_RESIZE)
             die(objects, number, event.object, history->bytes);
@@ -52,7 +51,6 @@ read_history(const struct sim_recording *recording,
             event.size_bytes, history->bytes, UINT64_MAX};
     }
     free(number);
-    return objects != NULL && number != NULL;
 }
 
 struct line {
@@ -112,9 +110,8 @@ cli_audit_recording(const char *path, uint64_t rate)
         sim_recording_explain(&error, path, line, sizeof line);
         return cli_usage("%s", line);
     }
-    if (!read_history(recording, &history))
-        exit_code = cli_usage("%s: not enough memory", path);
-    else if (history.count == 0)
+    read_history(recording, &history);
+    if (history.count == 0)
         exit_code = cli_usage("%s: no allocations", path);
     else
         compare(path, &history, (double)rate);

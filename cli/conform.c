@@ -149,7 +149,6 @@ take_line(struct cli_conform_outcome *outcome, char *line)
 
     if (blank != NULL) {
         *blank = '\0';
-        line[strcspn(line, "\n")] = '\0';
         blank[1 + strcspn(blank + 1, "\n")] = '\0';
         for (size_t i = 0; i < sizeof known / sizeof *known; i++)
             if (strcmp(line, cli_verdict_word(known[i])) == 0) {

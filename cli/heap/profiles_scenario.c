@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "complaint.h"
 #include "escape.h"
 #include "instrument_debug.h"
 #include "instrument_trace.h"
@@ -126,11 +127,11 @@ static bool
 write_profiles(const char *folder, const char *path,
                struct sim_scenario *scenario, struct prof *prof)
 {
-    const size_t records_max = (size_t)scenario->config.buckets_max + 1;
-    struct prof_heap_record *heap = calloc(records_max, sizeof *heap);
+    const size_t records_max = scenario->config.buckets_max;
+    struct prof_heap_record *heap = cli_need(calloc(records_max, sizeof *heap));
     struct prof_contention_record *const waits[] = {
-        calloc(records_max, sizeof *waits[0]),
-        calloc(records_max, sizeof *waits[0])};
+        cli_need(calloc(records_max, sizeof *waits[0])),
+        cli_need(calloc(records_max, sizeof *waits[0]))};
     struct cli_profiles profiles = {
         .folder = folder,
         .input = path,
@@ -140,10 +141,7 @@ write_profiles(const char *folder, const char *path,
         .rate_bytes = prof_heap_rate(prof),
         .mutex_period = prof_mutex_period(prof),
     };
-    const bool good =
-        heap != NULL && waits[0] != NULL && waits[1] != NULL
-            ? write_world(&profiles, prof, heap, waits, records_max)
-            : complain(folder, "not enough memory");
+    const bool good = write_world(&profiles, prof, heap, waits, records_max);
 
     free(heap);
     free(waits[0]);

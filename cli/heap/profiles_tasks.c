@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "complaint.h"
 #include "escape.h"
 #include "instrument_cpu.h"
 #include "instrument_debug.h"
@@ -139,18 +140,15 @@ write_file(struct source *source, const struct content *content)
     return status == PROF_OK;
 }
 
-/* Does the run have any data for this file? */
+/* Does the run have any data for this file? It has lists of tasks and threads.
+ */
 static bool
 is_there(const struct source *source, const struct content *content)
 {
     const struct sim_world *world = source->world;
 
-    if (content->profile == NULL)
-        return sim_world_carries(world, SIM_CPU) &&
-               sim_cpu_profile(world)->begins > 0;
-    return sim_world_carries(world, strcmp(content->profile, "goroutine") == 0
-                                        ? SIM_TASKS
-                                        : SIM_THREADS);
+    return content->profile != NULL || (sim_world_carries(world, SIM_CPU) &&
+                                        sim_cpu_profile(world)->begins > 0);
 }
 
 static bool
@@ -190,17 +188,15 @@ cli_profiles_write_tasks(const char *folder, const char *path,
             .dump = {.print = print_tasks, .context = &source},
         }};
     const size_t bytes = prof_registry_bytes_needed(&config);
-    void *block = aligned_alloc(PROF_BLOCK_ALIGN, bytes);
-    bool good = false;
+    void *block = cli_need(aligned_alloc(PROF_BLOCK_ALIGN, bytes));
+    bool good;
 
-    source.output.scratch = aligned_alloc(PROF_BLOCK_ALIGN, SCRATCH_BYTES);
-    source.packing = malloc(prof_gzip_bytes());
-    if (block == NULL || source.output.scratch == NULL ||
-        source.packing == NULL ||
-        prof_registry_init(&source.registry, &config, block, bytes) != PROF_OK)
-        sim_escape_line(stderr, "profsim: %s: not enough memory", folder);
-    else
-        good = write_files(&source);
+    source.output.scratch =
+        cli_need(aligned_alloc(PROF_BLOCK_ALIGN, SCRATCH_BYTES));
+    source.packing = cli_need(malloc(prof_gzip_bytes()));
+    good = prof_registry_init(&source.registry, &config, block, bytes) ==
+               PROF_OK &&
+           write_files(&source);
     free(source.packing);
     free(source.output.scratch);
     free(block);

@@ -36,6 +36,10 @@ enum { SECONDS = 60, FILE_BYTES = 4096 };
     "p0: stop-trace top\n" READ READ READ TRACE(                        \
         "deep") "p0: start-trace "                                      \
                 "deep\np0: snapshot-all\n"
+/* The first processor runs no task; the timer never ticks. */
+#define SECOND                               \
+    SCHEDULED("instruments goroutine cpu\n") \
+    "p0: stop-for-ever top\np1: run t2\n"
 #define WITHOUT_TASKS                                                        \
     "profsim scenario 2\nrules go1.10\n" STACKS                              \
     "stack half = start@0x401025>0x402000"                                   \
@@ -89,6 +93,19 @@ static const struct written {
     {ALL, "trace-2.out", "go 1."},
     {ALL, "trace-3.out", "go 1."},
     {ALL, "trace.out", "go 1."},
+    {SECOND, "goroutine-stacks.txt",
+     "goroutine 2 [running]:\n\tgoroutine running on other thread; stack "
+     "unavailable\ncreated by main\n\t@:0\n\n"
+     "goroutine 1 [select (no cases)]:\nmain(...)\n\t@:0\n"},
+    {SECOND, "goroutine.pb.gz", NULL},
+    {SECOND, "goroutine.txt",
+     "goroutine profile: total 2\n1 @ 0x1\n# labels: "
+     "{\"task\":\"2\"}\n#\t0x0\n\n1 @ 0x401005\n# labels: "
+     "{\"task\":\"1\"}\n" TOP "\n"},
+    {SECOND, "threadcreate.pb.gz", NULL},
+    {SECOND, "threadcreate.txt",
+     "threadcreate profile: total 2\n1 @ 0x1\n#\t0x0\n\n1 @ 0x401005\n" TOP
+     "\n"},
     {WITHOUT_TASKS, "allocs.pb.gz", NULL},
     {WITHOUT_TASKS, "allocs.txt", HEAP("heap/8192")},
     {WITHOUT_TASKS, "block.pb.gz", NULL},
@@ -248,6 +265,7 @@ merge_written_worlds(void)
                                         "heap.txt"};
 
     expect_all(ALL);
+    expect_all(SECOND);
     expect_all(WITHOUT_TASKS);
     for (size_t i = 0; i < sizeof taken / sizeof *taken; i++) {
         expect_refused(only_some[i], "no/out", "no/out",
