@@ -22,36 +22,35 @@ row_start(const struct cli_eh_table *table, uint32_t row)
     return value;
 }
 
-static bool
-is_table(struct cli_eh_table *table, const GElf_Shdr *header,
-         const Elf_Data *data)
+/* Leaves the table empty if it has another layout than the usual one. */
+static void
+take_table(struct cli_eh_table *table, const GElf_Shdr *header,
+           const Elf_Data *data)
 {
     static const uint8_t usual[4] = {1, 0x1b, 0x03, 0x3b};
     const uint8_t *bytes;
     uint32_t count;
 
     if (data == NULL || data->d_buf == NULL || data->d_size < HEAD_BYTES)
-        return false;
+        return;
     bytes = data->d_buf;
     memcpy(&count, bytes + 8, sizeof count);
     if (memcmp(bytes, usual, sizeof usual) != 0 ||
         count > (data->d_size - HEAD_BYTES) / ROW_BYTES)
-        return false;
+        return;
     table->count = count;
     table->rows = bytes + HEAD_BYTES;
     table->address = header->sh_addr;
-    return true;
 }
 
-bool
+void
 cli_eh_table_find(struct cli_eh_table *table, Elf *elf)
 {
     Elf_Scn *section = NULL;
     size_t names;
 
-    memset(table, 0, sizeof *table);
     if (elf == NULL || elf_getshdrstrndx(elf, &names) != 0)
-        return false;
+        return;
     while ((section = elf_nextscn(elf, section)) != NULL) {
         GElf_Shdr header;
         const char *name;
@@ -60,9 +59,8 @@ cli_eh_table_find(struct cli_eh_table *table, Elf *elf)
             continue;
         name = elf_strptr(elf, names, header.sh_name);
         if (name != NULL && strcmp(name, ".eh_frame_hdr") == 0)
-            return is_table(table, &header, elf_rawdata(section, NULL));
+            take_table(table, &header, elf_rawdata(section, NULL));
     }
-    return false;
 }
 
 bool

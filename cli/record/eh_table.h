@@ -15,8 +15,8 @@ struct cli_eh_table {
     uint64_t address; /* of the section, in the file */
 };
 
-/* returns: false if the file has no table of the usual layout */
-bool cli_eh_table_find(struct cli_eh_table *table, Elf *elf);
+/* in: table, zeroed; it stays empty if the file has none of the usual layout */
+void cli_eh_table_find(struct cli_eh_table *table, Elf *elf);
 
 /*
  * in:      address, in the file

@@ -16,6 +16,7 @@
 #include "command.h"
 #include "dump_case.h"
 #include "folder.h"
+#include "named_profile.h"
 #include "pprof.h"
 #include "profile.h"
 #include "refused_memory.h"
@@ -199,6 +200,28 @@ TEST(functions_of_one_name_are_told_apart_by_their_files)
         assert_true(profile.mappings[i].has_functions);
     assert_string_equal(profile.samples[4].labels[0].key, "label");
     model_pprof_release(&profile);
+}
+
+TEST(the_type_that_is_shown_first_is_the_one_asked_for)
+{
+    struct cli_named_profile named = {.samples_count = 0};
+    struct model_pprof profile;
+
+    dump_make(&sent[0], 1, DUMP_ONE);
+    cli_proto_put(&named.proto, sent[0].bytes, sent[0].count);
+    assert_true(model_pprof_read(&profile, sent[0].bytes, sent[0].count));
+    for (size_t i = 0; i < profile.types_count; i++) {
+        struct model_pprof shown;
+
+        assert_null(cli_named_profile_show(&named, profile.types[i].type));
+        assert_true(
+            model_pprof_read(&shown, named.proto.at, named.proto.count));
+        assert_string_equal(shown.default_type, profile.types[i].type);
+        model_pprof_release(&shown);
+    }
+    assert_true(profile.types_count > 1);
+    model_pprof_release(&profile);
+    cli_named_profile_release(&named);
 }
 
 TEST(both_files_say_what_the_agent_sent)

@@ -16,6 +16,7 @@
 #include "sanitized.h"
 #include "spool_case.h"
 #include "spool_model.h"
+#include "spool_modules.h"
 #include "symbol_cache.h"
 #include "unit_test.h"
 
@@ -409,46 +410,14 @@ TEST(a_recording_names_the_functions_of_its_files)
     }
 }
 
-/* A file of two segments came where another was: also the segment at a place of
- * its own is moved up. */
+TEST(a_module_has_an_id_and_a_path_that_fit_its_record)
+{
+    spool_modules_check_lengths();
+}
+
 TEST(segments_of_a_file_are_moved_up_together)
 {
-    static const uint64_t places[] = {0x5000, 0x7000};
-    struct sim_recording_cursor cursor;
-    struct sim_recording *recording;
-    struct cli_converted what;
-    struct sim_recorded event;
-    char error[200];
-    uint64_t pcs[3];
-
-    spool_begin();
-    spool_append_alloc(1, 0xa000, 1, spool_append_stack(0x5010, 1));
-    spool_append_module_of("/no/a");
-    spool_append(EMBED_UNLOAD, 0, 0, &(uint64_t){START + 1}, 1);
-    for (uint64_t i = 0; i < 2; i++) {
-        uint64_t words[7] = {0x5000, places[i], places[i] + 0x1000, 0x2000 * i,
-                             1 | UINT64_C(5) << 32};
-
-        memcpy(&words[5], "\1/no/b", 6);
-        spool_append_alloc(2 + i, 0xb000 + 16 * i, 1,
-                           spool_append_stack(places[i] + 16, 1));
-        spool_append(EMBED_MODULE, 0, 0, words, 6);
-    }
-    if (!spool_convert(&what, error, sizeof error))
-        fail_msg("%s", error);
-    recording = spool_open_result();
-    sim_recording_begin(recording, &cursor);
-    for (size_t i = 0; i < 3; i++) {
-        uint32_t number;
-
-        assert_true(sim_recording_next(&cursor, &event));
-        assert_true(sim_recording_stack(recording, event.stack, &number, 1));
-        pcs[i] = sim_recording_frame(recording, number).pc;
-    }
-    sim_recording_close(recording);
-    assert_int_equal(pcs[0], 0x5010);
-    assert_in_range(pcs[1], UINT64_C(1) << 48, UINT64_MAX);
-    assert_int_equal(pcs[2] - pcs[1], 0x2000);
+    spool_modules_check_segments();
 }
 
 static int
