@@ -152,6 +152,8 @@ TEST(no_run_of_locks_and_sleepers_is_in_vain)
         {"lock_and_add/try_and_add", 3}, /* first, second, or in vain */
         /* It sleeps, or comes before the wake-up, or behind. */
         {"look_and_wake/sleep_and_store", 3},
+        {"do_not_sleep/do_not_sleep", 1},
+        {"sleep_only/sleep_only/make_ready_and_wake", 9},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct sim_exhaust_result r;
