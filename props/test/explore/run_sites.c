@@ -431,9 +431,9 @@ TEST(random_runs_do_not_depend_on_searches_before)
 
 /*
  * Three threads make 3, 6 and 9 loads, so there are 4 * 7 * 10 states, and
- * 3 * 7 * 10 + 4 * 6 * 10 + 4 * 7 * 9 steps between them. Each run but the first
- * ends with a step to a state that is known; two of these are the last step of
- * all. What runs on beyond a cut is drawn, the same each time.
+ * 3 * 7 * 10 + 4 * 6 * 10 + 4 * 7 * 9 steps between them. Each run but the
+ * first ends with a step to a state that is known; two of these are the last
+ * step of all. What runs on beyond a cut is drawn, the same each time.
  */
 TEST(a_run_is_cut_at_each_state_that_is_known)
 {
