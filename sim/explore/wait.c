@@ -206,6 +206,19 @@ find_round(const struct round *r, uintptr_t site,
     return ROUND_READS_MAX;
 }
 
+/* What is recorded since a probe left the loop is one round, in whatever state:
+ * it begins at the first such load. */
+static uint32_t
+find_counted(const struct round *r, uintptr_t site,
+             const struct location *location)
+{
+    for (uint32_t i = 0; i < r->count; i++) {
+        if (is_load(&r->reads[i], site, location))
+            return i;
+    }
+    return ROUND_READS_MAX;
+}
+
 /* returns: false if the probe's first load is no repetition */
 static bool
 begin_round(struct round *r, uintptr_t site, const struct location *location)
@@ -216,10 +229,8 @@ begin_round(struct round *r, uintptr_t site, const struct location *location)
     if (state != 0)
         first = find_round(r, site, location, state);
     r->counts = first == ROUND_READS_MAX;
-    /* What is recorded since a probe left the loop is one round. */
-    if (r->counts && r->real >= sim_wait_unroll() &&
-        is_load(&r->reads[0], site, location))
-        first = 0;
+    if (r->counts && r->real >= sim_wait_unroll())
+        first = find_counted(r, site, location);
     if (first == ROUND_READS_MAX)
         return false;
     r->count -= first;
