@@ -423,6 +423,7 @@ merge_helps(void)
         expect_words(i, "--help", 0, "usage: profsim ");
         expect_words(i, "--sneeze", 1, "profsim: ");
     }
+    expect_words(3, "one", 1, "profsim: corpus: needs SHARED and LOCAL; ");
 }
 
 /* ---- Lists ---- */
