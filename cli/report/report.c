@@ -18,7 +18,7 @@ static char *
 copy(struct cli_report *report, const char *text)
 {
     char *copied = NULL;
-    size_t bytes = 0;
+    size_t bytes;
     FILE *file = open_memstream(&copied, &bytes);
 
     if (file != NULL)
@@ -64,22 +64,6 @@ cli_report_take(struct cli_report *report, int id, const char *path)
            cli_complain("%s: %s", path, prof_file_reason(&file));
 }
 
-static bool
-make_room(struct cli_report *report)
-{
-    const size_t room = report->room == 0 ? 64 : report->room * 2;
-    struct cli_result **results;
-
-    if (report->results_count < report->room)
-        return true;
-    results = realloc(report->results, room * sizeof *results);
-    if (results == NULL)
-        return false;
-    report->results = results;
-    report->room = room;
-    return true;
-}
-
 static void
 result_free(struct cli_result *result)
 {
@@ -100,8 +84,12 @@ cli_report_add(struct cli_report *report, const char *subject, const char *name,
 {
     static struct cli_result spare;
     struct cli_result *result = calloc(1, sizeof *result);
+    struct cli_result **results =
+        realloc(report->results, (report->results_count + 1) * sizeof *results);
 
-    if (result == NULL || !make_room(report)) {
+    if (results != NULL)
+        report->results = results;
+    if (result == NULL || results == NULL) {
         free(result);
         report->failed = true;
         spare = (struct cli_result){.verdict = verdict};
@@ -110,7 +98,7 @@ cli_report_add(struct cli_report *report, const char *subject, const char *name,
     result->verdict = verdict;
     result->subject = copy(report, subject);
     result->name = copy(report, name);
-    report->results[report->results_count++] = result;
+    results[report->results_count++] = result;
     return result;
 }
 
@@ -119,16 +107,17 @@ cli_result_text(struct cli_report *report, char **text, const char *format, ...)
 {
     va_list arguments;
     char *line;
-    int bytes;
 
+    if (report->failed)
+        return;
     va_start(arguments, format);
-    bytes = vasprintf(&line, format, arguments);
+    report->failed = vasprintf(&line, format, arguments) < 0;
     va_end(arguments);
+    if (report->failed)
+        return;
     free(*text);
-    *text = bytes < 0 ? NULL : copy(report, line);
-    report->failed |= bytes < 0;
-    if (bytes >= 0)
-        free(line);
+    *text = copy(report, line);
+    free(line);
 }
 
 void
@@ -144,9 +133,12 @@ cli_result_replay(struct cli_report *report, struct cli_result *result,
                   const char *command, const char *path)
 {
     char *text = NULL;
-    size_t bytes = 0;
-    FILE *file = open_memstream(&text, &bytes);
+    size_t bytes;
+    FILE *file;
 
+    if (report->failed)
+        return;
+    file = open_memstream(&text, &bytes);
     if (file != NULL) {
         fputs(command, file);
         if (path != NULL) {
@@ -154,8 +146,7 @@ cli_result_replay(struct cli_report *report, struct cli_result *result,
             cli_quote_path(file, path);
         }
     }
-    if (file == NULL || fclose(file) != 0)
-        report->failed = true;
+    report->failed = file == NULL || fclose(file) != 0;
     free(result->replay);
     result->replay = text;
 }
@@ -199,7 +190,7 @@ write_file(const struct cli_report *report, const char *path,
 {
     const char *reason = "not enough memory";
     char *bytes = NULL;
-    size_t count = 0;
+    size_t count;
     FILE *file = NULL;
 
     if (path == NULL)
@@ -207,11 +198,8 @@ write_file(const struct cli_report *report, const char *path,
     if (!report->failed)
         file = open_memstream(&bytes, &count);
     if (file != NULL) {
-        bool good;
-
         write(file, report);
-        good = ferror(file) == 0;
-        if (fclose(file) == 0 && good)
+        if (fclose(file) == 0)
             reason = write_bytes(report, path, bytes, count);
     }
     free(bytes);

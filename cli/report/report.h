@@ -63,7 +63,6 @@ struct cli_report {
     int inputs_count;
     struct cli_result **results;
     size_t results_count;
-    size_t room;
     bool failed; /* not enough memory; it will not be written */
     enum cli_exit exit_code;
 };

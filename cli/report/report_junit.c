@@ -125,14 +125,13 @@ print_case(FILE *file, const struct cli_report *report,
     case CLI_ERROR:
         print_failure(file, result, "error");
         break;
+    case CLI_PASSED:
+        break;
     case CLI_SKIPPED:
         fprintf(file, "      <skipped message=\"%s: ",
                 cli_verdict_word(result->verdict));
         print_text(file, message_of(result));
         fputs("\"/>\n", file);
-        break;
-    case CLI_PASSED:
-        break;
     }
     if (result->counts_count > 0) {
         fputs("      <system-out>", file);
