@@ -120,7 +120,7 @@ print_rows(const struct cli_tree_node *nodes,
     while (grown < count && growth(changed[grown]) > 0)
         grown++;
     first = grown < shown ? grown : shown;
-    if (count - grown > 0 && first > shown - shown / 4)
+    if (first > shown - shown / 4)
         first = shown - (shown / 4 < count - grown ? shown / 4 : count - grown);
     for (uint64_t i = 0; i < first; i++)
         print_node(nodes, changed[i]);

@@ -44,8 +44,6 @@ write_args(struct chrome *chrome, const struct model_trace_event *event)
 static void
 write_track(FILE *to, const struct model_trace_item *item)
 {
-    if (item->is_counter)
-        return; /* a counter's own name is its track */
     fprintf(to,
             "{\"ph\":\"M\",\"pid\":1,\"tid\":%" PRIu64
             ",\"name\":\"thread_name\",\"args\":{\"name\":\"%s\"}},\n"
@@ -85,8 +83,6 @@ write_item(struct chrome *chrome, const struct model_trace_item *item)
             item->time_ns % 1000);
     if (item->kind != MODEL_TRACE_ITEM_END)
         fprintf(to, ",\"name\":\"%s\"", item->name);
-    if (item->kind == MODEL_TRACE_ITEM_INSTANT)
-        fputs(",\"s\":\"t\"", to);
     if (item->kind == MODEL_TRACE_ITEM_COUNTER)
         fprintf(to, ",\"args\":{\"value\":%" PRIu64 "}", item->value);
     else if (item->event != NULL)
@@ -100,7 +96,7 @@ take(void *to, const struct model_trace_item *item)
     struct chrome *chrome = to;
 
     if (item->kind == MODEL_TRACE_ITEM_TRACK && item->is_counter)
-        return true;
+        return true; /* a counter's own name is its track */
     fputs(chrome->has_items ? ",\n" : "\n", chrome->to);
     chrome->has_items = true;
     if (item->kind == MODEL_TRACE_ITEM_TRACK)

@@ -53,13 +53,13 @@ struct perfetto {
     uint8_t packet[PACKET_BYTES_MAX];
 };
 
-/* Append a byte. If one does not fit, the whole packet is later rejected. */
+_Static_assert(PACKET_BYTES_MAX > MODEL_TRACE_FRAMES_MAX * 19 + 1024,
+               "a stack fits, with a name and the numbers of its event");
+
 static void
 put_byte(struct perfetto *out, uint8_t byte)
 {
-    if (out->used < PACKET_BYTES_MAX)
-        out->packet[out->used] = byte;
-    out->used++;
+    out->packet[out->used++] = byte;
 }
 
 static void
@@ -103,8 +103,6 @@ end_message(struct perfetto *out, uint32_t start)
 {
     uint32_t length = out->used - start;
 
-    if (out->used > PACKET_BYTES_MAX)
-        return;
     for (unsigned i = LENGTH_BYTES; i > 0; i--) {
         out->packet[start - i] = (uint8_t)(length & 0x7f);
         if (i > 1)
@@ -227,8 +225,7 @@ take(void *to, const struct model_trace_item *item)
     else
         put_event(out, item);
     end_message(out, start);
-    return out->used <= PACKET_BYTES_MAX &&
-           fwrite(out->packet, 1, out->used, out->to) == out->used;
+    return fwrite(out->packet, 1, out->used, out->to) == out->used;
 }
 
 bool

@@ -139,8 +139,7 @@ name_item(struct model_trace_item *item, enum track track)
     const struct model_trace_event *event = item->event;
     const bool begins = item->kind == MODEL_TRACE_ITEM_BEGIN;
     const char *plain =
-        track >= TRACK_HEAP || track == TRACK_GC || track == TRACK_SCAN ||
-                track == TRACK_SWEEP
+        track == TRACK_GC || track == TRACK_SCAN || track == TRACK_SWEEP
             ? track_names[track]
             : model_trace_type_name((enum model_trace_type)event->type);
 
@@ -183,8 +182,6 @@ close_slices(struct view *view)
     const uint32_t count = model_trace_count(view->trace);
     struct model_trace_item item = {.kind = MODEL_TRACE_ITEM_END};
 
-    if (count == 0)
-        return true;
     item.time_ns = model_trace_ns(
         view->trace, model_trace_at(view->trace, count - 1)->ticks);
     for (uint64_t i = 0; i < view->tracks_count; i++) {

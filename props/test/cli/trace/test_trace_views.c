@@ -17,10 +17,12 @@
 #include "folder.h"
 #include "refused_memory.h"
 #include "trace.h"
+#include "trace_large.h"
 #include "trace_reader.h"
 #include "trace_script.h"
 #include "trace_shown.h"
 #include "trace_stat.h"
+#include "trace_times.h"
 #include "unit_test.h"
 
 enum { SECONDS = 60, REQUESTS_MAX = 400 };
@@ -158,7 +160,23 @@ expect_shown(const char *name)
     free(bytes);
 }
 
-TEST(each_item_of_a_view_is_that_of_its_event)
+static void
+expect_times(const char *name)
+{
+    struct model_trace trace;
+    uint8_t *bytes = read_trace(&trace);
+    char *wanted = trace_times_wanted(&trace, in_path);
+    struct captured said = run("stat", in_path, NULL);
+
+    if (strcmp(said.text, wanted) != 0)
+        fail_msg("%s: wanted\n%s\nbut stat says\n%s", name, wanted, said.text);
+    captured_free(&said);
+    free(wanted);
+    model_trace_release(&trace);
+    free(bytes);
+}
+
+TEST(each_item_and_each_sum_is_that_of_its_events)
 {
     static const char *const recorded[] = {
         "fixtures/trace/recorded/http_1_5_good",
@@ -167,6 +185,7 @@ TEST(each_item_of_a_view_is_that_of_its_event)
     for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++) {
         write_script(scripts[i]);
         expect_shown(scripts[i]);
+        expect_times(scripts[i]);
     }
     assert_int_equal(unlink(in_path), 0);
     for (size_t i = 0; i < sizeof recorded / sizeof *recorded; i++) {
@@ -179,6 +198,7 @@ TEST(each_item_of_a_view_is_that_of_its_event)
         assert_int_equal(fclose(file), 0);
         free(bytes);
         expect_shown(recorded[i]);
+        expect_times(recorded[i]);
     }
     assert_int_equal(unlink(in_path), 0);
 }
@@ -348,6 +368,20 @@ TEST(each_file_has_its_own_verdict)
             captured_free(&said);
         }
     }
+    assert_int_equal(unlink(in_path), 0);
+}
+
+/* ---- Large files ---- */
+
+TEST(a_large_file_is_read_to_its_end)
+{
+    struct captured said;
+
+    trace_large_write(in_path);
+    said = run("stat", in_path, NULL);
+    assert_int_equal(said.exit_code, 0);
+    expect(said.text, "  stacks           %d\n", TRACE_LARGE_STACKS);
+    captured_free(&said);
     assert_int_equal(unlink(in_path), 0);
 }
 
