@@ -2,10 +2,10 @@
  * lock.c -- the locks and sleeping words that a port uses: lock ranks, and
  * deadlocks.
  *
- * A thread that finds a lock held is not ready until it is given back. When no
- * thread is ready, the engine checks which thread waits for which. Locks must
- * be taken in ascending rank; a violation is reported in any run that shows it,
- * whether or not that run deadlocks.
+ * A thread that wants a held lock is not ready. When no thread is ready, the
+ * engine checks which thread waits for which. Locks must be taken in ascending
+ * rank; a violation is reported in any run that shows it, whether or not that
+ * run deadlocks.
  */
 #include "engine.h"
 
@@ -83,15 +83,24 @@ is_free(void *context)
     return l->holder == SIM_THREADS_MAX;
 }
 
+/* Who wants the lock is no longer ready: a thread that runs only to find it
+ * taken comes to a second scheduling point in the same state, where the search
+ * by schedules would cut the run. */
 static void
 take(struct lock *l, uintptr_t site)
 {
+    struct engine *e = &sim_engine;
+
     trace_lock(SIM_OP_LOCK, l, true, site);
     sim_engine_event(EVENT_LOCK, l->version++);
-    l->holder = sim_engine.current;
+    l->holder = e->current;
     l->site = site;
     sim_clock_join(&sim_self()->now, &l->sync);
     sim_seq_cst_sync();
+    for (uint32_t i = 0; i < e->threads_count; i++) {
+        if (e->threads[i].wants == l && i != e->current)
+            e->ready &= ~(1U << i);
+    }
     sim_engine_after_event();
     sim_order_done(&l->order, true);
 }
@@ -99,6 +108,7 @@ take(struct lock *l, uintptr_t site)
 void
 sim_lock_take(const void *lock, uint32_t rank, uintptr_t site)
 {
+    struct lock *const outer = sim_self()->wants; /* outside a handler */
     struct lock *l;
 
     if (!sim_engine.active)
@@ -107,13 +117,12 @@ sim_lock_take(const void *lock, uint32_t rank, uintptr_t site)
     l = lock_of(lock, site);
     l->rank = rank;
     check_rank(l, site);
+    sim_self()->wants = l;
     if (l->holder == SIM_THREADS_MAX)
         sim_engine_point(site);
-    while (l->holder != SIM_THREADS_MAX) { /* perhaps taken meanwhile */
-        sim_self()->wants = l;
+    while (l->holder != SIM_THREADS_MAX) /* held, or taken meanwhile */
         sim_engine_block(site);
-    }
-    sim_self()->wants = NULL;
+    sim_self()->wants = outer;
     sim_order_ask(&l->order, false, is_free, l);
     take(l, site);
 }

@@ -209,6 +209,43 @@ TEST(sleeping_programs_have_the_same_graphs_either_way)
     assert_true(runs < 2 * graphs);
 }
 
+/* ---- Deadlocks ---- */
+
+static char forks[3];
+
+static void
+dine(void *context, uint32_t thread)
+{
+    (void)context;
+    sim_explore_lock(&forks[thread], 0);
+    sim_explore_lock(&forks[(thread + 1) % 3], 0);
+    sim_explore_unlock(&forks[(thread + 1) % 3]);
+    sim_explore_unlock(&forks[thread]);
+}
+
+/* Each thread reaches its second lock while that is free, or waits for it. */
+TEST(threads_that_find_their_locks_taken_meanwhile_are_stuck)
+{
+    const struct sim_kernel kernel = {
+        .name = "diners",
+        .about = "three threads, each with a lock that the next one wants",
+        .setup = setup,
+        .threads = {{"a", dine, NULL}, {"b", dine, NULL}, {"c", dine, NULL}},
+        .threads_count = 3,
+    };
+    struct sim_exhaust_options options = {.by_schedules = false};
+    struct sim_exhaust_result r;
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        options.by_schedules = i == 1;
+        sim_explore_exhaust(&kernel, &options, &r);
+        assert_int_equal(r.failures, 1);
+        assert_int_equal(r.first_failure.failure.kind, SIM_FAIL_DEADLOCK);
+        free(r.choices);
+    }
+}
+
 /* ---- Signals ---- */
 
 static void
@@ -295,6 +332,48 @@ TEST(what_a_signal_handler_does_has_its_turn_among_barriers)
 
     (void)state;
     expect_same_graphs(&kernel);
+}
+
+static void
+take_a_fork(void *context, uint32_t thread)
+{
+    (void)context;
+    (void)thread;
+    sim_explore_lock(&forks[0], 0);
+    sim_explore_unlock(&forks[0]);
+}
+
+static void
+take_another(void *context, uint32_t thread)
+{
+    (void)context;
+    (void)thread;
+    sim_explore_lock(&forks[1], 0);
+    sim_explore_unlock(&forks[1]);
+}
+
+/* The handler runs before its thread has the lock: if that is taken meanwhile,
+ * the thread still goes on when it is given back. */
+TEST(a_signal_handler_may_take_a_lock_before_its_thread_takes_another)
+{
+    const struct sim_kernel kernel = {
+        .name = "signal",
+        .about = "any",
+        .setup = setup,
+        .threads = {{"one", take_a_fork, take_another},
+                    {"other", take_a_fork, NULL}},
+        .threads_count = 2,
+    };
+
+    const struct sim_sample_options options = {.runs = 200, .seed = 1};
+    struct sim_exhaust_result r;
+
+    (void)state;
+    /* Either takes it first; the handler runs at one of two points, or not. */
+    assert_int_equal(expect_same_graphs(&kernel), 6);
+    sim_explore_sample(&kernel, &options, &r);
+    assert_int_equal(r.runs, 200);
+    assert_int_equal(r.failures, 0);
 }
 
 /* ---- Threads that a run creates ---- */
