@@ -174,6 +174,7 @@ make_steps(void *context, uint32_t thread)
     for (uint32_t i = 0; i < STEPS; i++) {
         switch (sim_rng_below(&rng, 12)) {
         case 0:
+            CALL(__tsan_atomic_thread_fence, __ATOMIC_RELAXED); /* no event */
             CALL(__tsan_atomic_thread_fence, __ATOMIC_ACQ_REL);
             note((struct trace_event){.op = SIM_OP_FENCE,
                                       .order = __ATOMIC_ACQ_REL});

@@ -8,6 +8,7 @@
 #include "explore.h"
 #include "tsan.h"
 
+#include <malloc.h>
 #include <string.h>
 
 #include "repeated.h"
@@ -174,6 +175,7 @@ BODY(swap_flags)
 
     (void)context;
     __tsan_atomic32_store(mine, 1, __ATOMIC_RELAXED);
+    (void)__tsan_atomic32_load(&flag, __ATOMIC_ACQUIRE); /* tells nothing */
     *(thread == 0 ? &a : &b) = __tsan_atomic32_load(other, __ATOMIC_RELAXED);
 }
 
@@ -470,11 +472,14 @@ TEST(a_wait_goes_on_pauses_and_races_as_it_may)
     waits_pause();
     waits_race();
     waits_rounds();
+    waits_count();
+    waits_changes();
     waits_state(); /* the last: it fills the table of loops */
 }
 
 int
 main(void)
 {
+    mallopt(M_PERTURB, 0xcc); /* new memory is not 0 */
     return tests_run(NULL, NULL);
 }

@@ -124,6 +124,7 @@ barriers_count(void)
 static uint32_t data;
 static uint32_t flag;
 static uint32_t stage;
+static uint32_t plain;
 static uint32_t
     early; /* 2 at the end: thread 2's store was before the barrier */
 static uint32_t got[2];
@@ -160,8 +161,10 @@ tell_barrier(void)
         store(&early, 2);
     if (shape == 2)
         got[0] = load(&flag, RLX);
-    if (shape == 3)
+    if (shape == 3) {
         store(&data, 1);
+        __tsan_write4(&plain);
+    }
     sim_explore_barrier();
     if (shape == 2)
         found = load(&data, RLX);
@@ -180,8 +183,8 @@ tell_barrier(void)
  *      T2: data = 1; early = 1
  *   2  T0: read flag; barrier; read DATA     it learns what others know
  *      T2: data = 1; flag = 1
- *   3  T0: data = 1; barrier; stage = 1
- *      T2: read stage; read DATA             others learn what it knows
+ *   3  T0: data = 1; plain; barrier; stage = 1
+ *      T2: read stage; read DATA; plain      others learn what it knows
  */
 static void
 tell_thread(void *context, uint32_t thread)
@@ -203,6 +206,8 @@ tell_thread(void *context, uint32_t thread)
             store(&flag, 1);
         if (shape == 3)
             found = load(&data, RLX);
+        if (shape == 3 && got[1] == 1)
+            __tsan_read4(&plain);
     }
 }
 

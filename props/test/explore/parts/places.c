@@ -201,6 +201,7 @@ places_bytes(void)
 
 static uint64_t place;
 static uint32_t told;
+static uint32_t sides[2];
 static bool asks;
 static uint32_t outcomes;
 static uint64_t got[2];
@@ -209,7 +210,7 @@ static void
 clear(void *context)
 {
     (void)context;
-    place = told = 0;
+    place = told = sides[0] = sides[1] = 0;
     asks = false;
     got[0] = got[1] = 0;
 }
@@ -245,11 +246,36 @@ note_old(void *context)
     assert_true(got[0] != 5 && got[0] <= got[1]);
 }
 
+/* seq_cst stores that a plain write came over, and then store buffering. */
+static void
+reuse_body(void *context, uint32_t thread)
+{
+    (void)context;
+    if (thread == 0) {
+        __tsan_atomic64_store(&place, 4, __ATOMIC_SEQ_CST);
+        __tsan_atomic64_store(&place, 5, __ATOMIC_SEQ_CST);
+        __tsan_write8(&place);
+    }
+    __tsan_atomic32_store(&sides[thread], 1, RLX);
+    got[thread] = __tsan_atomic32_load(&sides[1 - thread], __ATOMIC_SEQ_CST);
+}
+
+static void
+note_sides(void *context)
+{
+    (void)context;
+    outcomes |= 1U << (got[0] * 2 + got[1]);
+}
+
 void
 places_old_values(void)
 {
     outcomes = 0;
     assert_int_equal(explore(old_body, 2, clear, note_old).verdict,
+                     SIM_VERDICT_PASS);
+    assert_int_equal(outcomes, 15);
+    outcomes = 0;
+    assert_int_equal(explore(reuse_body, 2, clear, note_sides).verdict,
                      SIM_VERDICT_PASS);
     assert_int_equal(outcomes, 15);
 }

@@ -8,7 +8,8 @@ void places_pairs(void);
 /* Random accesses of one thread, compared with bytes. */
 void places_bytes(void);
 
-/* An old value that a plain write made may still be read. */
+/* An old value that a plain write made may still be read. Stores that it came
+ * over leave no order behind. */
 void places_old_values(void);
 
 /* Which accesses of two threads race, and where the report says they are. */

@@ -157,6 +157,27 @@ read_often(void *context, uint32_t thread)
     __tsan_read4(&places[made == 2]);
 }
 
+/* Another order of the threads is not tried any more. */
+static void
+check_ends(void)
+{
+    const struct sim_kernel kernel = {
+        .name = "ends",
+        .threads_count = 2,
+        .threads = {{"t", three_stores, NULL}, {"t", differ, NULL}},
+        .setup = count_run};
+    struct sim_exhaust_result r;
+
+    made = 0;
+    sim_explore_exhaust(&kernel, &(struct sim_exhaust_options){0}, &r);
+    assert_int_equal(r.verdict, SIM_VERDICT_NONDETERMINISTIC);
+    assert_int_equal(made, 2);
+    made = 0;
+    sim_explore_sample(&kernel, &(struct sim_sample_options){.runs = 9}, &r);
+    assert_int_equal(r.verdict, SIM_VERDICT_NONDETERMINISTIC);
+    assert_int_equal(made, 2);
+}
+
 void
 repeated_differs(void)
 {
@@ -173,6 +194,9 @@ repeated_differs(void)
         for (before = 0; before < 3; before++)
             check_way(hows[way]);
     }
+    before = 1;
+    for (way = MORE; way <= FAILS; way++)
+        check_ends();
     for (before = LOGGED_MAX - 2; before <= LOGGED_MAX + 1; before++)
         assert_int_equal(explore(read_often).verdict,
                          before < LOGGED_MAX ? SIM_VERDICT_NONDETERMINISTIC

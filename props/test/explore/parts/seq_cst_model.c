@@ -432,6 +432,20 @@ try_shape(uint32_t fences, uint32_t seq_cst)
     }
 }
 
+/* Steps: a thread; w, r or f for a fence, capital if seq_cst; a place. A fence
+ * comes before another one only by the order of stores and who reads them. */
+static void
+try_steps(const char *step)
+{
+    for (; *step != 0; step += step[3] == 0 ? 3 : 4) {
+        if (step[1] == 'f')
+            make_fence((uint32_t)(step[0] - '0'));
+        else
+            try_access((uint32_t)(step[0] - '0'), (uint32_t)(step[2] - '0'),
+                       step[1] == 'w' || step[1] == 'W', step[1] < 'a', true);
+    }
+}
+
 void
 seq_cst_model_try(void)
 {
@@ -440,6 +454,9 @@ seq_cst_model_try(void)
                                        {35, 0, 0, 0, 2},
                                        {25, 20, 0, 20, 3},
                                        {5, 0, 10, 90, 2}};
+    static const char *const steps[] = {
+        "0w0 0f. 0w1 2w1 1r1 1f. 1r0", "0w0 0f. 0r1 2w1 1r1 1f. 1r0",
+        "0w0 0f. 0w1 1r1 1w2 2r2 2f. 2r0", "2W1 1r1 1f. 1r0 0W0 0R1"};
 
     for (uint64_t seed = 1; seed <= 500; seed++) {
         begin(seed);
@@ -449,6 +466,10 @@ seq_cst_model_try(void)
     for (uint32_t seed = 1; seed <= 1500; seed++) {
         begin(seed);
         try_shape(seed % 3 * 50, seed % 3 == 2 ? 10 : 85);
+    }
+    for (uint32_t seed = 1; seed <= 800; seed++) {
+        begin(seed);
+        try_steps(steps[seed % 4]);
     }
     assert_true(asked[0] >= 300 && asked[1] >= 5000);
 }

@@ -198,6 +198,100 @@ waits_rounds(void)
     sim_engine.program = false;
 }
 
+static uint32_t way;
+static uint32_t next; /* value, of no register and no stack */
+
+static __attribute__((noinline)) void
+change_next(void)
+{
+    if (way == 0)
+        __tsan_atomic32_store(&places[0], ++next, RLX);
+    else
+        (void)__tsan_atomic32_fetch_add(&places[0], 1, RLX);
+}
+
+static void
+count_up(void *context, uint32_t thread)
+{
+    (void)context;
+    (void)thread;
+    next = 0;
+    while (__tsan_atomic32_load(&places[0], RLX) < 9)
+        change_next();
+}
+
+void
+waits_count(void)
+{
+    const struct sim_kernel kernel = {.name = "count up",
+                                      .threads_count = 1,
+                                      .threads = {{"t", count_up, NULL}},
+                                      .setup = clear};
+
+    sim_engine.program = true;
+    for (way = 0; way < 2; way++) {
+        struct sim_exhaust_result r;
+
+        sim_explore_exhaust(&kernel, &(struct sim_exhaust_options){0}, &r);
+        assert_int_equal(r.verdict, SIM_VERDICT_PASS);
+        assert_int_equal(r.graphs, 1);
+        assert_int_equal(r.bounded, 0);
+    }
+    sim_engine.program = false;
+}
+
+/* ---- Rounds that try to change ---- */
+
+static bool
+try_change(void)
+{
+    uint32_t expected = 1;
+
+    return way == 0 ? __tsan_atomic32_compare_exchange_strong(
+                          &places[0], &expected, 2, RLX, RLX) != 0
+                    : __tsan_atomic32_fetch_add(&places[0], 0, RLX) == 1;
+}
+
+static void
+change_or_raise(void *context, uint32_t thread)
+{
+    (void)context;
+    if (thread == 0) {
+        while (!try_change())
+            sim_explore_spin_wait();
+    } else {
+        __tsan_atomic32_store(&places[0], 1, RLX);
+    }
+}
+
+void
+waits_changes(void)
+{
+    const struct sim_kernel kernel = {
+        .name = "change",
+        .threads_count = 2,
+        .threads = {{"c", change_or_raise, NULL}, {"r", change_or_raise, NULL}},
+        .setup = clear};
+    uint64_t graphs = 0;
+
+    for (way = 0; way < 2; way++) {
+        for (uint32_t unroll = 1; unroll <= 3; unroll++) {
+            struct sim_exhaust_result r;
+
+            sim_explore_exhaust(
+                &kernel,
+                &(struct sim_exhaust_options){.run = {.unroll = unroll}}, &r);
+            assert_int_equal(r.verdict, SIM_VERDICT_PASS);
+            /* It reads 1; or 0 in a first round, which may differ, and then 1;
+             * or it waits. */
+            graphs = unroll == 1 ? r.graphs : graphs;
+            assert_in_range(graphs, 1, 2);
+            assert_int_equal(r.graphs, graphs);
+            assert_int_equal(r.bounded, 0);
+        }
+    }
+}
+
 /* ---- The state of a loop ---- */
 
 /* A state has each register and all of the stack from the call on; the sites of

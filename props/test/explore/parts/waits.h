@@ -15,6 +15,12 @@ void waits_race(void);
 /* A loop of a program that no call marks waits from its third round on. */
 void waits_rounds(void);
 
+/* A loop that writes makes progress, whatever its state. */
+void waits_count(void);
+
+/* A loop of exchanges that comes back to its state waits: it has no rounds. */
+void waits_changes(void);
+
 /* What tells the states of a loop apart, and how many loops are known. No loop
  * may be met afterwards. */
 void waits_state(void);
