@@ -43,7 +43,7 @@ struct exchange {
 };
 
 /* A file, and that of its name in the shared folder. */
-static char held[2][CLI_CORPUS_BYTES];
+static char held[2][CLI_CORPUS_BYTES + 1]; /* one more: it is too large */
 
 /* ---- Folders ---- */
 
@@ -115,20 +115,21 @@ static bool
 read_file(struct exchange *x, const struct folder *folder, const char *name)
 {
     const int fd = openat(folder->fd, name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW);
-    struct stat like = {0};
+    struct stat like;
     ssize_t count = -1;
 
+    x->bytes_count = 0;
     x->error = fd < 0 && !is_left_out(errno) ? errno : 0;
     if (fd < 0)
         return false;
-    if (fstat(fd, &like) == 0 && S_ISREG(like.st_mode) &&
-        like.st_size <= CLI_CORPUS_BYTES) {
-        count = read(fd, x->bytes, (size_t)like.st_size);
+    if (fstat(fd, &like) == 0 && S_ISREG(like.st_mode)) {
+        while ((count = read(fd, x->bytes + x->bytes_count,
+                             sizeof held[0] - x->bytes_count)) > 0)
+            x->bytes_count += (size_t)count;
         x->error = count < 0 ? errno : 0;
     }
     close(fd);
-    x->bytes_count = (size_t)count;
-    return count == like.st_size; /* else it changes meanwhile */
+    return count == 0 && x->bytes_count <= CLI_CORPUS_BYTES;
 }
 
 static void

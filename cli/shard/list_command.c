@@ -54,7 +54,7 @@ note_signal(int number)
 }
 
 /* Handle signals without SA_RESTART, so that a signal interrupts the wait for a
- * command. */
+ * command. Who started this may have had no interest in how processes end. */
 static void
 take_signals(void)
 {
@@ -63,6 +63,7 @@ take_signals(void)
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGHUP, &action, NULL);
+    signal(SIGCHLD, SIG_DFL);
 }
 
 /* returns: false, and a complaint */
@@ -99,7 +100,8 @@ start(char *const *command, const char *item, int output)
     int count = 0;
     const pid_t child = fork();
 
-    setpgid(child, 0); /* in both processes: the first to get here does it */
+    if (child >= 0)
+        setpgid(child, 0); /* in both: the first to get here does it */
     if (child != 0)
         return child;
     for (; command[count] != NULL; count++)

@@ -9,6 +9,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+enum { READ_MOST = 1 << 19 };
+
 /* Shared with the children. */
 static struct {
     uint32_t refused;
@@ -112,6 +114,22 @@ ssize_t
 __wrap_write(int file, const void *bytes, size_t count)
 {
     return fails("write", EIO) ? -1 : __real_write(file, bytes, count);
+}
+
+ssize_t __real_read(int file, void *bytes, size_t count);
+ssize_t __wrap_read(int file, void *bytes, size_t count);
+ssize_t
+__wrap_read(int file, void *bytes, size_t count)
+{
+    return __real_read(file, bytes, count < READ_MOST ? count : READ_MOST);
+}
+
+pid_t __real_fork(void);
+pid_t __wrap_fork(void);
+pid_t
+__wrap_fork(void)
+{
+    return fails("fork", EIO) ? -1 : __real_fork();
 }
 
 int __wrap_fsync(int file);

@@ -1,12 +1,12 @@
 /*
  * refused_calls.h -- in a command that a test runs in a process of its own, the
  * n-th request to the system fails: for memory (ENOMEM), to open, write, sync
- * or rename a file (EIO). Requests of the processes that the command starts are
- * neither counted nor refused. No file is really synced.
+ * or rename a file, for a process (EIO). Requests of the processes that the
+ * command starts are neither counted nor refused. No file is really synced, and
+ * a read returns at most half a MiB, as it may on a file system of others.
  *
- * Link with refused_calls.o and
- * --wrap=malloc,calloc,realloc,open,openat,write,fsync,rename,renameat, each
- * with its own --wrap.
+ * Link with refused_calls.o and --wrap=malloc,calloc,realloc,open,openat,read,
+ * write,fsync,rename,renameat,fork, each with its own --wrap.
  */
 #ifndef PROPS_REFUSED_CALLS_H
 #define PROPS_REFUSED_CALLS_H

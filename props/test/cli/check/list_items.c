@@ -4,6 +4,7 @@
  * ends.
  */
 #include <inttypes.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -11,6 +12,7 @@
 
 #include "list_command.h"
 #include "merge_case.h"
+#include "refused_calls.h"
 #include "rows.h"
 #include "unit_test.h"
 #include "wanted.h"
@@ -308,6 +310,61 @@ expect_words(uint32_t count, int exit_code)
     assert_int_equal(unlink(path), exit_code == 0 ? 0 : -1);
 }
 
+/* A program that starts this may ignore how processes end: verdicts are the
+ * same. */
+static enum cli_exit
+run_ignoring(int argc, char **argv)
+{
+    return signal(SIGCHLD, SIG_IGN) == SIG_ERR ? CLI_CRASH
+                                               : cli_list_shard(argc, argv);
+}
+
+static void
+expect_verdict(void)
+{
+    char *argv[] = {(char[]){"shard"},    (char[]){"--asked=make mutants"},
+                    (char[]){"--result"}, strdup(wanted_path("rows")),
+                    (char[]){"false"},    NULL};
+    struct captured said;
+    FILE *const list = tmpfile();
+
+    assert_non_null(list);
+    fputs("a\n", list);
+    rewind(list);
+    assert_true(captured_run(&said, run_ignoring, argv, fileno(list), SECONDS));
+    fclose(list);
+    merge_expect_exit(&said, 2);
+    captured_free(&said);
+    assert_int_equal(unlink(argv[3]), 0);
+    free(argv[3]);
+}
+
+/* A process is refused: the reason is said. */
+static void
+expect_no_process(void)
+{
+    const char *words[] = {"shard",    "--asked=make mutants",
+                           "--result", wanted_path("rows"),
+                           "true",     NULL};
+    struct captured said;
+    bool is_fork = false;
+
+    for (uint32_t n = 1; n < 200 && !is_fork; n++) {
+        refused_calls_at(n);
+        run_list(&said, words, "a\n");
+        is_fork = refused_calls_which() != NULL &&
+                  strcmp(refused_calls_which(), "fork") == 0;
+        if (is_fork) {
+            merge_expect_exit(&said, 1);
+            merge_expect(&said, true, "profsim: true: Input/output error\n");
+        }
+        captured_free(&said);
+        (void)unlink(wanted_path("rows"));
+    }
+    refused_calls_at(0);
+    assert_true(is_fork);
+}
+
 void
 merge_list_items(void)
 {
@@ -327,5 +384,7 @@ merge_list_items(void)
     expect_refused();
     expect_words(16, 0);
     expect_words(17, 1);
+    expect_verdict();
+    expect_no_process();
     assert_int_equal(unlink(wanted_path("run")), 0);
 }
