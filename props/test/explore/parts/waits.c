@@ -210,11 +210,31 @@ change_next(void)
         (void)__tsan_atomic32_fetch_add(&places[0], 1, RLX);
 }
 
+/* Loads as often as a register tells that calls keep. */
+/* clang-format off */
+#ifdef __x86_64__
+#define COUNT_IN(name)                                      \
+    do {                                                    \
+        register uint64_t left __asm__(name) = 5;           \
+                                                            \
+        while (left-- > 0)                                  \
+            (void)__tsan_atomic32_load(&places[1], RLX);    \
+    } while (0)
+#else
+#define COUNT_IN(name) (void)0
+#endif
+/* clang-format on */
+
 static void
 count_up(void *context, uint32_t thread)
 {
     (void)context;
     (void)thread;
+    COUNT_IN("rbx");
+    COUNT_IN("r12");
+    COUNT_IN("r13");
+    COUNT_IN("r14");
+    COUNT_IN("r15");
     next = 0;
     while (__tsan_atomic32_load(&places[0], RLX) < 9)
         change_next();

@@ -15,7 +15,8 @@ void waits_race(void);
 /* A loop of a program that no call marks waits from its third round on. */
 void waits_rounds(void);
 
-/* A loop that writes makes progress, whatever its state. */
+/* A loop that counts in a register has another state each time; one that writes
+ * makes progress, whatever its state. */
 void waits_count(void);
 
 /* A loop of exchanges that comes back to its state waits: it has no rounds. */
