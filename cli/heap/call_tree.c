@@ -207,7 +207,6 @@ cli_call_tree_add(struct cli_call_tree *tree, uint32_t column,
 
 struct order {
     const char *function;
-    uint32_t parent;
     uint32_t node;
 };
 
@@ -217,8 +216,6 @@ compare_orders(const void *a, const void *b)
     const struct order *x = a;
     const struct order *y = b;
 
-    if (x->parent != y->parent)
-        return x->parent < y->parent ? -1 : 1;
     return strcmp(x->function, y->function);
 }
 
@@ -231,11 +228,8 @@ sort_children(struct cli_call_tree *tree)
     if (orders == NULL)
         return false;
     for (uint32_t i = 1; i < tree->count; i++)
-        orders[i - 1] =
-            (struct order){tree->nodes[i].function, tree->nodes[i].parent, i};
+        orders[i - 1] = (struct order){tree->nodes[i].function, i};
     qsort(orders, tree->count - 1, sizeof *orders, compare_orders);
-    for (uint32_t i = 0; i < tree->count; i++)
-        tree->nodes[i].first_child = 0;
     for (uint32_t i = tree->count - 1; i > 0; i--) {
         struct cli_tree_node *node = &tree->nodes[orders[i - 1].node];
 

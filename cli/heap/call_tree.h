@@ -49,7 +49,7 @@ bool cli_call_tree_add(struct cli_call_tree *tree, uint32_t column,
                        const struct sim_live_heap *heap,
                        enum cli_measure measure);
 
-/* Sort children and sum up; call it before reading the tree. */
+/* Sort children and sum up; call it once, before reading the tree. */
 bool cli_call_tree_finish(struct cli_call_tree *tree);
 
 /* returns: the nodes; parents come before their children; [0] is the root */

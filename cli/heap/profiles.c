@@ -105,9 +105,7 @@ room_take(struct room *room, const struct cli_profiles *profiles)
     room->pcs = calloc(census.frames + 1, sizeof *room->pcs);
     if (room->pcs == NULL)
         return false;
-    census.pcs = room->pcs;
-    census.frames = 0;
-    census.records = 0;
+    census = (struct census){.pcs = room->pcs};
     take_all(&census, profiles);
     room->pcs_count = keep_distinct(room->pcs, census.frames);
     room->scratch_bytes =
