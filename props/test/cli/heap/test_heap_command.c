@@ -221,7 +221,8 @@ TEST(what_is_written_has_the_same_numbers)
         "[0,1]],\n\"weights\":[3024,502000]}]}\n");
 }
 
-/* Bytes are shown in the largest unit of which there is at least one. */
+/* Bytes are shown in the largest unit of which there is at least one; of no
+ * object there is no table of sites. */
 TEST(large_sums_have_a_unit)
 {
     static const struct {
@@ -230,11 +231,15 @@ TEST(large_sums_have_a_unit)
     } sums[] = {
         {1023, "peak          1023 bytes in 1 objects"},
         {1024, "peak          1024 bytes (1.0 KiB) in 1 objects"},
+        {(1 << 20) - 1, "peak          1048575 bytes (1024.0 KiB) in"},
+        {1 << 20, "peak          1048576 bytes (1.0 MiB) in"},
         {3 << 19, "peak          1572864 bytes (1.5 MiB) in 1 objects"},
         {UINT64_C(5) << 29, "peak          2684354560 bytes (2.5 GiB) in"},
         {UINT64_C(1) << 42, "peak          4398046511104 bytes (4.0 TiB) in"},
         {UINT64_C(1) << 51,
          "peak          2251799813685248 bytes (2048.0 TiB)"},
+        {UINT64_MAX, "allocated     0 bytes in 0 objects; 0 of them freed\n"
+                     "not recorded  nothing\n\nover time\n"},
     };
     char words[][8] = {"run", "s.rec"};
     char *argv[] = {words[0], words[1], NULL};
