@@ -47,6 +47,7 @@ is_sound_so_far(struct model_trace_wire *wire, const struct input *input)
 
     wire->bytes = input->bytes;
     wire->bytes_count = input->bytes_count;
+    wire->is_cut = false; /* more bytes have come */
     do {
         at = wire->at;
         step = model_trace_wire_next(wire, &record);

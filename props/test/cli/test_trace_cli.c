@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "folder.h"
@@ -105,6 +106,30 @@ TEST(a_file_without_an_end_gets_its_verdict)
     assert_int_equal(run("check", "/dev/zero", NULL), 1);
     assert_string_equal(said,
                         "/dev/zero: error: offset 0x0: not a trace file\n");
+}
+
+/* The first record has 3 bytes, others 4: the first 64 KiB end inside one. */
+TEST(a_pipe_is_read_until_it_ceases_to_be_a_trace)
+{
+    static uint8_t bytes[1 << 20] = "go 1.5 trace\0\0\0\0\1";
+    int status = 0;
+
+    for (size_t at = 19; at < 70000; at += 4)
+        bytes[at] = 0x41;
+    assert_int_equal(mkfifo(out_path, 0600), 0);
+    if (fork() == 0) {
+        const int to = open(out_path, O_WRONLY | O_CLOEXEC);
+        for (int i = 0; i < 9; i++) {
+            if (write(to, bytes, sizeof bytes) != (ssize_t)sizeof bytes)
+                _exit(7);
+            memset(bytes, 0, sizeof bytes);
+        }
+        _exit(0);
+    }
+    assert_int_equal(run("check", out_path, NULL), 1);
+    assert_int_equal(unlink(out_path), 0);
+    assert_true(wait(&status) > 0);
+    assert_true(WIFSIGNALED(status) || WEXITSTATUS(status) == 7);
 }
 
 TEST(wrong_usage_is_one_clear_line)
