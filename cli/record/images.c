@@ -49,7 +49,7 @@ take_image(struct cli_images *images, const char *name)
     char path[ROOM];
 
     join(path, images->folder, name);
-    strcpy(image->name, name);
+    snprintf(image->name, sizeof image->name, "%s", name);
     images->count += cli_convert_peek(path, image);
 }
 
