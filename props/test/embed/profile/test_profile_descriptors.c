@@ -161,6 +161,21 @@ TEST_WITH(NULL, end_on_old_kernel, the_lowest_number_is_a_number)
     begin_on_old_kernel(300, 4096);
 }
 
+/* Count files when the agent is not trying to listen: then it has one more. */
+static int
+count_files_between(void)
+{
+    int fewest = count_files();
+
+    for (int i = 0; i < 100; i++) {
+        const int count = count_files();
+
+        fewest = count < fewest ? count : fewest;
+        usleep(500);
+    }
+    return fewest;
+}
+
 /* Another socket has the agent's name: the agent closes its own and tries
  * again. */
 TEST_WITH(NULL, end_on_old_kernel, without_a_name_nothing_is_left_open)
@@ -176,7 +191,7 @@ TEST_WITH(NULL, end_on_old_kernel, without_a_name_nothing_is_left_open)
     close(listener);
     seen = atomic_load(&AGENT.drained);
     agent_await(&AGENT.drained, seen + 3);
-    assert_int_equal(count_files(), before + 1);
+    assert_int_equal(count_files_between(), before + 1);
     close(other);
     seen = atomic_load(&AGENT.drained);
     agent_await(&AGENT.drained, seen + 2);
