@@ -25,6 +25,7 @@ sim_thread_vanish(uint32_t i)
     t->finished = true;
     t->wants = NULL;
     t->sleeps_on = NULL;
+    e->spinners -= t->spinning;
     t->spinning = false;
     e->ready &= ~(1U << i);
     e->unfinished--;
