@@ -40,7 +40,7 @@ enum { TOP_LINES = 10, FILES_MAX = 256 << 20 };
 
 struct options {
     const char *output;
-    char folder[PATH_MAX]; /* the same, absolute */
+    char folder[PROFILE_FOLDER_MAX]; /* the same, absolute */
     uint64_t heap_rate_bytes;
     uint64_t mutex_fraction;
     uint64_t block_rate_ns;
@@ -130,7 +130,6 @@ read_options(struct options *options, int argc, char **argv,
     if (!words.ended && options->heap_rate_bytes == 0 &&
         options->mutex_fraction == 0 && options->block_rate_ns == 0 &&
         options->cpu_hz == 0) {
-        *exit_code = CLI_RECORD;
         return cli_complain("profile: --heap, --mutex, --block and --cpu are "
                             "all 0: nothing would be sampled");
     }
@@ -143,15 +142,17 @@ read_options(struct options *options, int argc, char **argv,
 static bool
 make_folder(struct options *options)
 {
+    char folder[PATH_MAX];
     struct prof_file file;
 
     if (prof_file_folder(&file, options->output) != PROF_OK)
         return cli_complain("%s: %s", options->output, prof_file_reason(&file));
-    if (realpath(options->output, options->folder) == NULL)
+    if (realpath(options->output, folder) == NULL)
         return cli_complain("%s: %s", options->output, strerror(errno));
-    if (strlen(options->folder) >= PROFILE_FOLDER_MAX)
-        return cli_complain("%s: its path is too long", options->folder);
-    if (access(options->folder, W_OK) != 0)
+    if (strlen(folder) >= sizeof options->folder)
+        return cli_complain("%s: its path is too long", folder);
+    strcpy(options->folder, folder);
+    if (access(options->folder, R_OK | W_OK | X_OK) != 0)
         return cli_complain("%s: %s", options->folder, strerror(errno));
     return true;
 }
@@ -192,16 +193,24 @@ read_file(const char *path, size_t *bytes_count)
 
     if (file < 0)
         return NULL;
-    if (fstat(file, &status) == 0 && S_ISREG(status.st_mode) &&
-        status.st_size < FILES_MAX)
+    if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode))
+        errno = EINVAL;
+    else if (status.st_size >= FILES_MAX)
+        errno = EFBIG;
+    else
         bytes = malloc((size_t)status.st_size + 1);
     while (bytes != NULL && got < (size_t)status.st_size) {
         const ssize_t some =
             read(file, bytes + got, (size_t)status.st_size - got);
 
-        if (some <= 0)
-            break;
-        got += (size_t)some;
+        if (some > 0)
+            got += (size_t)some;
+        if (some > 0 || (some < 0 && errno == EINTR))
+            continue;
+        if (some == 0)
+            errno = EIO; /* it has become shorter */
+        free(bytes);
+        bytes = NULL;
     }
     close(file);
     *bytes_count = got;
@@ -213,7 +222,6 @@ read_file(const char *path, size_t *bytes_count)
 struct shown {
     struct cli_named_profile heap;
     size_t count;
-    size_t empty; /* files without samples, removed */
     char path[PATH_MAX];
 };
 
@@ -267,11 +275,11 @@ save_all(struct cli_named_profile *named, const char *path,
 {
     const char *reason = save(named, path, options->otlp);
 
-    shown->count++;
+    shown->count += reason == NULL;
     if (reason != NULL || !is_heap(path))
         return reason;
     reason = save_allocs(named, path, options->otlp);
-    shown->count++;
+    shown->count += reason == NULL;
     return reason;
 }
 
@@ -285,17 +293,15 @@ save_all(struct cli_named_profile *named, const char *path,
 static bool
 name_file(const struct options *options, const char *name, struct shown *shown)
 {
-    struct cli_named_profile named = {.samples_count = 0};
-    char from[PATH_MAX];
-    char to[PATH_MAX];
+    struct cli_named_profile named;
+    char from[PROFILE_FOLDER_MAX + 1 + NAME_MAX];
+    char to[sizeof from + 3];
     const char *reason;
     size_t bytes_count;
     uint8_t *bytes;
 
-    if ((size_t)snprintf(from, sizeof from, "%s/%s", options->folder, name) >=
-            sizeof from ||
-        (size_t)snprintf(to, sizeof to, "%s.gz", from) >= sizeof to)
-        return cli_complain("%s: its path is too long", name);
+    snprintf(from, sizeof from, "%s/%s", options->folder, name);
+    snprintf(to, sizeof to, "%s.gz", from);
     bytes = read_file(from, &bytes_count);
     if (bytes == NULL)
         return cli_complain("%s: %s", from, strerror(errno));
@@ -305,8 +311,6 @@ name_file(const struct options *options, const char *name, struct shown *shown)
     free(bytes);
     if (reason == NULL)
         unlink(from);
-    if (reason == NULL && named.samples_count == 0)
-        shown->empty++;
     if (reason == NULL && named.samples_count > 0 && is_heap(to) &&
         named.proto.count > shown->heap.proto.count) {
         cli_named_profile_release(&shown->heap);
@@ -340,12 +344,12 @@ show_heap(const struct shown *shown)
     cli_profile_top(&shown->heap, "inuse_space", TOP_LINES, stderr);
 }
 
-/* No process wrote a profile: report why. returns: false if one should have */
+/* No process wrote a profile, or none with a sample: report why. returns: false
+ * if one should have */
 static bool
-explain_none(const struct options *options, const struct shown *shown,
-             int status)
+explain_none(const struct options *options, bool are_empty, int status)
 {
-    if (shown->empty > 0) {
+    if (are_empty) {
         sim_escape_line(stderr, "profsim profile: nothing was sampled: no "
                                 "allocation, wait or tick was chosen");
         return true;
@@ -370,8 +374,10 @@ finish(const struct options *options, int status)
     struct dirent **names = NULL;
     const int count = scandir(options->folder, &names, is_raw, compare_names);
     struct shown shown = {.count = 0};
-    bool good = count >= 0;
+    bool good = true;
 
+    if (count < 0)
+        return cli_complain("%s: %s", options->folder, strerror(errno));
     for (int i = 0; i < count; i++) {
         good = name_file(options, names[i]->d_name, &shown) && good;
         free(names[i]);
@@ -379,7 +385,7 @@ finish(const struct options *options, int status)
     free(names);
     cli_lost_files(options->folder);
     if (shown.count == 0)
-        return good && explain_none(options, &shown, status);
+        return good && explain_none(options, count > 0, status);
     sim_escape_line(stderr, "profsim profile: %zu %s in %s", shown.count,
                     shown.count == 1 ? "profile" : "profiles", options->output);
     if (shown.heap.proto.at != NULL)

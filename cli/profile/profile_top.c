@@ -56,6 +56,8 @@ print_error(const struct model_pprof *profile, size_t value, int64_t sum,
 
     if (!in_bytes && strstr(type, "_objects") == NULL)
         return;
+    if (in_bytes ? value == 0 : value + 1 == profile->types_count)
+        return; /* the other one of the pair is not there */
     if (profile->period <= 1) {
         fputs(", exact", to);
         return;

@@ -143,7 +143,7 @@ put_locations(struct dump_profile *to, uint64_t function, enum dump_names names)
         one.count = 0;
         for (uint64_t k = 0; k < 3; k++)
             put_number(&one, k + 1, places[i][k]);
-        if (names == DUMP_ALL || places[i][0] == 8)
+        if (names >= DUMP_ALL || places[i][0] == 8)
             put_message(&one, 4, line, 2);
         put_bytes(to, 4, one.bytes, one.count);
     }
@@ -167,9 +167,15 @@ dump_make(struct dump_profile *to, uint64_t seed, enum dump_names names)
         const uint64_t values[] = {drawn >> 61,
                                    i % 5 == 0 ? drawn >> 27 : drawn >> 45};
 
-        put_sample(to,
-                   stacks[drawn >> 40 & 0xffff ? (drawn >> 40) % STACKS : 0],
-                   values);
+        if (names == DUMP_HEAP)
+            put_sample(to,
+                       (const uint64_t[]){5 + i % 2, 5 + i / 2 % 2,
+                                          8 + i / 4 % 2, 8 + i / 8 % 2},
+                       (const uint64_t[]){values[1] + 1, drawn >> 50});
+        else
+            put_sample(
+                to, stacks[drawn >> 40 & 0xffff ? (drawn >> 40) % STACKS : 0],
+                values);
     }
     put_message(to, 3, library, 5);
     if (named)
@@ -177,7 +183,10 @@ dump_make(struct dump_profile *to, uint64_t seed, enum dump_names names)
     put_locations(to, function[0], names);
     put_message(to, 5, function, 4);
     for (size_t i = 0; i < sizeof strings / sizeof *strings; i++)
-        put_bytes(to, 6, strings[i], strlen(strings[i]));
+        if (i == 1 && names == DUMP_HEAP)
+            put_bytes(to, 6, "alloc_space", strlen("alloc_space"));
+        else
+            put_bytes(to, 6, strings[i], strlen(strings[i]));
     if (named) {
         assert_non_null(realpath("/proc/self/exe", self));
         put_bytes(to, 6, self, strlen(self));

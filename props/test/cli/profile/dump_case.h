@@ -20,9 +20,9 @@ struct dump_profile {
 uintptr_t dump_here(void);
 uintptr_t dump_there(void);
 
-/* Which locations have names: one; one and those of this program's code;
- * all. */
-enum dump_names { DUMP_ONE, DUMP_OF_CODE, DUMP_ALL };
+/* Which locations have names: one; one and those of this program's code; all;
+ * all, in a profile of allocations with a stack for each sample. */
+enum dump_names { DUMP_ONE, DUMP_OF_CODE, DUMP_ALL, DUMP_HEAP };
 
 /* Make a profile. in: seed, of its samples */
 void dump_make(struct dump_profile *profile, uint64_t seed,

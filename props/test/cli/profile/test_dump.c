@@ -19,6 +19,7 @@
 #include "named_profile.h"
 #include "pprof.h"
 #include "profile.h"
+#include "profile_case.h"
 #include "refused_memory.h"
 #include "unit_test.h"
 
@@ -419,6 +420,23 @@ TEST(the_lines_of_top_are_in_order_and_add_up)
         assert_in_range(lines, 2, 6);
         captured_free(&said);
     }
+}
+
+/* ---- profile ---- */
+
+TEST(the_profiler_gets_what_was_asked)
+{
+    profile_check_options(folder);
+}
+
+TEST(each_file_of_a_process_is_named_or_complained_about)
+{
+    profile_check_files(folder);
+}
+
+TEST(profile_ends_as_its_command)
+{
+    profile_check_ends(folder);
 }
 
 int
