@@ -141,10 +141,9 @@ static void
 end_resize(struct cli_conversion *convert, const struct embed_record *record,
            uint64_t ticks, const uint64_t *words, uint32_t stack)
 {
-    uint64_t object = CLI_MAP_NONE;
+    /* words[3] may be 0, which is no key. */
+    const uint64_t object = cli_map_get(&convert->resize_at, words[3]);
 
-    if (words[3] != 0)
-        object = cli_map_get(&convert->resize_at, words[3]);
     if (object == CLI_MAP_NONE) {
         write_alloc(convert, record, ticks, words, stack);
         return;

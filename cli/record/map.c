@@ -1,4 +1,5 @@
-/* map.c -- see map.h. At most three quarters full. */
+/* map.c -- see map.h. At most three quarters full, and as small as it can be at
+ * most a quarter full after it has grown. */
 #include "map.h"
 
 #include <stdlib.h>

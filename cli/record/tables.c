@@ -139,6 +139,7 @@ cli_conversion_take_tables(struct cli_conversion *convert)
     return true;
 }
 
+/* Equal stacks become one, in whichever order they are. */
 static int
 compare_stacks(const void *left, const void *right)
 {
@@ -153,9 +154,7 @@ compare_stacks(const void *left, const void *right)
         if (frame_a != frame_b)
             return frame_a < frame_b ? -1 : 1;
     }
-    if (a->depth != b->depth)
-        return a->depth < b->depth ? -1 : 1;
-    return a->offset < b->offset ? -1 : a->offset > b->offset;
+    return a->depth < b->depth ? -1 : a->depth > b->depth;
 }
 
 static bool
@@ -207,7 +206,7 @@ string_of(struct cli_conversion *convert, const char *text)
     slot = cli_items_add(&convert->strings, sizeof *slot);
     if (slot == NULL)
         return CLI_MAP_NONE;
-    *slot = strndup(text, 65536);
+    *slot = strdup(text);
     if (*slot == NULL ||
         !cli_map_put(&convert->string_of_hash, hash, convert->strings.count))
         return CLI_MAP_NONE;

@@ -12,7 +12,7 @@
 #include "recording.h"
 #include "spool.h"
 
-#define SPOOL_BYTES (EMBED_SPOOL_FIRST + 4096u)
+#define SPOOL_BYTES (EMBED_SPOOL_FIRST + 8192u)
 #define START       UINT64_C(1000)
 
 extern uint8_t spool[SPOOL_BYTES];

@@ -10,11 +10,15 @@
 #include "convert.h"
 #include "elf_case.h"
 #include "folder.h"
-#include "map.h"
+#include "map_model.h"
 #include "names.h"
+#include "names_case.h"
+#include "recfile_exact.h"
 #include "refused_memory.h"
 #include "sanitized.h"
 #include "spool_case.h"
+#include "spool_exact.h"
+#include "spool_heads.h"
 #include "spool_model.h"
 #include "spool_modules.h"
 #include "symbol_cache.h"
@@ -140,27 +144,46 @@ TEST(a_name_that_found_no_memory_is_none)
 
 /* ---- the map below ---- */
 
-/* Keys come and go like the addresses of a program. A map with few live keys is
- * rebuilt only once in many calls, and never loses a key. */
-TEST(a_map_of_keys_that_come_and_go_stays_small)
+TEST(a_map_has_the_keys_that_were_put_and_is_full_enough)
 {
-    enum { KEYS = 20000, LIVE = 12 };
-    struct cli_map map = {0};
+    map_check_random();
+    map_check_few_live();
+    map_check_spread();
+    map_check_refused();
+}
 
-    refused_memory_callocs = 0;
-    for (uint64_t key = 1; key <= KEYS; key++) {
-        assert_true(cli_map_put(&map, key, key * 3));
-        if (key > LIVE)
-            assert_true(cli_map_put(&map, key - LIVE, CLI_MAP_NONE));
-        for (uint64_t k = key > LIVE ? key - LIVE + 1 : 1; k <= key; k++)
-            assert_int_equal(cli_map_get(&map, k), k * 3);
-        if (key > LIVE)
-            assert_int_equal(cli_map_get(&map, key - LIVE), CLI_MAP_NONE);
-    }
-    assert_true(map.room <= 128);
-    /* Each rebuilding gets room for at least 16 more keys, in two arrays. */
-    assert_true(refused_memory_callocs <= 2 * KEYS / 16);
-    cli_map_release(&map);
+/* ---- spools made by hand ---- */
+
+TEST(a_header_is_of_a_spool_or_is_refused)
+{
+    spool_check_headers();
+    spool_check_no_spool();
+    spool_check_commands();
+    spool_check_executed();
+}
+
+TEST(a_recording_is_known_byte_by_byte)
+{
+    recfile_check_bytes();
+    recfile_check_refused();
+    spool_check_exact();
+    spool_check_layers();
+    spool_check_replaced();
+    spool_check_collisions();
+    spool_check_events();
+    spool_check_records();
+}
+
+/* ---- names of mappings ---- */
+
+TEST(an_address_in_a_mapping_of_code_has_the_name_of_its_file)
+{
+    char path[64];
+
+    folder_path(path, sizeof path, "code");
+    names_check_segments(path);
+    names_check_other_files(path);
+    names_check_again();
 }
 
 /* ---- whole spools ---- */
