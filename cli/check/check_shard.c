@@ -440,6 +440,7 @@ run(struct work *w)
         return exit_code;
     w->search->heaps_done = w->search->traces_done = true;
     w->search->checked = w->result->checked;
+    memcpy(w->search->cells, w->result->cells, sizeof w->search->cells);
     return cli_search_end(w->options, w->search, exit_code);
 }
 

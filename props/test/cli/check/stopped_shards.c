@@ -29,7 +29,7 @@ int __real_clock_gettime(clockid_t id, struct timespec *now);
 int __wrap_clock_gettime(clockid_t id, struct timespec *now);
 
 static bool has_terminal;
-static uint64_t simulated_ms; /* 0: the clock is the system's */
+uint64_t simulated_ms;
 
 int
 __wrap_isatty(int file)

@@ -270,6 +270,7 @@ expect_options(const struct line *line, const struct cli_check_options *o,
     if (line->jobs != UINT32_MAX)
         assert_int_equal(c->jobs, line->jobs);
     assert_in_range(c->jobs, 1, PROPS_JOBS_MAX);
+    assert_true(c->show_progress);
     assert_int_equal(o->every_seconds, line->every);
     assert_string_equal(c->rules->name,
                         line->rules != NULL ? line->rules : "exact");
@@ -324,6 +325,7 @@ merge_check_words(void)
 {
     for (uint64_t seed = 1; seed <= LINES; seed++)
         check_line(seed);
+    merge_check_lines();
 }
 
 /* ---- What is left ---- */

@@ -22,6 +22,9 @@ int merge_make_folder(void **state);
 int merge_remove_folder(void **state);
 const char *merge_folder(void);
 
+/* The time of the simulated clock; 0: the clock is the system's. */
+extern uint64_t simulated_ms;
+
 /* Begin the random numbers of a seed. */
 void merge_seed(uint64_t seed);
 uint32_t merge_below(uint32_t count);
@@ -64,6 +67,9 @@ void merge_expect_missing(const struct captured *said, const bool *is_missing,
  * larger failure, then an incomplete result */
 int merge_badness(int exit_code);
 
+/* The test in rows_edges.c. */
+void merge_rows_edges(void);
+
 /* Tests of orderings, in merge_orderings.c. */
 void merge_orderings(void);
 void merge_orderings_that_differ(void);
@@ -92,11 +98,13 @@ void merge_explained(void);
 void merge_helps(void);
 void merge_lists(void);
 
-/* Tests of the words of `profsim check`, in check_words.c. */
+/* Tests of the words of `profsim check`, in check_words.c and check_lines.c. */
 void merge_check_words(void);
+void merge_check_lines(void);
 void merge_check_left(void);
 
 /* Tests in ../check/, each in the file that it is named after. */
+void merge_own_counts(void);
 void merge_bias(void);
 void merge_campaign_ends(void);
 void merge_corpus(void);

@@ -15,8 +15,9 @@ static const char *const variables[] = {
     "SLURM_ARRAY_TASK_STEP", "JOB_COMPLETION_INDEX",   "PARALLEL_SEQ",
     "CI_NODE_INDEX",         "CI_NODE_TOTAL"};
 
-/* Set the environment, and check which shard it means. in: set, names and
- * values in turn, NULL at the end */
+/* Set the environment, and check which shard it means; if it means one, nothing
+ * is said. in: set, names and values in turn, NULL at the end; index, 0: none
+ */
 static void
 expect_shard(const char *text, const char *const *set, uint32_t index,
              uint32_t count)
@@ -27,9 +28,19 @@ expect_shard(const char *text, const char *const *set, uint32_t index,
         unsetenv(variables[i]);
     for (; set != NULL && *set != NULL; set += 2)
         setenv(set[0], set[1], 1);
+    cli_complain("nothing");
     assert_int_equal(cli_shard_parse(&shard, text), index != 0);
+    assert_int_equal(strcmp(cli_complaint_last(), "nothing") == 0, index != 0);
     assert_int_equal(shard.index, index);
     assert_int_equal(shard.count, count);
+}
+
+/* The environment and the words mean no shard, and this is said last. */
+static void
+expect_told(const char *text, const char *const *set, const char *what)
+{
+    expect_shard(text, set, 0, 0);
+    assert_string_equal(cli_complaint_last(), what);
 }
 
 #define SET(...) ((const char *const[]){__VA_ARGS__, NULL})
@@ -39,6 +50,9 @@ shard_variables_said(void)
 {
     expect_shard("3/7", NULL, 3, 7);
     expect_shard("7/7", NULL, 7, 7);
+    expect_shard("1/7", NULL, 1, 7);
+    expect_shard("1/1", NULL, 1, 1);
+    expect_shard("0000000000000000000000000000003/7", NULL, 3, 7);
     expect_shard("auto",
                  SET("SLURM_ARRAY_TASK_ID", "1", "SLURM_ARRAY_TASK_COUNT", "7",
                      "SLURM_ARRAY_TASK_MIN", "1"),
@@ -52,6 +66,10 @@ shard_variables_said(void)
                      "SLURM_ARRAY_TASK_MIN", "10", "SLURM_ARRAY_TASK_STEP",
                      "2"),
                  3, 3);
+    expect_shard("auto",
+                 SET("SLURM_ARRAY_TASK_ID", "4", "SLURM_ARRAY_TASK_COUNT", "3",
+                     "SLURM_ARRAY_TASK_MIN", "1", "SLURM_ARRAY_TASK_STEP", "3"),
+                 2, 3);
     /* A part of an array is run again: its tasks keep their numbers. */
     expect_shard("auto/7",
                  SET("SLURM_ARRAY_TASK_ID", "5", "SLURM_ARRAY_TASK_COUNT", "2",
@@ -89,6 +107,20 @@ shard_variables_refused(void)
 
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         expect_shard(words[i], NULL, 0, 0);
+    expect_told("3", NULL, "--shard takes I/N, auto or auto/N, not '3'");
+    expect_told("00000000000000000000000000000031/7", NULL,
+                "--shard takes I/N, auto or auto/N, not "
+                "'00000000000000000000000000000031/7'");
+    expect_told("auto", NULL,
+                "--shard auto: no scheduler has set SLURM_ARRAY_TASK_ID, "
+                "JOB_COMPLETION_INDEX, PARALLEL_SEQ or CI_NODE_INDEX");
+    expect_told("auto/0", SET("CI_NODE_INDEX", "1", "CI_NODE_TOTAL", "4"),
+                "--shard takes a whole number from 1 to 65536, not '0'");
+    expect_told("auto",
+                SET("SLURM_ARRAY_TASK_ID", "3", "SLURM_ARRAY_TASK_COUNT", "4",
+                    "SLURM_ARRAY_TASK_STEP", "0"),
+                "--shard auto: SLURM_ARRAY_TASK_ID is 3, not one of the 4 "
+                "numbers from 1 on");
     /* Task counts of a scheduler that are too large, also 2^32 + 2. */
     expect_shard("auto", SET("CI_NODE_INDEX", "1", "CI_NODE_TOTAL", "65537"), 0,
                  0);

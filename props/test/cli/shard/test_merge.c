@@ -128,6 +128,7 @@ expect_rows(const struct rows_case *c, const struct captured *said)
         strcat(rows, row->text);
         worst = worse(worst, row->exit_code);
         merge_expect(said, row->exit_code != 0, "\"text\": \"item %" PRIu32, i);
+        merge_expect(said, true, "\"name\": \"item %" PRIu32 "\"", i);
         hash += (uint64_t)XXH3_64bits_withSeed(
             row->text, strlen(row->text), i * 8 + (uint64_t)row->exit_code);
     }
@@ -214,21 +215,9 @@ TEST(of_a_long_row_the_last_lines_are_kept)
     cli_rows_free(&rows);
 }
 
-TEST(a_result_holds_so_many_bytes_of_rows)
+TEST(a_list_has_limits_and_its_file_is_its_own)
 {
-    enum { FIT = CLI_ROWS_BYTES / (CLI_ROW_BYTES - 1) };
-    char given[CLI_ROW_BYTES];
-    struct cli_rows rows;
-
-    memset(given, 'x', sizeof given);
-    given[CLI_ROW_BYTES - 2] = '\n';
-    given[CLI_ROW_BYTES - 1] = '\0';
-    assert_true(cli_rows_begin(&rows, "make mutants", (struct cli_shard){1, 1},
-                               NULL, 7, 2 * FIT));
-    for (uint32_t i = 0; i < FIT; i++)
-        assert_true(cli_rows_add(&rows, i, CLI_OK, given));
-    assert_false(cli_rows_add(&rows, FIT, CLI_OK, given));
-    cli_rows_free(&rows);
+    merge_rows_edges();
 }
 
 /* A shard that continues keeps the rows and the time of its earlier run. */
@@ -485,6 +474,7 @@ TEST(a_stopped_shard_goes_on_and_shows_how_far_it_is)
 
 TEST(a_file_is_a_subject_or_it_is_said_why)
 {
+    merge_own_counts();
     merge_subject_loads();
 }
 
