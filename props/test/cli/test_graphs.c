@@ -169,7 +169,7 @@ TEST(names_are_no_syntax)
     expect_part(&made, 's', ">x&lt;y: bytes in use at the peak<");
     expect_part(&made, 's', "21 bytes in 2 objects, 6.54 %");
     expect_part(&made, 'j', "\"name\":\"x\\\"y\"");
-    expect_part(&made, 'j', "a;b<c>&\\\"d'");
+    expect_part(&made, 'j', "a;b<c>&\\\"d'\\\\e\\\\n\\\\x1b]f\"");
     text = print(&made, 's');
     assert_null(strstr(text, "<c>"));
     assert_null(strchr(text, '\x1b'));
@@ -462,8 +462,7 @@ expect_label(const char *box, uint32_t *cut)
     return edge;
 }
 
-/* Each box lies in the picture; a label is as long as it fits, of seven pixels
- * a letter. */
+/* Each box lies in the picture; a label is cut to fit, 7 pixels a letter. */
 TEST(labels_and_boxes_fit)
 {
     uint32_t cut = 0;
@@ -477,10 +476,11 @@ TEST(labels_and_boxes_fit)
         double lowest = 0;
 
         make(&made, sizes);
-        text = print(&made, 's');
-        at = text;
+        at = text = print(&made, 's');
         assert_true(attribute(&at, "width") == 1200);
         height = attribute(&at, "height");
+        assert_string_equal(strrchr(text, '<'), "</svg>\n");
+        expect_part(&made, 's', "<rect x=\"0.0\" y=\"40\" width=\"1200.0\"");
         while ((at = strstr(at, "<g>")) != NULL) {
             const double edge = expect_label(at++, &cut);
 
