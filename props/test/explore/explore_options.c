@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "complaint.h"
 #include "explore.h"
 #include "explore_words.h"
 #include "report.h"
@@ -178,8 +179,8 @@ expect_words(const struct line *line, const struct cli_explore_words *w)
     assert_int_equal(w->shard.count, line->shards);
 }
 
-void
-explore_options_try(uint64_t seed)
+static void
+try_line(uint64_t seed)
 {
     struct cli_explore_words w = {
         .exhaustive = true, .portfolio = true, .seed = 1};
@@ -204,4 +205,70 @@ explore_options_try(uint64_t seed)
         expect_words(&line, &w);
     else
         assert_int_equal(exit_code, CLI_USAGE);
+}
+
+/* Parse one or two words. out: *w */
+static bool
+takes(const char *const *two, struct cli_explore_words *w)
+{
+    static struct cli_report report;
+    enum cli_exit exit_code = CLI_OK;
+    char words[3][40] = {"explore"};
+    char *argv[] = {words[0], words[1], two[1] != NULL ? words[2] : NULL, NULL};
+
+    snprintf(words[1], sizeof words[1], "%s", two[0]);
+    snprintf(words[2], sizeof words[2], "%s", two[1] != NULL ? two[1] : "");
+    *w = (struct cli_explore_words){
+        .exhaustive = true, .portfolio = true, .seed = 1, .report = &report};
+    return cli_explore_parse(w, two[1] != NULL ? 3 : 2, argv, &exit_code);
+}
+
+static void
+expect_refused(void)
+{
+    static const char together[] = "--jobs and --checkpoint are for exhaustive "
+                                   "search, not for --strategy";
+    static const char *const rows[][3] = {
+        {"flags", "seqlock", "one kernel at a time: 'flags' or 'seqlock'?"},
+        {"--strategy=randon", NULL,
+         "there is no strategy 'randon'; did you mean 'random'?"},
+        {"--strategy=stal", NULL,
+         "there is no strategy 'stal'; did you mean 'stall'?"},
+        {"--strategy=?", NULL,
+         "there is no strategy '?'; take random, pct, urw or stall"},
+        {"--strategy=exhaustive", NULL,
+         "there is no strategy 'exhaustive'; take random, pct, urw or stall"},
+        {"--strategy=pct", "--jobs=2", together},
+    };
+    struct cli_explore_words w;
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        assert_false(takes(rows[i], &w));
+        assert_string_equal(cli_complaint_last(), rows[i][2]);
+    }
+}
+
+/* Of --exhaustive and --strategy the last counts. */
+static void
+expect_last(void)
+{
+    static const char *const rows[][2] = {{"--strategy=pct", "--exhaustive"},
+                                          {"--exhaustive", "--strategy=pct"},
+                                          {"--strategy=pct", "--jobs=1"}};
+    struct cli_explore_words w;
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        assert_true(takes(rows[i], &w));
+        assert_int_equal(w.exhaustive, i == 0);
+        assert_false(w.portfolio);
+    }
+}
+
+void
+explore_options(uint64_t lines)
+{
+    for (uint64_t seed = 1; seed <= lines; seed++)
+        try_line(seed);
+    expect_refused();
+    expect_last();
 }

@@ -7,7 +7,8 @@
 
 #include <stdint.h>
 
-/* Parse one command line; the test fails if it is not taken as it should be. */
-void explore_options_try(uint64_t seed);
+/* Parse so many command lines, and some that are not random; the test fails if
+ * one is not taken as it should be. */
+void explore_options(uint64_t lines);
 
 #endif

@@ -1,14 +1,29 @@
 /* played_worker.c -- see played_worker.h. */
 #include "played_worker.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+enum { FILES_MAX = 64 }; /* that are counted */
+
 struct played *played;
 static enum played_says played_says;
+
+uint32_t
+played_files(void)
+{
+    uint32_t count = 0;
+
+    for (int fd = 0; fd < FILES_MAX; fd++)
+        count += fcntl(fd, F_GETFD) >= 0;
+    return count;
+}
 
 void
 played_open(enum played_says what)
@@ -18,6 +33,8 @@ played_open(enum played_says what)
                   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (played == MAP_FAILED)
         abort();
+    played->files = played_files();
+    played->forks_fail_from = UINT32_MAX;
 }
 
 static uint32_t
@@ -81,6 +98,7 @@ obey(int fd, struct sim_slot *slot, struct sim_step *path, uint32_t *base)
     switch (
         (enum sim_request)atomic_exchange(&slot->request, SIM_REQUEST_NONE)) {
     case SIM_REQUEST_SHARE:
+        played->shared++;
         while (open < PLAYED_DEPTH &&
                path[open].choice.value + 1 == path[open].choice.bound)
             open++;
@@ -102,8 +120,8 @@ obey(int fd, struct sim_slot *slot, struct sim_step *path, uint32_t *base)
     return true;
 }
 
-static void
-sleep_us(uint32_t us)
+void
+played_sleep(uint32_t us)
 {
     const struct timespec t = {.tv_nsec = (long)us * 1000};
 
@@ -117,7 +135,7 @@ expect_request(const struct sim_slot *slot)
     for (uint32_t i = 0; i < 5000; i++) {
         if (atomic_load(&slot->request) != SIM_REQUEST_NONE)
             return;
-        sleep_us(1000);
+        played_sleep(1000);
     }
     played->unasked++;
 }
@@ -134,13 +152,13 @@ play_part(int fd, struct sim_slot *slot, bool slow,
     atomic_store(&slot->share,
                  SIM_SHARE_ONE / 2); /* so much is done, it says */
     played->begun++;
-    if (base == 0)
+    if (base == 0 && !played->alone)
         expect_request(slot);
     while (obey(fd, slot, path, &base)) {
         played->visits[played_number(path)]++;
         for (uint32_t i = 0; i < SIM_COUNT_COUNT; i++)
             slot->counts[i] += 1 + i;
-        sleep_us(slow ? 2000 : 20);
+        played_sleep(slow ? 2000 : 20);
         if (!played_next(path, base)) {
             tell(fd, SIM_MESSAGE_DONE, path, base, base);
             return;
@@ -149,9 +167,8 @@ play_part(int fd, struct sim_slot *slot, bool slow,
 }
 
 static void
-say(int fd)
+say_failed(int fd)
 {
-    static const uintptr_t sites[] = {0x10001, 0x20002, 0x30003};
     const struct {
         struct sim_failed failed;
         struct sim_choice list[2];
@@ -159,18 +176,99 @@ say(int fd)
                             .options = {.unroll = 3},
                             .by_sampling = true},
                  .list = {{.bound = 4, .value = 3}, {.bound = 3, .value = 2}}};
+    const struct sim_failed next = {.run = {.failure = {.text = "so is it"}}};
 
-    if (played_says == PLAYED_HAS_LEARNED)
+    sim_message_send(fd, SIM_MESSAGE_FAILED, 2, &failure, sizeof failure);
+    sim_message_send(fd, SIM_MESSAGE_FAILED, 0, &next, sizeof next);
+    sim_message_send(fd, SIM_MESSAGE_OVER, 0, "two runs differ", 16);
+    for (uint32_t i = 0; i < 40; i++)
+        played_sleep(500000); /* it does not hear that the search is over */
+    played->outlived++;
+}
+
+static void
+say_at_length(int fd)
+{
+    const struct sim_failed failed = {.run = {.failure = {.text = "short"}}};
+    char text[SIM_FAILURE_TEXT_BYTES + 100];
+
+    memset(text, 'x', sizeof text);
+    sim_message_send(fd, SIM_MESSAGE_FAILED, 0, &failed, sizeof failed);
+    sim_message_send(fd, SIM_MESSAGE_OVER, 0, text, sizeof text);
+}
+
+/* No worker is heard before all have said that it is over. */
+static void
+say_over(int fd, uint32_t number)
+{
+    const char text[] = {(char)('A' + number), '\0'};
+
+    for (uint32_t i = 0; i < 5000 && !played->heard; i++)
+        played_sleep(1000);
+    sim_message_send(fd, SIM_MESSAGE_OVER, 0, text, sizeof text);
+    played->said++;
+}
+
+static void
+say(int fd, uint32_t number)
+{
+    static const uintptr_t sites[] = {0x10001, 0x20002, 0x30003};
+
+    switch (played_says) {
+    case PLAYED_HAS_LEARNED:
         sim_message_send(fd, SIM_MESSAGE_AGAIN,
                          played->learned | 5 << 2 | 4096 << 8, sites,
                          sizeof sites);
-    if (played_says == PLAYED_HAS_FAILED) {
-        sim_message_send(fd, SIM_MESSAGE_FAILED, 2, &failure, sizeof failure);
-        sim_message_send(fd, SIM_MESSAGE_OVER, 0, "two runs differ", 16);
-        for (uint32_t i = 0; i < 4; i++)
-            sleep_us(500000); /* it does not hear that the search is over */
-        played->outlived++;
+        break;
+    case PLAYED_HAS_FAILED:
+        say_failed(fd);
+        break;
+    case PLAYED_HAS_NO_CHOICES:
+        say_at_length(fd);
+        break;
+    case PLAYED_IS_OVER:
+        say_over(fd, number);
+        break;
+    case PLAYED_SEARCHES:
+    case PLAYED_ENDS:
+        break;
     }
+}
+
+pid_t __real_fork(void);
+pid_t __wrap_fork(void);
+int __real_kill(pid_t pid, int number);
+int __wrap_kill(pid_t pid, int number);
+
+pid_t
+__wrap_fork(void)
+{
+    if (played == NULL || played->forks++ < played->forks_fail_from)
+        return __real_fork();
+    errno = ENOMEM;
+    return -1;
+}
+
+pid_t __real_waitpid(pid_t pid, int *status, int options);
+pid_t __wrap_waitpid(pid_t pid, int *status, int options);
+
+pid_t
+__wrap_waitpid(pid_t pid, int *status, int options)
+{
+    if (played == NULL || played->interrupts == 0)
+        return __real_waitpid(pid, status, options);
+    played->interrupts--;
+    errno = EINTR;
+    return -1;
+}
+
+/* Not to a group of processes, whatever goes wrong. */
+int
+__wrap_kill(pid_t pid, int number)
+{
+    if (pid <= 0)
+        abort();
+    return __real_kill(pid, number);
 }
 
 _Noreturn void __real_sim_worker_main(struct sim_search *s, int fd,
@@ -188,16 +286,32 @@ __wrap_sim_worker_main(struct sim_search *s, int fd, struct sim_shared *shared,
 
     if (played == NULL)
         __real_sim_worker_main(s, fd, shared, number);
+    played->crowded += played_files() != played->files + (fd < FILES_MAX);
+    played->shared_memory = shared;
     while (sim_message_receive(fd, &part)) {
         if (played_says == PLAYED_SEARCHES)
             play_part(fd, &shared->slots[number], number % 2 != 0, &part);
         else
-            say(fd);
+            say(fd, number);
         sim_message_free(&part);
         if (played_says == PLAYED_ENDS)
             break;
     }
     _exit(0);
+}
+
+uint64_t
+played_visits(uint64_t wanted)
+{
+    uint64_t sum = 0;
+
+    for (uint32_t k = 0; k < 200 && sum < wanted; k++) {
+        played_sleep(k != 0 ? 1000 : 0);
+        sum = 0;
+        for (uint32_t i = 0; i < PLAYED_LISTS; i++)
+            sum += played->visits[i];
+    }
+    return sum;
 }
 
 bool
@@ -230,4 +344,18 @@ played_is_whole(const struct sim_frontier *f, uint64_t runs)
         whole &= played->visits[number] + left[number] == 1;
     } while (played_next(path, 0));
     return whole && searched == runs;
+}
+
+bool
+played_sums_up(const struct sim_exhaust_result *r, uint64_t lists)
+{
+    const uint64_t sums[SIM_COUNT_COUNT] = {
+        r->runs,    r->graphs,   r->graphs_sum, r->blocked,
+        r->bounded, r->failures, r->sampled,
+    };
+    bool right = true;
+
+    for (uint32_t i = 0; i < SIM_COUNT_COUNT; i++)
+        right &= sums[i] == (1 + i) * lists;
+    return right;
 }

@@ -187,6 +187,7 @@ TEST(a_crash_ends_the_run_and_not_the_process)
             went_on = 0;
             run = run_kernel(&kernel);
             assert_int_equal(went_on, 0);
+            assert_int_equal(sim_explore_thread(), 0); /* it has ended */
             if (crash_in == 3) {
                 assert_int_equal(run.end, SIM_END_COMPLETE);
                 assert_int_equal(run.failure.kind, SIM_FAIL_NONE);

@@ -107,7 +107,7 @@ TEST(a_run_may_make_4194304_plain_accesses)
 
 enum { SHARING = 5 };
 
-static uintptr_t sharing[SHARING]; /* words whose first slot is the last one */
+static uintptr_t sharing[SHARING]; /* words with the same first slot */
 
 static void
 use_sharing(void *context, uint32_t thread)
@@ -137,24 +137,27 @@ use_sharing(void *context, uint32_t thread)
 /* The table goes on at its begin. */
 TEST(words_with_one_slot_are_kept_apart)
 {
-    uint32_t raced;
+    uint32_t raced = 0;
     const struct sim_kernel kernel = {
         .name = "words",
         .context = &raced,
         .threads = {{"a", use_sharing, NULL}, {"b", use_sharing, NULL}},
         .threads_count = 2};
-    uintptr_t address = (uintptr_t)1 << 40;
 
     assert_int_equal(run_kernel(&kernel).failure.kind, SIM_FAIL_RACE);
-    for (uint32_t found = 0; found < SHARING; address += 8) {
-        if (sim_memory_slot(address) == sim_engine.words + WORDS - 1)
-            sharing[found++] = address;
-    }
-    for (raced = 0; raced < SHARING; raced++) {
-        const struct sim_run run = run_kernel(&kernel);
+    for (uint32_t slot = 0; slot < WORDS; slot += WORDS - 1) {
+        uintptr_t address = (uintptr_t)1 << 40;
 
-        assert_int_equal(run.failure.kind, SIM_FAIL_RACE);
-        assert_int_equal(run.failure.other_site, 10 + raced);
+        for (uint32_t found = 0; found < SHARING; address += 8) {
+            if (sim_memory_slot(address) == sim_engine.words + slot)
+                sharing[found++] = address;
+        }
+        for (raced = 0; raced < SHARING; raced++) {
+            const struct sim_run run = run_kernel(&kernel);
+
+            assert_int_equal(run.failure.kind, SIM_FAIL_RACE);
+            assert_int_equal(run.failure.other_site, 10 + raced);
+        }
     }
 }
 

@@ -353,6 +353,7 @@ TEST(both_orders_of_a_compare_exchange_may_have_hints)
 {
     const int hint = 1 << 16;
     struct sim_kernel kernel = kernel_of("swapped", publish_by_exchange, 2);
+    struct sim_site sites[2];
 
     (void)state;
     kernel.setup = reset_places;
@@ -361,6 +362,9 @@ TEST(both_orders_of_a_compare_exchange_may_have_hints)
     assert_int_equal(result_of(&kernel), SIM_FAIL_NONE);
     release = __ATOMIC_RELAXED | hint;
     assert_int_equal(result_of(&kernel), SIM_FAIL_RACE);
+    assert_int_equal(sim_explore_sites(&kernel, 1, sites, 2), 1);
+    assert_int_equal(sites[0].order, __ATOMIC_RELAXED);
+    assert_int_equal(sites[0].order_failure, __ATOMIC_ACQUIRE);
 }
 
 static void
@@ -437,19 +441,20 @@ TEST(random_runs_do_not_depend_on_searches_before)
  */
 TEST(a_run_is_cut_at_each_state_that_is_known)
 {
-    static const uint32_t least[] = {0, 150, 421};
-    static const uint32_t most[] = {0, 271, 421};
+    static const uint32_t share[] = {0, 50, 100, 99};
+    static const uint32_t least[] = {0, 150, 421, 400};
+    static const uint32_t most[] = {0, 271, 421, 420};
     uint32_t times = 3;
     struct sim_kernel kernel = kernel_of("logs", load_and_log, 3);
     struct sim_exhaust_options options = {.by_schedules = true};
-    uint64_t logs[3];
+    uint64_t logs[4];
 
     (void)state;
     kernel.context = &times;
-    for (uint32_t i = 0; i < 6; i++) {
+    for (uint32_t i = 0; i < 8; i++) {
         struct sim_exhaust_result r;
 
-        options.recheck_of_100 = i / 2 * 50;
+        options.recheck_of_100 = share[i / 2];
         log_hash = 0;
         sim_explore_exhaust(&kernel, &options, &r);
         assert_int_equal(r.verdict, SIM_VERDICT_PASS);

@@ -4,6 +4,7 @@
  */
 #include "cases.h"
 #include "checkpoint_parts.h"
+#include "played_runs.h"
 #include "textbook.h"
 
 #include <stdio.h>
@@ -112,6 +113,44 @@ TEST(several_processes_go_on_when_they_are_saved)
 
 /* ---- Wait loops ---- */
 
+static void
+count_run(void *context)
+{
+    uint32_t *runs = context;
+
+    (*runs)++;
+}
+
+static void
+end_at_once(void *context, uint32_t thread)
+{
+    (void)context;
+    (void)thread;
+}
+
+/* A loop that was told before a run is not learned in it. */
+static void
+expect_one_run(void)
+{
+    uint32_t runs = 0;
+    const struct sim_kernel kernel = {.name = "one",
+                                      .about = "any",
+                                      .context = &runs,
+                                      .setup = count_run,
+                                      .threads = {{"e", end_at_once, NULL}},
+                                      .threads_count = 1};
+    struct sim_choice list[4];
+    struct sim_choices choices;
+    struct sim_run run;
+
+    sim_choices_init(&choices, list, 4);
+    sim_choices_replay(&choices, NULL, 0);
+    assert_int_equal(
+        sim_explore_run(&kernel, &(struct sim_run_options){0}, &choices, &run),
+        SIM_END_COMPLETE);
+    assert_int_equal(runs, 1);
+}
+
 TEST(the_loops_that_a_search_has_found_are_listed)
 {
     uint64_t offsets[SIM_LOOPS_MAX];
@@ -137,6 +176,14 @@ TEST(the_loops_that_a_search_has_found_are_listed)
     sim_explore_learn_loop(offsets[0] - 1);
     assert_int_equal(sim_explore_loops(again), count + 1);
     assert_int_equal(again[0], offsets[0] - 1);
+    expect_one_run();
+}
+
+/* ---- A search ---- */
+
+TEST(a_search_counts_its_runs)
+{
+    played_runs_count();
 }
 
 /* ---- Its parts ---- */

@@ -2,7 +2,8 @@
  * test_explore_faults.c -- known mistakes of Go's profiler and tracer are found
  * and shrunk; when they are corrected, the same programs pass. A run
  * records each event as its thread saw it. The tests of calls and of data races
- * are in run_calls.c, run_races.c, run_plain.c, run_engine.c and run_sites.c.
+ * are in run_calls.c, run_races.c, run_plain.c, run_engine.c, run_sites.c and
+ * run_reads.c.
  */
 #include "engine.h"
 #include "tsan.h"
@@ -429,5 +430,7 @@ int
 main(void)
 {
     return tests_run(NULL, NULL) + run_calls_tests() + run_races_tests() +
-           run_plain_tests() + run_engine_tests() + run_sites_tests();
+           run_plain_tests() + run_engine_tests() + run_sites_tests() +
+           run_locks_tests() + run_ends_tests() + run_stops_tests() +
+           run_reads_tests();
 }

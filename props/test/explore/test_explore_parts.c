@@ -35,51 +35,17 @@ TEST(threads_that_are_not_finished_may_be_waited_for)
 
 TEST(an_ordinary_choice_counts_to_its_bound)
 {
-    struct sim_question q = {.sources = 0};
-
-    for (uint32_t bound = 1; bound <= 4; bound++) {
-        struct sim_choice choice = {.bound = bound};
-
-        for (uint32_t i = 0; i < bound; i++) {
-            assert_int_equal(choice.value, i);
-            assert_int_equal(sim_question_answers(&q, &choice), bound);
-            assert_int_equal(sim_question_passed(&q, &choice), i);
-            assert_int_equal(sim_question_next(&q, &choice), i + 1 < bound);
-        }
-    }
+    question_model_ordinary();
 }
 
-/* All sources lead round a loop: the only choice left is to stay in it. */
 TEST(a_read_whose_sources_are_all_futile_stays_blocked)
 {
-    struct sim_question q = {.sources = 2, .allowed = 2, .enabled = 2};
-    struct sim_choice choice = {.bound = 2 + SIM_THREADS_MAX + 1};
-
-    choice.value = sim_question_first(&q);
-    assert_int_equal(choice.value, 0);
-    q.futile = 3;
-    assert_true(sim_question_next(&q, &choice));
-    assert_int_equal(choice.value, 2 + SIM_THREADS_MAX);
-    assert_int_equal(sim_question_answers(&q, &choice), 1);
-    assert_int_equal(sim_question_passed(&q, &choice), 0);
-    assert_false(sim_question_has_next(&q, &choice));
+    question_model_futile();
 }
 
-/* Only the first 64 sources can be marked as futile. */
 TEST(a_question_may_have_many_sources)
 {
-    struct sim_question q = {.sources = 70, .futile = UINT64_MAX};
-    struct sim_choice choice = {.bound = 70 + SIM_THREADS_MAX + 1};
-
-    choice.value = sim_question_first(&q);
-    assert_int_equal(choice.value, 64);
-    assert_int_equal(sim_question_answers(&q, &choice), 6);
-    for (uint32_t i = 65; i < 70; i++) {
-        assert_true(sim_question_next(&q, &choice));
-        assert_int_equal(choice.value, i);
-        assert_int_equal(sim_question_passed(&q, &choice), i - 64);
-    }
-    assert_false(sim_question_next(&q, &choice));
+    question_model_many();
 }
 
 /* ---- The frontier ---- */
@@ -276,6 +242,30 @@ TEST(a_damaged_frontier_is_refused_or_sound)
     }
 }
 
+/* Two parts below one question. */
+TEST(each_part_that_is_taken_counts)
+{
+    const struct sim_step step = {.choice = {.bound = 2}};
+    double done[2] = {0, 0.5};
+    struct memory m = {.count = 0};
+    struct sim_frontier f;
+    struct sim_frontier copy;
+
+    sim_frontier_begin(&f);
+    sim_frontier_split(&f, sim_frontier_take(&f), &step, 1);
+    take_path(&f, 1, (uint32_t[]){1});
+    expect_share(&f, done, 1.0 / 4);
+    done[0] = done[1] = 1;
+    assert_true(sim_frontier_share(&f, done) == 1);
+    sim_frontier_copy(&copy, &f);
+    assert_int_equal(copy.nodes_room, 1); /* not that of the other */
+    sim_frontier_free(&copy);
+    assert_true(sim_frontier_write(&f, put, &m));
+    sim_frontier_free(&f);
+    m.bytes[4 * sizeof(uint32_t)]++; /* the depth of the first question */
+    assert_false(sim_frontier_read(&f, get, &m));
+}
+
 /* The head of a frontier that has so many nodes and parts, and nothing more. */
 struct numbers {
     uint32_t counts[2];
@@ -464,6 +454,11 @@ TEST(a_key_is_new_to_one_of_two_processes)
 TEST(a_shared_set_gives_the_memory_of_old_tables_back)
 {
     set_model_memory();
+}
+
+TEST(a_shared_set_has_room_for_all_its_keys)
+{
+    set_model_room();
 }
 
 TEST(a_set_without_memory_says_that_it_is_full)

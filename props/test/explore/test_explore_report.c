@@ -8,7 +8,8 @@
  * chances; how many runs shrinking took is not compared.
  */
 #include "engine.h"
-#include "placed.h"
+#include "made_runs.h"
+#include "named_places.h"
 #include "reported.h"
 #include "sampled_report.h"
 #include "slice_model.h"
@@ -262,6 +263,10 @@ enum sim_end
 __wrap_sim_engine_run(struct sim_choices *choices, struct sim_run *run)
 {
     prefix_runs += choices->backend == SIM_PREFIX;
+    if (made_run != NULL) {
+        made_run(choices, run);
+        return run->end;
+    }
     if (answer == NULL)
         return __real_sim_engine_run(choices, run);
     *run = *answer;
@@ -372,92 +377,9 @@ TEST(a_failure_of_random_runs_is_shown_as_its_shrunk_list_runs)
     }
 }
 
-/* ---- Names of places ---- */
-
-struct place {
-    uintptr_t site;
-    char text[320];
-};
-
-static void
-note(struct place *place, uintptr_t site, const char *inner, int line)
-{
-    place->site = site;
-    snprintf(place->text, sizeof place->text, "%s%s:%d", inner, __FILE__, line);
-}
-
-/* Code of which there is a name, but no line. */
-__asm__(".pushsection .text.bare,\"ax\",@progbits\n"
-        ".type bare_code,@function\n"
-        "bare_code: nop\n nop\n ret\n"
-        ".size bare_code,.-bare_code\n"
-        ".popsection");
-void bare_code(void);
-
-/* returns: how many places there are whose text is known from the source */
-static uint32_t
-find_places(struct place *p)
-{
-    static const char dotted[] = "dotted.c:9 < ";
-    static const char chain[] = "inner.c:11 < middle.c:12 < ";
-    static const char around[] = "user.c:13 < ";
-    static const char longer[] = PLACED_LONG ":10 < user.c:14 < ";
-
-    note(&p[0], placed_here(), "", __LINE__);
-    note(&p[1], placed_in_system(), "", __LINE__);
-    note(&p[2], placed_dotted(), dotted, __LINE__);
-    note(&p[3], placed_middle(), chain, __LINE__);
-    note(&p[4], placed_around_system(), around, __LINE__);
-    note(&p[5], placed_long_around(), longer, __LINE__);
-    p[5].text[159] = '\0'; /* it is cut */
-    p[6] = (struct place){0, "an unknown place"};
-    p[7] = (struct place){64, "an unknown place"};
-    p[8] = (struct place){(uintptr_t)&bare_code + 2, "a call of bare_code"};
-    return 9;
-}
-
-/* More places than have room are asked for again and again. */
-TEST(a_place_has_one_name_however_many_are_asked_for)
-{
-    enum { OTHERS = 400 };
-    static char first[OTHERS][160];
-    struct place known[9];
-    const uint32_t count = find_places(known);
-
-    for (uint32_t i = 0; i < 1600; i++) {
-        const uint32_t which = draw(OTHERS);
-        const struct place *p = &known[draw(count)];
-        const char *text = sim_site_text((uintptr_t)&find_places + 1 + which);
-
-        if (first[which][0] == '\0')
-            snprintf(first[which], sizeof first[which], "%s", text);
-        assert_string_equal(text, first[which]);
-        assert_string_equal(sim_site_text(p->site), p->text);
-    }
-}
-
-static uint32_t named[3] = {1};
-
-TEST(an_address_is_named_by_the_variable_that_it_is_in)
-{
-    const uintptr_t begin = (uintptr_t)named;
-    char text[24];
-
-    for (uint32_t i = 0; i < sizeof named; i++) {
-        char want[24] = "named";
-
-        if (i > 0)
-            snprintf(want, sizeof want, "named+%u", (unsigned)i);
-        assert_true(sim_site_address_text(text, sizeof text, begin + i));
-        assert_string_equal(text, want);
-    }
-    assert_false(sim_site_address_text(text, sizeof text, (uintptr_t)text));
-    assert_true(sim_site_address_text(text, 4, begin));
-    assert_string_equal(text, "nam");
-}
-
 int
 main(void)
 {
-    return tests_run(NULL, NULL);
+    /* The first needs a process that has named no place. */
+    return named_places_tests() + tests_run(NULL, NULL) + made_runs_tests();
 }

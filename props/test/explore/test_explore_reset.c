@@ -5,13 +5,14 @@
  * The tests call the __tsan_* entry points themselves.
  */
 #include "engine.h"
-#include "explore.h"
 #include "tsan.h"
 
 #include <malloc.h>
 #include <string.h>
 
+#include "blocked_model.h"
 #include "repeated.h"
+#include "sched_model.h"
 #include "unit_test.h"
 #include "waits.h"
 
@@ -122,7 +123,14 @@ BODY(store_thrice)
         __tsan_atomic32_store(&x, i & 1, __ATOMIC_RELAXED);
 }
 
-/* Whichever thread forks, no other one runs in the child. */
+static void
+expect_schedules(void *context, const struct sim_run *run)
+{
+    assert_true(context == NULL && run != NULL && !sim_engine.reduced);
+}
+
+/* Whichever thread forks, no other one runs in the child; and no search graph
+ * by graph knows what to leave out then. */
 TEST(nobody_but_the_child_goes_on_after_a_fork)
 {
     for (uint32_t forks = 0; forks < 3; forks++) {
@@ -135,11 +143,13 @@ TEST(nobody_but_the_child_goes_on_after_a_fork)
                         {"store", store_thrice, NULL},
                         {"store", store_thrice, NULL}},
             .threads_count = 3,
+            .barriers = forks < 2,
         };
 
         kernel.threads[forks] =
             (struct sim_thread){"fork", fork_and_look, NULL};
-        exhaust(&kernel, &(struct sim_exhaust_options){0});
+        exhaust(&kernel,
+                &(struct sim_exhaust_options){.after_run = expect_schedules});
         assert_int_equal(seen, 1U << 0 | 1U << 6); /* 0 and 0, or 1 and 1 */
     }
 }
@@ -466,15 +476,19 @@ TEST(the_first_access_that_differs_is_named)
     repeated_differs();
 }
 
+TEST(a_waiting_thread_can_continue_as_the_rules_say)
+{
+    blocked_model_try();
+}
+
+TEST(a_strategy_draws_what_its_rules_say)
+{
+    sched_model_try();
+}
+
 TEST(a_wait_goes_on_pauses_and_races_as_it_may)
 {
-    waits_go_on();
-    waits_pause();
-    waits_race();
-    waits_rounds();
-    waits_count();
-    waits_changes();
-    waits_state(); /* the last: it fills the table of loops */
+    waits_try();
 }
 
 int

@@ -2,6 +2,7 @@
  * test_explore_shards.c -- independent shards of a search together find all
  * graphs, each once.
  */
+#include "sources_parts.h"
 #include "textbook.h"
 
 #include <signal.h>
@@ -193,6 +194,23 @@ TEST(a_file_of_another_shard_is_refused)
     sim_explore_exhaust(fixtures_counter(4), &options, &r);
     assert_int_equal(r.verdict, SIM_VERDICT_REFUSED);
     remove(file);
+}
+
+/* ---- What each read and store may choose ---- */
+
+TEST(a_read_takes_a_store_that_is_not_hidden)
+{
+    sources_parts_read();
+}
+
+TEST(a_store_goes_in_front_of_what_is_not_known)
+{
+    sources_parts_stored();
+}
+
+TEST(more_than_512_stores_to_choose_from_are_refused)
+{
+    sources_parts_full();
 }
 
 static int

@@ -7,6 +7,7 @@
 #include "control.h"
 #include "engine.h"
 #include "futile.h"
+#include "played_search.h"
 #include "played_worker.h"
 #include "textbook.h"
 #include "worker.h"
@@ -297,6 +298,7 @@ TEST(a_worker_stops_when_it_is_told_to)
 
 static uint32_t saves;
 static bool saved_well;
+static bool late_when_saved;
 static bool begun; /* to search */
 
 bool __wrap_sim_checkpoint_save(struct sim_control *c,
@@ -306,21 +308,16 @@ bool
 __wrap_sim_checkpoint_save(struct sim_control *c, const struct sim_frontier *f)
 {
     saves++;
+    c->late |= late_when_saved;
     assert_true(played_is_whole(f, c->result->runs));
     return saved_well;
 }
-
-struct played_search {
-    struct sim_exhaust_options options;
-    struct sim_exhaust_result result;
-    struct sim_search search;
-    struct sim_control control;
-};
 
 static void
 be_late(void *control, const struct sim_progress *progress)
 {
     static double half[PLAYED_LISTS];
+    static uint64_t visits;
     struct sim_control *c = control;
 
     assert_true(progress->share >= 0 && progress->share <= 1);
@@ -332,51 +329,22 @@ be_late(void *control, const struct sim_progress *progress)
                 sim_frontier_share(&c->frontier, half) + 1e-6);
     if (!begun) { /* what is done of a part counts from the next time on */
         begun = played->begun != 0;
+        visits = begun ? played_visits(20) : 0;
         c->look_us = 0;
         return;
     }
     assert_true(progress->share > 0);
+    assert_true(progress->runs + c->options->jobs >= visits);
     c->late = true;
 }
 
 static void
 begin_played(struct played_search *p, enum played_says what)
 {
-    memset(p, 0, sizeof *p);
-    p->options.jobs = 3;
-    p->options.alone_ms = 1;
-    p->search = (struct sim_search){.kernel = fixtures_counter(4),
-                                    .options = &p->options,
-                                    .result = &p->result,
-                                    .reduced = true};
-    sim_search_begin(&p->search);
-    sim_control_begin(&p->control, &p->search);
+    played_search_begin(p, what);
     saved_well = true;
+    late_when_saved = false;
     saves = 0;
-    played_open(what);
-}
-
-static void
-end_played(struct played_search *p)
-{
-    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* none is left */
-    sim_frontier_free(&p->control.frontier);
-    sim_search_end(&p->search);
-    munmap(played, sizeof *played);
-    played = NULL;
-}
-
-/* A worker counts each list once as a run, twice as a graph and so on. */
-static void
-check_sums(const struct sim_exhaust_result *r, uint64_t lists)
-{
-    const uint64_t sums[SIM_COUNT_COUNT] = {
-        r->runs,    r->graphs,   r->graphs_sum, r->blocked,
-        r->bounded, r->failures, r->sampled,
-    };
-
-    for (uint32_t i = 0; i < SIM_COUNT_COUNT; i++)
-        assert_int_equal(sums[i], (1 + i) * lists);
 }
 
 /* Each list is searched once. returns: in how many searches */
@@ -390,6 +358,7 @@ check_played(uint32_t jobs, bool pauses, bool writes)
     uint64_t lists = 0;
 
     begin_played(&p, PLAYED_SEARCHES);
+    played->alone = jobs == 1;
     p.options.jobs = jobs;
     p.options.progress = pauses ? be_late : NULL;
     p.options.progress_context = &p.control;
@@ -412,12 +381,13 @@ check_played(uint32_t jobs, bool pauses, bool writes)
         lists++;
     } while (played_next(path, 0));
     assert_int_equal(p.result.runs, lists);
-    check_sums(&p.result, lists);
+    assert_true(played_sums_up(&p.result, lists));
     assert_int_equal(played->unasked, 0);
+    assert_true((played->shared > 0) == (jobs > 1)); /* one shares nothing */
     assert_true((saves > 0) == writes);
     assert_true(times == 1 || pauses);
     assert_string_equal(p.result.trouble, "");
-    end_played(&p);
+    played_search_end(&p);
     return times;
 }
 
@@ -426,7 +396,7 @@ TEST(each_list_is_searched_once_though_parts_are_shared_and_given_back)
     uint32_t times = 0;
 
     for (uint32_t i = 0; i < 12; i++)
-        times += check_played(2 + i % 3, i / 3 % 2 != 0, i / 6 != 0);
+        times += check_played(1 + i % 4, i / 3 % 2 != 0, i / 6 != 0);
     assert_true(times > 12);
     check_played(2 * SIM_JOBS_MAX, false, true); /* only so many start */
 }
@@ -445,7 +415,7 @@ TEST(what_a_worker_has_learned_is_known_when_the_search_begins_again)
         p.search.reduced = i % 2 == 0;
         p.search.shard.whole = i / 2 == 0;
         sim_engine.threads_known = 1;
-        sim_engine.cleared_bytes = i % 2 != 0 ? 8192 : 0;
+        sim_engine.cleared_bytes = i % 2 != 0 ? 5000 : 0;
         assert_int_equal(sim_jobs_run(&p.control), SIM_SEARCH_AGAIN);
         assert_int_equal(sim_wait_sites(&sites), before + 3);
         for (uint32_t k = 0; k < 3; k++)
@@ -453,27 +423,24 @@ TEST(what_a_worker_has_learned_is_known_when_the_search_begins_again)
         assert_int_equal(p.search.reduced, i % 2 != 0);
         assert_int_equal(p.search.shard.whole, i / 2 != 0);
         assert_int_equal(sim_engine.threads_known, 5);
-        assert_int_equal(sim_engine.cleared_bytes, i % 2 != 0 ? 8192 : 4096);
-        end_played(&p);
+        assert_int_equal(sim_engine.cleared_bytes, i % 2 != 0 ? 5000 : 4096);
+        played_search_end(&p);
     }
 }
 
 TEST(what_a_worker_has_found_is_kept)
 {
-    struct played_search p;
+    played_search_fails();
+}
 
-    begin_played(&p, PLAYED_HAS_FAILED);
-    assert_int_equal(sim_jobs_run(&p.control), SIM_SEARCH_OVER);
-    assert_int_equal(played->outlived, 0);
-    assert_string_equal(p.result.difference, "two runs differ");
-    assert_string_equal(p.result.first_failure.failure.text, "it is wrong");
-    assert_int_equal(p.result.options.unroll, 3);
-    assert_true(p.result.found_by_sampling);
-    assert_int_equal(p.result.choices_count, 2);
-    assert_int_equal(p.result.choices[0].value, 3);
-    assert_int_equal(p.result.choices[1].value, 2);
-    free(p.result.choices);
-    end_played(&p);
+TEST(the_first_of_several_workers_to_end_the_search_is_heard)
+{
+    played_search_is_over();
+}
+
+TEST(a_search_goes_on_with_the_processes_that_start)
+{
+    played_search_starts();
 }
 
 TEST(a_worker_that_ends_and_a_file_that_cannot_be_written_end_the_search)
@@ -483,14 +450,17 @@ TEST(a_worker_that_ends_and_a_file_that_cannot_be_written_end_the_search)
     begin_played(&p, PLAYED_ENDS);
     assert_int_equal(sim_jobs_run(&p.control), SIM_SEARCH_OVER);
     assert_string_equal(p.result.trouble, "a process of the search has ended");
-    end_played(&p);
-    begin_played(&p, PLAYED_SEARCHES);
-    p.options.checkpoint = "/nowhere";
-    p.control.save_us = 0;
-    saved_well = false;
-    assert_int_equal(sim_jobs_run(&p.control), SIM_SEARCH_OVER);
-    assert_int_equal(saves, 1);
-    end_played(&p);
+    played_search_end(&p);
+    for (uint32_t i = 0; i < 2; i++) {
+        begin_played(&p, PLAYED_SEARCHES);
+        p.options.checkpoint = "/nowhere";
+        p.control.save_us = 0;
+        saved_well = false;
+        late_when_saved = i != 0;
+        assert_int_equal(sim_jobs_run(&p.control), SIM_SEARCH_OVER);
+        assert_int_equal(saves, 1);
+        played_search_end(&p);
+    }
 }
 
 int

@@ -55,11 +55,29 @@ own_vector(void)
     return (const struct vector_entry *)((const uintptr_t *)own)[1] - 1;
 }
 
+/* glibc's, of a library's first variable. */
+struct tls_index {
+    uintptr_t module;
+    uintptr_t offset;
+};
+
+void *__tls_get_addr(struct tls_index *index);
+
+/* Where the object's variables are. Asking glibc gives them a place in the
+ * vector, if they have none yet, and changes nothing for those below fs. */
+static uintptr_t
+data_of(const struct dl_phdr_info *info)
+{
+    struct tls_index first = {.module = info->dlpi_tls_modid};
+
+    return first.module != 0 ? (uintptr_t)__tls_get_addr(&first) : 0;
+}
+
 static int
 find(struct dl_phdr_info *info, size_t size, void *context)
 {
     bool *executable = context;
-    const uintptr_t data = (uintptr_t)info->dlpi_tls_data;
+    const uintptr_t data = data_of(info);
 
     (void)size;
     if (data != 0 && own_vector()[1 + info->dlpi_tls_modid].to_free == 0 &&
@@ -135,7 +153,7 @@ sim_tls_reset(uint32_t thread, bool is_main)
     if (fs == 0)
         return;
     memcpy((void *)(fs - (own - lowest)), kept, own + CONTROL_BYTES - lowest);
-    if (!is_main) {
+    if (!is_main && image.bytes > 0) {
         memset((void *)(fs - image.below), 0, image.bytes);
         memcpy((void *)(fs - image.below), image.values, image.values_bytes);
     }

@@ -53,6 +53,8 @@ sim_cond_wait(pthread_cond_t *c, pthread_mutex_t *m,
     woken =
         sim_object_sleep(cond, false, gives ? lock : NULL,
                          spurious ? SIM_PASSED : sim_clock_limit(until), site);
+    if (woken || spurious)
+        sim_round_progress(); /* a wake-up was consumed */
     if (gives) {
         sim_object_event(lock, end_text(woken, spurious), woken, true, site);
         sim_object_take(lock, site);
@@ -339,6 +341,12 @@ explored_sem_post(sem_t *s)
         return sem_post(s);
     o = semaphore_at(s, HERE);
     sim_object_point(o, false, HERE);
+    if (o->count == SEM_VALUE_MAX) {
+        sim_object_event(o, "post", false, false, HERE);
+        sim_object_done(o, false);
+        *explored___errno_location() = EOVERFLOW;
+        return -1;
+    }
     sim_object_event(o, "post", true, true, HERE);
     sim_self()->asked.shuts = o->count == 0;
     o->count++;

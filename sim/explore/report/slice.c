@@ -135,7 +135,6 @@ find_needed(const struct trace_event *trace, uint32_t count,
                                failure->kind == SIM_FAIL_LIVELOCK};
     uint32_t kept = 0;
 
-    memset(needed, 0, count * sizeof *needed);
     begin(&s, failure);
     do {
         s.grew = false;

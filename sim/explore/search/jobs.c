@@ -117,6 +117,17 @@ finish(struct jobs *j, enum sim_search_end end)
     j->over = true;
 }
 
+static void
+lose_worker(struct jobs *j)
+{
+    struct sim_exhaust_result *r = j->control->result;
+
+    if (!j->over)
+        snprintf(r->trouble, sizeof r->trouble,
+                 "a process of the search has ended");
+    finish(j, SIM_SEARCH_OVER);
+}
+
 /* ---- Parts ---- */
 
 static void
@@ -138,7 +149,7 @@ hand_out(struct jobs *j)
         sim_frontier_path(f, job->part, path);
         if (!sim_message_send(job->fd, SIM_MESSAGE_PART, depth, path,
                               depth * sizeof *path))
-            finish(j, SIM_SEARCH_OVER);
+            lose_worker(j);
     }
 }
 
@@ -161,9 +172,7 @@ ask_to_share(struct jobs *j)
 
     for (uint32_t i = 0; i < j->count; i++)
         idle += j->list[i].part == SIM_NO_PART;
-    if (idle == 0 || idle == j->count || j->saving)
-        return;
-    for (uint32_t i = 0; i < j->count; i++)
+    for (uint32_t i = 0; i < j->count && idle > 0; i++)
         ask(j, i, SIM_REQUEST_SHARE);
 }
 
@@ -174,15 +183,13 @@ take_failure(struct jobs *j, const struct sim_message *m)
 {
     const struct sim_failed *failed = (const void *)m->data;
     struct sim_exhaust_result *r = j->control->result;
-    const uint64_t failures = r->failures;
 
     if (m->bytes < sizeof *failed || r->choices != NULL)
         return;
-    r->failures = 0;
+    r->failures = 0; /* until all are summed up again */
     sim_search_keep_failure(r, &failed->run,
                             (const void *)(m->data + sizeof *failed), m->count,
                             &failed->options);
-    r->failures = failures;
     r->found_by_sampling = failed->by_sampling;
 }
 
@@ -250,10 +257,7 @@ take_message(struct jobs *j, uint32_t i)
     struct sim_message m;
 
     if (!sim_message_receive(job->fd, &m)) {
-        snprintf(j->control->result->trouble,
-                 sizeof j->control->result->trouble,
-                 "a process of the search has ended");
-        finish(j, SIM_SEARCH_OVER);
+        lose_worker(j);
         return;
     }
     switch ((enum sim_message_type)m.type) {
@@ -315,13 +319,12 @@ save(struct jobs *j)
     return saved;
 }
 
-/* When all workers pause, write the file, and let them go on. */
+/* Called until it is done: when all workers pause, write the file, and let them
+ * go on. */
 static void
-save_if_due(struct jobs *j)
+save_soon(struct jobs *j)
 {
-    j->saving |= sim_control_file_is_due(j->control);
-    if (!j->saving)
-        return;
+    j->saving = true;
     for (uint32_t i = 0; i < j->count; i++)
         ask(j, i, SIM_REQUEST_SHOW);
     for (uint32_t i = 0; i < j->count; i++) {
@@ -339,7 +342,7 @@ save_if_due(struct jobs *j)
         sim_message_free(&job->list);
         job->shown = job->asked = false;
         if (!sim_message_send(job->fd, SIM_MESSAGE_GO_ON, 0, NULL, 0))
-            finish(j, SIM_SEARCH_OVER);
+            lose_worker(j);
     }
 }
 
@@ -400,7 +403,7 @@ coordinate(struct jobs *j)
 
     while (!j->over) {
         if (j->saving || (!c->late && sim_control_file_is_due(c)))
-            save_if_due(j); /* those that pause must go on, late or not */
+            save_soon(j); /* those that pause must go on, late or not */
         if (c->late && !j->saving)
             stop_if_late(j);
         else

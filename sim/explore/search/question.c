@@ -118,8 +118,6 @@ sim_question_passed(const struct sim_question *q,
 
     if (q->sources == 0)
         return choice->value;
-    if (q->waits)
-        return 0;
     for (uint32_t i = 0; i < q->sources && i < choice->value; i++)
         count += !is_futile(q, i);
     if (choice->value >= q->sources)

@@ -12,7 +12,7 @@ static bool
 find_depth(struct sim_search *s)
 {
     const uint64_t wanted = (uint64_t)PREFIXES_EACH * s->shard.count;
-    uint64_t prefixes = 1;
+    uint64_t prefixes;
 
     sim_futile_forget();
     for (s->shard.depth = 1; s->shard.depth < DEPTH_MAX; s->shard.depth++) {

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 enum { RUNS_AT_ONCE = 32 };
@@ -31,7 +32,7 @@ put(int fd, const void *data, size_t bytes)
     const char *at = data;
 
     while (bytes > 0) {
-        const ssize_t n = write(fd, at, bytes);
+        const ssize_t n = send(fd, at, bytes, MSG_NOSIGNAL);
 
         if (n < 0 && errno == EINTR)
             continue;

@@ -22,7 +22,7 @@ debug() { # WORD...; gdb's commands come from standard input
 # that the first one holds.
 debug fixtures/explore/user/deadlock.c --replay 0,0,1 --gdb 3 <<'END'
 profsim-thread 1
-up 4
+frame function thread_body
 info symbol $rip
 continue
 END

@@ -107,7 +107,9 @@ reported() { # PROGRAM WORD...
     PROFSIM_EXPLORE=--exhaustive timeout 600 "$program" "$@" |
         awk '/ model: / { want = $0; sub(/^.* model: /, "", want); said = "nothing"; at = against = stop = 0 }
         / runs .* s  holds(, waits to a bound)?$/ {
-            said = want ~ /each run a graph/ && $2 == $4 ? want : "holds"
+            said = "holds"
+            if (want ~ /each run a graph/ && $2 == $4)
+                said = want ~ /[0-9]$/ ? "holds, each run a graph of " $4 : want
         }
         /^  broken: / { said = $0; gsub(/^  broken: | \([a-z ]*\)$/, "", said); if (want !~ /^[0-9]/) sub(/^[0-9]+ /, "", said) }
         /^  by thread / && !at { at = $0; sub(/^.* at [^:]*:/, "", at); at += 0 }
@@ -134,10 +136,16 @@ count "mistakes with the heap are reported as a model says" $?
 
 build misuse misuse_program misuse_calls misuse_touch misuse_clock \
     misuse_heap misuse_end misuse_local misuse_objects misuse_order \
-    misuse_print misuse_blocks misuse_events
+    misuse_print misuse_blocks misuse_waits misuse_events
 count "the calls that end a run are built" $?
+export MU_LIBRARY="$work/libmisuse.so"
+gcc -g -O1 -fPIC -shared -o "$MU_LIBRARY" fixtures/explore/misuse_library.c
+count "and a library that they load" $?
+where() { "$work/misuse" stack; }
+[ "$(where)" = "$(where)" ] || ! setarch -R true 2>/dev/null
+count "the same addresses in each process" $?
 reported misuse
-[ "$(cat "$work/differ")" = 480 ]
+[ "$(cat "$work/differ")" = 586 ]
 count "calls that end a run are reported at their lines" $?
 
 # The last of them comes after most other calls, each on a line of its own: its

@@ -112,3 +112,55 @@ question_model_threads(void)
     assert_int_equal(sim_question_threads(), 0xff);
     e->threads_count = 0;
 }
+
+void
+question_model_ordinary(void)
+{
+    struct sim_question q = {.sources = 0};
+
+    for (uint32_t bound = 1; bound <= 4; bound++) {
+        struct sim_choice choice = {.bound = bound};
+
+        for (uint32_t i = 0; i < bound; i++) {
+            assert_int_equal(choice.value, i);
+            assert_int_equal(sim_question_answers(&q, &choice), bound);
+            assert_int_equal(sim_question_passed(&q, &choice), i);
+            assert_int_equal(sim_question_next(&q, &choice), i + 1 < bound);
+        }
+    }
+}
+
+/* All sources lead round a loop: the only choice left is to stay in it. */
+void
+question_model_futile(void)
+{
+    struct sim_question q = {.sources = 2, .allowed = 2, .enabled = 2};
+    struct sim_choice choice = {.bound = 2 + SIM_THREADS_MAX + 1};
+
+    choice.value = sim_question_first(&q);
+    assert_int_equal(choice.value, 0);
+    q.futile = 3;
+    assert_true(sim_question_next(&q, &choice));
+    assert_int_equal(choice.value, 2 + SIM_THREADS_MAX);
+    assert_int_equal(sim_question_answers(&q, &choice), 1);
+    assert_int_equal(sim_question_passed(&q, &choice), 0);
+    assert_false(sim_question_has_next(&q, &choice));
+}
+
+/* Only the first 64 sources can be marked as futile. */
+void
+question_model_many(void)
+{
+    struct sim_question q = {.sources = 70, .futile = UINT64_MAX};
+    struct sim_choice choice = {.bound = 70 + SIM_THREADS_MAX + 1};
+
+    choice.value = sim_question_first(&q);
+    assert_int_equal(choice.value, 64);
+    assert_int_equal(sim_question_answers(&q, &choice), 6);
+    for (uint32_t i = 65; i < 70; i++) {
+        assert_true(sim_question_next(&q, &choice));
+        assert_int_equal(choice.value, i);
+        assert_int_equal(sim_question_passed(&q, &choice), i - 64);
+    }
+    assert_false(sim_question_next(&q, &choice));
+}

@@ -14,4 +14,10 @@ void question_model_late(void);
 /* Which threads may be waited for. */
 void question_model_threads(void);
 
+/* A choice that is no read; a read whose sources are all futile;
+ * one of many sources. */
+void question_model_ordinary(void);
+void question_model_futile(void);
+void question_model_many(void);
+
 #endif

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "choice.h"
+#include "need.h"
 #include "unit_test.h"
 #include "visited.h"
 
@@ -330,8 +331,8 @@ fill(struct sim_visited *set)
     return 0;
 }
 
-void
-set_model_refused(void)
+static void
+refuse_a_set(void)
 {
     struct sim_visited set;
     int status;
@@ -344,5 +345,68 @@ set_model_refused(void)
         _exit(fill(&set));
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);
+    sim_visited_close(&set);
+}
+
+/* Need it in a child whose standard error is a pipe, or is closed.
+ * out: text, what the child wrote. returns: its exit code */
+static int
+code_of_need(void *memory, bool with_stderr, char *text, size_t text_bytes)
+{
+    int ends[2];
+    int status;
+    ssize_t bytes;
+    pid_t child;
+
+    assert_int_equal(pipe(ends), 0);
+    child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        close(STDERR_FILENO);
+        if (with_stderr)
+            dup2(ends[1], STDERR_FILENO);
+        sim_need(memory);
+        _exit(0);
+    }
+    close(ends[1]);
+    bytes = read(ends[0], text, text_bytes - 1);
+    assert_true(bytes >= 0);
+    text[bytes] = '\0';
+    close(ends[0]);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+void
+set_model_refused(void)
+{
+    char text[64];
+
+    refuse_a_set();
+    assert_ptr_equal(sim_need(text), text);
+    for (int open = 0; open < 2; open++) {
+        const char *want = open ? "profsim: not enough memory\n" : "";
+
+        assert_int_equal(code_of_need(NULL, open, text, sizeof text), 1);
+        assert_string_equal(text, want);
+        assert_int_equal(code_of_need(MAP_FAILED, open, text, sizeof text), 1);
+        assert_string_equal(text, want);
+    }
+}
+
+/* A table has at most 8/3 slots of 16 bytes for a key, and the rooms that it
+ * has left took as much. */
+void
+set_model_room(void)
+{
+    const uint64_t most = UINT64_C(1) << 26;
+    const uint64_t bytes = most * 16 * 16 / 3;
+    struct sim_visited set;
+    void *last;
+
+    sim_visited_init_shared(&set, most);
+    last = (char *)set.shared + (bytes - 1) / 4096 * 4096;
+    assert_int_equal(msync(last, 1, MS_ASYNC), 0); /* it is mapped */
     sim_visited_close(&set);
 }

@@ -21,7 +21,11 @@ void set_model_race(void);
 /* The memory of a shared set: that of its newest tables. */
 void set_model_memory(void);
 
-/* Without memory a set stays as it is, and says that it is full. */
+/* Without memory a set stays as it is, and says that it is full; what cannot go
+ * on says so, and ends the process. */
 void set_model_refused(void);
+
+/* A shared set has room for as many keys as it may have. */
+void set_model_room(void);
 
 #endif

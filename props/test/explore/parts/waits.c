@@ -71,6 +71,13 @@ check_old(void *context)
         most = old[i] > most ? old[i] : most;
 }
 
+static void
+expect_whole(void *context, const struct sim_run *run)
+{
+    (void)context;
+    assert_false(run->bounded);
+}
+
 void
 waits_go_on(void)
 {
@@ -84,7 +91,9 @@ waits_go_on(void)
     most = 0;
     for (uint32_t i = 0; i < SIM_STRATEGY_COUNT; i++) {
         const struct sim_sample_options options = {
-            .run = {.strategy = (enum sim_strategy)i}, .runs = 200};
+            .run = {.strategy = (enum sim_strategy)i},
+            .runs = 200,
+            .after_run = expect_whole};
         struct sim_exhaust_result r;
 
         sim_explore_sample(&kernel, &options, &r);

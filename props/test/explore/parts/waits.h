@@ -26,4 +26,7 @@ void waits_changes(void);
  * may be met afterwards. */
 void waits_state(void);
 
+/* All of these, in an order in which none hides what another one tries. */
+void waits_try(void);
+
 #endif
