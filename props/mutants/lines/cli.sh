@@ -29,11 +29,8 @@ left_out=props/mutants/lines/cli-left-out.txt
 sources=$(ls cli/*.c cli/*/*.c | grep -v -x -F "$(sed -n 's/^ \{4\}//p' $left_out)")
 
 . props/mutants/lines/judges.sh
-# What the scripts need, apart from a run of them.
-inputs=$(ninja -t query $(printf '%s.ok ' $scripts) |
-    sed -n '/^  input/,/^  outputs/s/^    [| ]*//p' | sort -u)
 ninja out/mutate/generate out/mutate/run out/mutate/switch.o $from/worlds \
-    $from/profsim-conform $from/libprofsim-observe.so $inputs \
+    $from/profsim-conform $from/libprofsim-observe.so $(inputs_of $scripts) \
     $(printf "$from/props/%s " $tests) $(printf "$sanitized/props/%s " $tests)
 rm -rf $to
 mkdir -p $to/props $to/commands $to/sanitized
@@ -49,12 +46,13 @@ gap=
 # Generate the mutants of each source, with the build's include paths.
 ninja -t commands -s $(printf '%s ' $sources |
     sed "s,\.c ,.o ,g; s,\(^\| \)cli/,\1$from/cli/,g") >$to/commands/build
-out/mutate/generate "$every" $to $(while read -r command; do
+while read -r command; do
     echo "$gap -std=c11 -D_GNU_SOURCE"
     echo "$command" | grep -o -e ' -I *[^ ]*' -e ' -iquote *[^ ]*' | awk '!seen[$0]++'
     echo "-- $(echo "$command" | sed 's,.* -c \([^ ]*\) .*,\1,')"
     gap=--
-done <$to/commands/build)
+done <$to/commands/build | tr -s ' ' '\n' >$to/arguments
+out/mutate/generate "$every" $to $(cat $to/arguments)
 # Keep only mutants of cli/, except for the functions that are left out.
 mv $to/mutants.tsv $to/all.tsv
 sed -n 's/^ \{4\}//p' $left_out | awk -F'\t' -v every="$every" '
@@ -88,17 +86,6 @@ link() {
     sh -c "$(ninja -t commands -s "$3" | sed -e "${5:-}" \
         -e "s, -o [^ ]*, -o $4," -e "s, $1/libcli, $2/libcli,g" |
         sed -f $to/commands/objects) out/mutate/switch.o -lcmocka"
-}
-
-# Write a script that runs a test with sanitizers, which reserve much address space
-# and say themselves when memory is out. Print its name.
-judge_sanitized() { # TEST
-    judge=$to/commands/sanitized_${1#test_}
-    printf '#!/bin/sh\nulimit -S -v unlimited\n%s\nexec %s\n' \
-        'export ASAN_OPTIONS=hard_rss_limit_mb=4096' \
-        "$(judge_test $1 | sed "s, *$to/props/, $to/sanitized/,")" >"$judge"
-    chmod +x "$judge"
-    echo "$judge"
 }
 
 variant $sanitized $to/sanitized

@@ -40,8 +40,9 @@ mkdir -p $to/props $to/commands $to/embed/profile
 cp embed/*.h $to/embed/
 cp embed/profile/*.h $to/embed/profile/
 cp $from/worlds $to/worlds # reaches no mutants
-out/mutate/generate "$every" $to -std=c11 -D_GNU_SOURCE -DEMBED_SAMPLES \
-    $headers -- $sources
+echo "-std=c11 -D_GNU_SOURCE -DEMBED_SAMPLES $headers -- $sources" |
+    tr -s ' ' '\n' >$to/arguments
+out/mutate/generate "$every" $to $(cat $to/arguments)
 gcc -std=c11 -D_GNU_SOURCE -O2 -w $hidden -iquote props/mutants \
     -iquote props -c props/mutants/lines/switch.c -o $to/switch.o
 

@@ -21,3 +21,20 @@ judge_script() { # OK SED
     chmod +x "$judge"
     echo "$judge"
 }
+
+# SCRIPT...: print what these scripts need, apart from a run of them.
+inputs_of() { # SCRIPT...
+    ninja -t query $(printf '%s.ok ' "$@") |
+        sed -n '/^  input/,/^  outputs/s/^    [| ]*//p' | sort -u
+}
+
+# Write a script that runs a test with sanitizers, which reserve much address space
+# and say themselves when memory is out. Print its name.
+judge_sanitized() { # TEST
+    judge=$to/commands/sanitized_${1#test_}
+    printf '#!/bin/sh\nulimit -S -v unlimited\n%s\nexec %s\n' \
+        'export ASAN_OPTIONS=hard_rss_limit_mb=4096' \
+        "$(judge_test $1 | sed "s, *$to/props/, $to/sanitized/,")" >"$judge"
+    chmod +x "$judge"
+    echo "$judge"
+}

@@ -3,7 +3,7 @@
 #
 # usage: library.sh FROM TO EVERY     FROM: out/gcc, built; TO: has generate
 #                                     EVERY: one mutant in EVERY; 1: all
-# out: TO/mutants.tsv, libmutated.a, kernels.o, worlds, profsim, programs
+# out: TO/mutants.tsv, arguments, libmutated.a, kernels.o, worlds, profsim, programs
 set -eu
 
 from=$1
@@ -77,8 +77,9 @@ for room in core trace pprof port; do
     mkdir -p "$to/prof/$room" # those without mutants include the others
     cp $(find prof/$room -name '*.h') "$to/prof/$room/"
 done
-"$to/generate" "$every" "$to" -std=c11 -D_GNU_SOURCE -Iprof/include \
-    -iquote prof/core -iquote prof/trace -iquote prof/pprof -- $sources
+printf '%s\n' -std=c11 -D_GNU_SOURCE -Iprof/include -iquote prof/core \
+    -iquote prof/trace -iquote prof/pprof -- $sources >"$to/arguments"
+"$to/generate" "$every" "$to" $(cat "$to/arguments")
 compile | tr -s ' ' | tr '\n' '\0' | xargs -0 -P 2 -n 1 sh -c
 
 rm -f "$to/libmutated.a" "$to/libcli_explore.a"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # Try mutants of every line of a room other than the library: `model`, the oracles,
 # judged by worlds of the correct library and by the tests that link them; or
-# `explore`, the explorer and its search, judged by their tests, by kernels and by
-# whole programs.
+# `explore`, the explorer and its search, judged by their tests, by kernels, by
+# whole programs and by the scripts that run `profsim explore`.
 #
 # usage: room.sh model|explore [EVERY]     one mutant in EVERY (25), the same each
 #                                          time
@@ -19,6 +19,8 @@ model)
     rules='go1.5 go1.10 go1.17'
     kernels=
     programs=
+    scripts=
+    sanitized=
     costs=props/mutants/lines/costs.txt
     tests='test_model_bucket test_model_fault test_model_heap test_model_pprof
     test_model_random test_contention test_cpu test_cross test_cross_heap
@@ -39,6 +41,9 @@ explore)
     wait-signal contention-drawn-rates trace-handover clock-returns'
     programs=$(grep -L -e 'expect: limit' fixtures/explore/user/*.c \
         fixtures/explore/user/*/*.c)
+    scripts='out/explore-programs out/subject-explored out/orderings out/explore-gdb'
+    sanitized=$(ninja -t query out/asan/explore.sanitized |
+        sed -n 's,^ .*out/asan/props/\(.*explore.*\|.*linear.*\)\.ok$,\1,p')
     costs=props/mutants/lines/costs-explore.txt
     tests='test_explore_gcc test_explore_cases_gcc test_explore_sched_gcc
     test_explore_checkpoint test_explore_reset test_explore_time
@@ -57,7 +62,9 @@ esac
 . props/mutants/lines/judges.sh
 . props/mutants/lines/programs.sh
 ninja out/mutate/generate out/mutate/run out/mutate/switch.o $from/worlds \
-    $from/props/explore_all $from/explored/runtime.o $(printf "$from/props/%s " $tests)
+    $from/props/explore_all $from/explored/runtime.o \
+    $(printf "$from/props/%s " $tests) ${sanitized:+$(printf 'out/asan/props/%s ' \
+    $sanitized)} ${scripts:+$(inputs_of $scripts)}
 rm -rf $to
 mkdir -p $to/props $to/explore $to/program $(dirname $sources | sort -u | sed "s,^,$to/,")
 for header in $(ls $(dirname $sources | sort -u | sed 's,$,/*.h,') model/*.h |
@@ -67,7 +74,8 @@ for header in $(ls $(dirname $sources | sort -u | sed 's,$,/*.h,') model/*.h |
 done
 # A header is that with the mutants, wherever it is included from.
 mutated=$(echo "$headers" | sed "s,-iquote ,-iquote $to/,g")
-out/mutate/generate "$every" $to -std=c11 -D_GNU_SOURCE $headers -- $sources
+echo "-std=c11 -D_GNU_SOURCE $headers -- $sources" | tr -s ' ' '\n' >$to/arguments
+out/mutate/generate "$every" $to $(cat $to/arguments)
 # SOURCE: print the name of the object that the build makes of it.
 object() { # SOURCE
     case $room in
@@ -90,6 +98,22 @@ for source in $sources; do
         -include props/mutants/lines/switch.h $mutated $headers \
         -c $to/$source -o "$(object $source)"
 done | tr '\n' '\0' | xargs -0 -P 2 -n 1 sh -c
+
+# The same with sanitizers, as the build has them.
+if [ -n "$sanitized" ]; then
+    mkdir -p $to/commands $to/sanitized/explore
+    for source in $(printf '%s\n' $sources | grep -v /program/); do
+        object=out/asan/explore/$(basename "${source%.c}").o
+        ninja -t commands -s "$object" | sed -e 's, -MMD -MF [^ ]*,,' \
+            -e "s, -o out/asan/, -o $to/sanitized/," \
+            -e "s, -c sim/, -w -include props/mutants/lines/switch.h -c $to/sim/," \
+            -e "s, -iquote , $(echo $mutated)&,"
+    done | tr '\n' '\0' | xargs -0 -P 2 -n 1 sh -c
+    ninja -t commands -s out/asan/libexplore.a |
+        sed -e "s, out/asan/explore/, $to/sanitized/explore/,g" \
+            -e "s,$to/sanitized/explore/port.o,out/asan/explore/port.o," \
+            -e "s, out/asan/libexplore.a, $to/sanitized/libexplore.a,g" | sh
+fi
 
 # Make each archive as the build does, of these objects.
 for archive in $(ninja -t targets rule ar | grep "^$archives" | cut -d: -f1); do
@@ -116,10 +140,24 @@ for test in $tests; do
     relink $from/props/$test
     judge_test $test
 done >$to/programs
+for test in $sanitized; do
+    sh -c "$(ninja -t commands -s out/asan/props/$test | sed \
+        -e "s, -o [^ ]*, -o $to/sanitized/$test," \
+        -e "s, out/asan/libexplore.a, $to/sanitized/libexplore.a,") out/mutate/switch.o"
+    judge_sanitized $test
+done >$to/programs.sanitized
 if [ -n "$programs" ]; then
     link_runtime
     judge_programs $programs >>$to/programs
     judge_random 300 >>$to/programs
+    # The command of gcc is compiled as one; that of clang is linked of archives.
+    ninja $(ninja -t query out/clang/profsim | sed -n 's,^    out/clang/\(.*\.[ao]\)$,out/gcc/\1,p')
+    sh -c "$(ninja -t commands -s out/clang/profsim | sed -e 's,^clang,gcc,' \
+        -e "s, out/clang/, $from/,g" -e "s, -o $from/, -o $to/," \
+        -e "s, $from/libexplore.a, $to/libexplore.a,") out/mutate/switch.o"
+    for script in $scripts; do
+        judge_script $script.ok "s, out/profsim\( \|\$\), $to/profsim\1,g"
+    done >>$to/programs
 fi
 for kernel in $kernels; do
     echo "$to/props/explore_all $kernel --exhaustive"
@@ -127,6 +165,7 @@ done >>$to/programs
 for name in $rules; do
     echo "$to/worlds heaps 400 $name"
 done >>$to/programs
+cat $to/programs.sanitized >>$to/programs
 # Address space for shared sets of states is only reserved, not used.
 only=$(dirname $sources | sort -u | sed 's,$,/,' | tr '\n' ,)
 out/mutate/run --every "$every" --only "$only" --slow 4000 --memory 256 \
