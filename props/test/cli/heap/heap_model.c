@@ -110,6 +110,19 @@ make_code(struct heap_model *model)
     give_addresses(model);
 }
 
+/* Without arguments, the program is the module of main(), whatever its name. */
+static void
+make_main(struct heap_model *model)
+{
+    uint32_t i = model->calls_count / 2;
+
+    while (i > 0 && *model->calls[i].module == '\0')
+        i--;
+    model->calls[i].symbol = model->calls[i].shown = "main";
+    model->calls[i].is_plumbing = false;
+    model->arguments = 0;
+}
+
 static uint32_t
 draw_frame(const struct heap_model *model)
 {
@@ -412,6 +425,8 @@ heap_model_make(struct heap_model *model, uint64_t seed, uint32_t stacks_count)
             snprintf(model->threads[i].name, 16, "thread %u", i);
     }
     make_code(model);
+    if (seed % 5 == 3)
+        make_main(model);
     make_stacks(model, stacks_count);
     make_events(model);
     add_up(model);

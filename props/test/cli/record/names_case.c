@@ -2,6 +2,7 @@
 #include "names_case.h"
 
 #include <elf.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 
 #include "names.h"
 #include "refused_memory.h"
+#include "symbols.h"
 #include "unit_test.h"
 
 enum { START = 0x10000000, LIMIT = START + 0x4000, PC = START + 0x10 };
@@ -173,4 +175,55 @@ names_check_again(void)
         cli_names_close(names);
     }
     cli_names_close(NULL);
+}
+
+/* The number that the next file gets. */
+static int
+next_number(void)
+{
+    const int file = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+    assert_true(file >= 0);
+    close(file);
+    return file;
+}
+
+/* in: path, of a file that is a program, or not. If the file's descriptor were
+ * closed too soon, `other` would get its number, and be closed with the symbols */
+static void
+expect_closed_once(const char *path)
+{
+    const int next = next_number();
+    struct cli_symbols *const symbols = cli_symbols_open(NULL);
+    struct cli_symbol symbol;
+    int other;
+
+    assert_non_null(symbols);
+    cli_symbols_add(symbols, path, 0, START, LIMIT, 0, NULL, 0);
+    cli_symbols_added(symbols);
+    cli_symbols_find(symbols, PC, &symbol);
+    other = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    cli_symbols_close(symbols);
+    assert_int_not_equal(fcntl(other, F_GETFD), -1);
+    close(other);
+    assert_int_equal(next_number(), next);
+}
+
+void
+names_check_descriptors(const char *path)
+{
+    const int input = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+    FILE *const file = fopen(path, "wb");
+
+    assert_non_null(file);
+    assert_int_equal(fclose(file), 0);
+    expect_closed_once(path);
+    expect_closed_once("/proc/self/exe");
+    close(STDIN_FILENO);
+    assert_int_equal(cli_symbols_open_file(path), STDIN_FILENO);
+    close(STDIN_FILENO);
+    if (input >= 0)
+        assert_int_equal(dup2(input, STDIN_FILENO), STDIN_FILENO);
+    close(input);
+    assert_int_equal(remove(path), 0);
 }

@@ -10,6 +10,9 @@ void names_check_segments(const char *path);
 /* A file that is none of code, or not there, names nothing. */
 void names_check_other_files(const char *path);
 
+/* A file is closed once; it may have the number of the standard input. */
+void names_check_descriptors(const char *path);
+
 /* Names are the same again, and without memory right or none. */
 void names_check_again(void);
 

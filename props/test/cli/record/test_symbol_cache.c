@@ -183,6 +183,7 @@ TEST(an_address_in_a_mapping_of_code_has_the_name_of_its_file)
     folder_path(path, sizeof path, "code");
     names_check_segments(path);
     names_check_other_files(path);
+    names_check_descriptors(path);
     names_check_again();
 }
 
