@@ -84,6 +84,7 @@ struct thread_state {
     uint64_t hash;  /* hash of registers, stack and site */
     uint32_t first; /* index in `round` of its first read since */
     uint32_t looks; /* object_looks at that time */
+    uint32_t turns; /* the thread's, at that time */
     uint64_t seen;  /* sim_object_changes() at that time */
 };
 
@@ -152,6 +153,7 @@ struct thread {
     bool timed_out;            /* its wait ended by time-out */
     uint8_t timeouts_left;     /* how many waits may still time out early */
     uint32_t states_count;     /* states since its last change */
+    uint32_t turns;            /* wake-ups since it last wrote (round.c) */
     uint32_t object_looks;     /* operations on objects */
     uint64_t object_own;       /* ... that changed one */
     uint64_t object_seen; /* changes by others when its wait loop began; or 0 */
@@ -319,7 +321,9 @@ static inline void
 sim_round_progress(void)
 {
     sim_self()->states_count = 0;
+    sim_self()->turns = 0;
 }
+void sim_round_turn(void);
 void sim_round_look(void);
 
 /* calls.c; returns outside a run only */

@@ -16,6 +16,7 @@
 #include <string.h>
 
 enum {
+    TURNS_MAX = 4,
     SAVED_BYTES = 40,         /* rbx, r12..r15, pushed below rbp */
     PROBE_LOOKS_MAX = 1 << 16 /* of a probe that never repeats a state */
 };
@@ -37,6 +38,20 @@ sim_round_look(void)
     t->object_looks++;
 }
 
+/*
+ * The thread was woken, or has woken another one. So others may have gone on in
+ * each round, and the next one may not be the same. But two such loops can keep
+ * each other awake for ever: only some of these rounds are explored.
+ */
+void
+sim_round_turn(void)
+{
+    struct thread *t = sim_self();
+
+    if (++t->turns <= TURNS_MAX + sim_wait_unroll())
+        t->states_count = 0;
+}
+
 static struct thread_state
 state_now(uint64_t hash, uint32_t first)
 {
@@ -45,6 +60,7 @@ state_now(uint64_t hash, uint32_t first)
     return (struct thread_state){.hash = hash,
                                  .first = first,
                                  .looks = t->object_looks,
+                                 .turns = t->turns,
                                  .seen = sim_object_changes(t)};
 }
 
@@ -59,6 +75,11 @@ arrive(uintptr_t from, uintptr_t site)
 
         if (was.hash != hash)
             continue;
+        if (was.turns != t->turns && sim_engine.options.drop_waiters) {
+            sim_engine.run->bounded = true;
+            sim_reduce_open(0);
+            sim_engine_stop(SIM_END_BLOCKED);
+        }
         t->object_seen = t->object_looks != was.looks ? was.seen : 0;
         sim_wait_fruitless(was.first, site);
         t->states[0] = state_now(hash, 0);
