@@ -1,5 +1,7 @@
 /* main.c -- the `profsim` command: one word picks what to do. */
 #include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -13,6 +15,7 @@
 #include "merge.h"
 #include "mutants.h"
 #include "nearest.h"
+#include "preload.h"
 #include "prof/version.h"
 #include "profile.h"
 #include "record.h"
@@ -96,6 +99,9 @@ main(int argc, char **argv)
 {
     static char help[] = "--help";
 
+    /* A parent that ignores how its children end leaves that to them: then no
+     * command could learn how its own ended. */
+    cli_preload_ignores_children = signal(SIGCHLD, SIG_DFL) == SIG_IGN;
     if (argc < 2) {
         print_usage(stderr);
         return CLI_USAGE;

@@ -14,6 +14,8 @@
 
 #include "escape.h"
 
+bool cli_preload_ignores_children;
+
 static volatile sig_atomic_t child_process;
 static struct sigaction outer_signals[5]; /* as they were before the command */
 static bool is_held;
@@ -102,6 +104,8 @@ start_command(const struct cli_preload *preload, const char *path,
 
         cli_preload_add(path);
         preload->set_environment(preload->context);
+        if (cli_preload_ignores_children)
+            signal(SIGCHLD, SIG_IGN);
         execvp(command[0], command);
         reason = errno;
         _exit(write(ends[1], &reason, sizeof reason) < 0);

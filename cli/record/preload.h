@@ -26,6 +26,9 @@ struct cli_preload {
 bool cli_preload_find(char *path, size_t path_bytes,
                       const struct cli_preload *preload);
 
+/* The command is started as profsim was: with SIGCHLD ignored, or not. */
+extern bool cli_preload_ignores_children;
+
 /* Put a library first in LD_PRELOAD. context: in the child */
 void cli_preload_add(const char *path);
 

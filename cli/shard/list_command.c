@@ -54,7 +54,7 @@ note_signal(int number)
 }
 
 /* Handle signals without SA_RESTART, so that a signal interrupts the wait for a
- * command. Who started this may have had no interest in how processes end. */
+ * command. */
 static void
 take_signals(void)
 {
@@ -63,7 +63,6 @@ take_signals(void)
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGHUP, &action, NULL);
-    signal(SIGCHLD, SIG_DFL);
 }
 
 /* returns: false, and a complaint */

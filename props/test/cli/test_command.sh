@@ -193,6 +193,25 @@ for row in "125 --sneeze true" "125 --depth 0 true" "126 /" "127 ./no-such" \
     count "record ${row#* }: ${row%% *}" $?
 done
 
+# If the parent ignores how its children end, so does the command that is started; its
+# exit code counts all the same. ignored CODE WORD...
+echo a >"$dir/one"
+ignored() {
+    code=$1
+    shift
+    timeout 60 python3 -c 'import os, signal, sys
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+os.execvp(sys.argv[1], sys.argv[1:])' "$profsim" "$@" >"$dir/out" 2>"$dir/err" <"$dir/one"
+    [ $? -eq "$code" ]
+    count "SIGCHLD is ignored: profsim $1 ends with $code" $?
+}
+asks='import signal, sys
+sys.exit(7 if signal.getsignal(signal.SIGCHLD) == signal.SIG_IGN else 1)'
+ignored 7 record -o "$dir/x.rec" -- python3 -c "$asks"
+ignored 7 profile -o "$dir/profiled" -- python3 -c "$asks"
+ignored 0 check --subject fixtures/subjects/locked.c --seeds 1..10 --save "$dir/none"
+ignored 2 shard --asked='make mutants' --result "$dir/rows" false
+
 # ------------------------------------------------------------ scenarios
 sed 's/^gc-sweep/gc-swep/' fixtures/scenarios/late-rotation-go1.6.sim \
     >"$dir/typo.sim"

@@ -310,35 +310,6 @@ expect_words(uint32_t count, int exit_code)
     assert_int_equal(unlink(path), exit_code == 0 ? 0 : -1);
 }
 
-/* A program that starts this may ignore how processes end: verdicts are the
- * same. */
-static enum cli_exit
-run_ignoring(int argc, char **argv)
-{
-    return signal(SIGCHLD, SIG_IGN) == SIG_ERR ? CLI_CRASH
-                                               : cli_list_shard(argc, argv);
-}
-
-static void
-expect_verdict(void)
-{
-    char *argv[] = {(char[]){"shard"},    (char[]){"--asked=make mutants"},
-                    (char[]){"--result"}, strdup(wanted_path("rows")),
-                    (char[]){"false"},    NULL};
-    struct captured said;
-    FILE *const list = tmpfile();
-
-    assert_non_null(list);
-    fputs("a\n", list);
-    rewind(list);
-    assert_true(captured_run(&said, run_ignoring, argv, fileno(list), SECONDS));
-    fclose(list);
-    merge_expect_exit(&said, 2);
-    captured_free(&said);
-    assert_int_equal(unlink(argv[3]), 0);
-    free(argv[3]);
-}
-
 /* A process is refused: the reason is said. */
 static void
 expect_no_process(void)
@@ -384,7 +355,6 @@ merge_list_items(void)
     expect_refused();
     expect_words(16, 0);
     expect_words(17, 1);
-    expect_verdict();
     expect_no_process();
     assert_int_equal(unlink(wanted_path("run")), 0);
 }
