@@ -44,6 +44,22 @@ variance_of(const struct model_pprof_sample *sample, size_t objects,
     return n * odds * (in_bytes ? bytes / n * (bytes / n) : 1);
 }
 
+/* Is this value the objects, and the next one the bytes of the same blocks? */
+static bool
+is_pair(const struct model_pprof *profile, size_t objects)
+{
+    const char *first;
+    size_t length;
+
+    if (objects >= profile->types_count || objects + 1 == profile->types_count)
+        return false;
+    first = profile->types[objects].type;
+    length = strcspn(first, "_");
+    return strcmp(first + length, "_objects") == 0 &&
+           strncmp(profile->types[objects + 1].type, first, length) == 0 &&
+           strcmp(profile->types[objects + 1].type + length, "_space") == 0;
+}
+
 /* Print how far off the total may be. Only heaps are sampled by size. */
 static void
 print_error(const struct model_pprof *profile, size_t value, int64_t sum,
@@ -56,8 +72,6 @@ print_error(const struct model_pprof *profile, size_t value, int64_t sum,
 
     if (!in_bytes && strstr(type, "_objects") == NULL)
         return;
-    if (in_bytes ? value == 0 : value + 1 == profile->types_count)
-        return; /* the other one of the pair is not there */
     if (profile->period <= 1) {
         fputs(", exact", to);
         return;
@@ -72,6 +86,8 @@ print_error(const struct model_pprof *profile, size_t value, int64_t sum,
             log(20) * (double)profile->period, profile->period);
         return;
     }
+    if (!is_pair(profile, objects))
+        return; /* the sizes of the blocks are not known */
     for (size_t i = 0; i < profile->samples_count; i++)
         variance += variance_of(&profile->samples[i], objects, in_bytes,
                                 (double)profile->period);

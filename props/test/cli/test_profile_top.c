@@ -37,7 +37,12 @@ static const char *const texts[] = {"",
                                     "g\n",
                                     "h",
                                     "/src/f.c",
-                                    "g.c"};
+                                    "g.c",
+                                    "inuse_spaces",
+                                    "alloc_space"};
+
+/* What the values are called: numbers of texts. */
+static uint64_t types[TYPES] = {1, 3, 5};
 
 static void
 put_pair(struct cli_proto *to, uint32_t field, uint64_t first, uint64_t second)
@@ -93,9 +98,8 @@ make(size_t samples_count, uint64_t period)
 {
     struct cli_named_profile named = {.samples_count = samples_count};
 
-    put_pair(&named.proto, 1, 1, 2);
-    put_pair(&named.proto, 1, 3, 4);
-    put_pair(&named.proto, 1, 5, 6);
+    for (size_t i = 0; i < TYPES; i++)
+        put_pair(&named.proto, 1, types[i], 2 + 2 * i);
     for (size_t i = 0; i < samples_count; i++)
         put_sample(&named.proto, &samples[i]);
     put_code(&named.proto);
@@ -197,6 +201,35 @@ TEST(the_error_of_a_total_is_that_of_its_samples)
     expect_top(0, 1000, "inuse_space", 9,
                "inuse_space: 0 bytes, no sample; at most 2996 bytes (95 %) at "
                "a sample per 1000 bytes\n");
+}
+
+/* Bytes without the number of objects are of blocks of unknown sizes. */
+TEST(an_error_needs_objects_and_their_bytes)
+{
+    static const uint64_t orders[][TYPES] = {
+        {3, 5, 1}, {5, 3, 1}, {1, 5, 3}, {1, 12, 3}, {1, 13, 3}};
+    char want[64];
+
+    for (size_t i = 0; i < sizeof orders / sizeof *orders; i++) {
+        const bool is_first = orders[i][0] == 3;
+        const bool is_second = orders[i][1] == 3;
+        const char *const unit = is_first    ? "count"
+                                 : is_second ? "bytes"
+                                             : "nanoseconds";
+        const int sum = is_first ? 11 : is_second ? 7326 : 10;
+
+        memcpy(types, orders[i], sizeof types);
+        snprintf(want, sizeof want, "inuse_space: %d %s\n", sum, unit);
+        expect_top(ALL, 1000, "inuse_space", 0, want);
+        snprintf(want, sizeof want, "inuse_space: %d %s, exact\n", sum, unit);
+        expect_top(ALL, 1, "inuse_space", 0, want);
+    }
+    memcpy(types, (const uint64_t[]){5, 3, 1}, sizeof types);
+    expect_top(ALL, 1000, "inuse_objects", 0,
+               "inuse_objects: 10 nanoseconds\n");
+    memcpy(types, (const uint64_t[]){1, 12, 5}, sizeof types);
+    expect_top(ALL, 1000, "inuse_objects", 0, "inuse_objects: 11 count\n");
+    memcpy(types, (const uint64_t[]){1, 3, 5}, sizeof types);
 }
 
 int
