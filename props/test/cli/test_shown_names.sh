@@ -85,5 +85,31 @@ else
     echo "FAILED: a log that was full"
     cat shown
 fi
+# A name of an inlined function that is longer than a recording keeps is stored once, cut. Random letters
+# take more than half their number in the file, which is compressed.
+awk 'BEGIN {
+    srand(1)
+    for (i = 0; i < 70000; i++)
+        name = name substr("abcdefghijklmnopqrstuvwxyz", 1 + rand() * 26, 1)
+    print "#include <stdlib.h>\nvoid *volatile kept;"
+    print "static inline __attribute__((always_inline)) void " name "(void) {"
+    print "    kept = malloc(1000);\n}\nint main(void) {"
+    for (i = 0; i < 8; i++)
+        print "    " name "();"
+    print "    return kept == NULL;\n}"
+}' >long.c
+gcc -g -O1 long.c -o long
+"$profsim" record -o x.rec -- ./long 2>words
+"$profsim" run --top 1 x.rec >shown
+bytes=$(wc -c <x.rec)
+if [ "$bytes" -gt 32768 ] && [ "$bytes" -lt 98304 ] &&
+    grep -q '^ *512-  *1023  *8000  *8000  *8000  *8$' shown; then
+    passed=$((passed + 1))
+    echo "ok: a long name is stored once"
+else
+    failed=$((failed + 1))
+    echo "FAILED: a long name is stored once: $bytes bytes"
+    cut -c 1-200 shown
+fi
 echo "shown names: $passed passed, $failed failed"
 [ "$failed" -eq 0 ]
