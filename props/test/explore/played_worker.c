@@ -108,7 +108,7 @@ obey(int fd, struct sim_slot *slot, struct sim_step *path, uint32_t *base)
         break;
     case SIM_REQUEST_SHOW:
         tell(fd, SIM_MESSAGE_SHOWN, path, *base, PLAYED_DEPTH);
-        if (!sim_message_receive(fd, &m))
+        if (played_says == PLAYED_ENDS_PAUSED || !sim_message_receive(fd, &m))
             _exit(0);
         break;
     case SIM_REQUEST_STOP:
@@ -231,6 +231,8 @@ say(int fd, uint32_t number)
         break;
     case PLAYED_SEARCHES:
     case PLAYED_ENDS:
+    case PLAYED_ENDS_IDLE:
+    case PLAYED_ENDS_PAUSED:
         break;
     }
 }
@@ -240,13 +242,35 @@ pid_t __wrap_fork(void);
 int __real_kill(pid_t pid, int number);
 int __wrap_kill(pid_t pid, int number);
 
+static void
+await_end(void)
+{
+    siginfo_t info;
+
+    while (waitid(P_ALL, 0, &info, WEXITED | WNOWAIT) < 0 && errno == EINTR)
+        ;
+}
+
+void
+played_await_end(void)
+{
+    if (played_says == PLAYED_ENDS_PAUSED)
+        await_end();
+}
+
 pid_t
 __wrap_fork(void)
 {
-    if (played == NULL || played->forks++ < played->forks_fail_from)
-        return __real_fork();
-    errno = ENOMEM;
-    return -1;
+    pid_t child;
+
+    if (played != NULL && played->forks++ >= played->forks_fail_from) {
+        errno = ENOMEM;
+        return -1;
+    }
+    child = __real_fork();
+    if (child > 0 && played != NULL && played_says == PLAYED_ENDS_IDLE)
+        await_end();
+    return child;
 }
 
 pid_t __real_waitpid(pid_t pid, int *status, int options);
@@ -288,8 +312,10 @@ __wrap_sim_worker_main(struct sim_search *s, int fd, struct sim_shared *shared,
         __real_sim_worker_main(s, fd, shared, number);
     played->crowded += played_files() != played->files + (fd < FILES_MAX);
     played->shared_memory = shared;
+    if (played_says == PLAYED_ENDS_IDLE)
+        _exit(0);
     while (sim_message_receive(fd, &part)) {
-        if (played_says == PLAYED_SEARCHES)
+        if (played_says == PLAYED_SEARCHES || played_says == PLAYED_ENDS_PAUSED)
             play_part(fd, &shared->slots[number], number % 2 != 0, &part);
         else
             say(fd, number);

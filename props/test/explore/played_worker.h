@@ -17,7 +17,9 @@ enum played_says {
     PLAYED_HAS_FAILED,
     PLAYED_HAS_NO_CHOICES, /* it has failed without, and what it says is long */
     PLAYED_IS_OVER,        /* all say so at once */
-    PLAYED_ENDS
+    PLAYED_ENDS,
+    PLAYED_ENDS_IDLE,  /* before it has a part */
+    PLAYED_ENDS_PAUSED /* when it has shown its part */
 };
 
 struct played {
@@ -49,6 +51,9 @@ void played_open(enum played_says what);
 uint32_t played_files(void);
 
 void played_sleep(uint32_t us);
+
+/* Wait until a process has ended, if they end while they pause. */
+void played_await_end(void);
 
 /* returns: the list's number, below PLAYED_LISTS */
 uint32_t played_number(const struct sim_step *path);

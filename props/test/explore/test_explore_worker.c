@@ -308,6 +308,7 @@ bool
 __wrap_sim_checkpoint_save(struct sim_control *c, const struct sim_frontier *f)
 {
     saves++;
+    played_await_end();
     c->late |= late_when_saved;
     assert_true(played_is_whole(f, c->result->runs));
     return saved_well;
@@ -443,14 +444,36 @@ TEST(a_search_goes_on_with_the_processes_that_start)
     played_search_starts();
 }
 
+static void
+save_when_begun(void *control, const struct sim_progress *progress)
+{
+    struct sim_control *const c = control;
+
+    (void)progress;
+    c->look_us = 0;
+    c->save_us = played->begun > 0 ? 0 : UINT64_MAX;
+}
+
 TEST(a_worker_that_ends_and_a_file_that_cannot_be_written_end_the_search)
 {
     struct played_search p;
 
-    begin_played(&p, PLAYED_ENDS);
-    assert_int_equal(sim_jobs_run(&p.control), SIM_SEARCH_OVER);
-    assert_string_equal(p.result.trouble, "a process of the search has ended");
-    played_search_end(&p);
+    for (uint32_t i = 0; i < 3; i++) {
+        begin_played(&p, (enum played_says)(PLAYED_ENDS + i));
+        p.options.jobs = 1; /* nobody else is told before */
+        p.options.checkpoint = "/nowhere";
+        p.control.save_us = UINT64_MAX;
+        p.control.look_us = 0;
+        p.options.progress = i == 2 ? save_when_begun : NULL;
+        p.options.progress_context = &p.control;
+        played->alone = true;
+        saved_well = true;
+        assert_int_equal(sim_jobs_run(&p.control), SIM_SEARCH_OVER);
+        assert_int_equal(saves, i == 2);
+        assert_string_equal(p.result.trouble,
+                            "a process of the search has ended");
+        played_search_end(&p);
+    }
     for (uint32_t i = 0; i < 2; i++) {
         begin_played(&p, PLAYED_SEARCHES);
         p.options.checkpoint = "/nowhere";

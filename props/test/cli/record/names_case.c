@@ -189,7 +189,8 @@ next_number(void)
 }
 
 /* in: path, of a file that is a program, or not. If the file's descriptor were
- * closed too soon, `other` would get its number, and be closed with the symbols */
+ * closed too soon, `other` would get its number, and be closed with the symbols
+ */
 static void
 expect_closed_once(const char *path)
 {
