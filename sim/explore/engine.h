@@ -85,6 +85,7 @@ struct thread_state {
     uint32_t first; /* index in `round` of its first read since */
     uint32_t looks; /* object_looks at that time */
     uint32_t turns; /* the thread's, at that time */
+    uint64_t held;  /* sim_object_held() at that time */
     uint64_t seen;  /* sim_object_changes() at that time */
 };
 
@@ -153,7 +154,8 @@ struct thread {
     bool timed_out;            /* its wait ended by time-out */
     uint8_t timeouts_left;     /* how many waits may still time out early */
     uint32_t states_count;     /* states since its last change */
-    uint32_t turns;            /* wake-ups since it last wrote (round.c) */
+    uint32_t turns;            /* what others may have noticed (round.c) */
+    uint32_t turning;          /* rounds with turns since its last change */
     uint32_t object_looks;     /* operations on objects */
     uint64_t object_own;       /* ... that changed one */
     uint64_t object_seen; /* changes by others when its wait loop began; or 0 */
@@ -226,18 +228,14 @@ struct engine {
     bool last_round;  /* no thread can run: those in loops make a last round */
     bool freeing;     /* a free counts as a write to the block */
     uint32_t accesses_count; /* see seq_cst.c */
-    uint32_t seq_cst_accesses;
-    uint32_t seq_cst_fences;
-    uint32_t seq_cst_marks;
+    uint32_t seq_cst_accesses, seq_cst_fences, seq_cst_marks;
     uint64_t marks;
     uint64_t object_clock; /* changes of objects so far */
     struct order marks_order;
     struct order creations; /* of threads */
     struct order barriers;  /* on all threads */
     uint32_t locations_count, cells_count, words_used;
-    uint32_t plain_count;
-    uint32_t locks_count;
-    uint32_t trace_count;
+    uint32_t plain_count, locks_count, trace_count;
 };
 
 extern struct engine sim_engine;
@@ -321,9 +319,8 @@ static inline void
 sim_round_progress(void)
 {
     sim_self()->states_count = 0;
-    sim_self()->turns = 0;
+    sim_self()->turning = 0;
 }
-void sim_round_turn(void);
 void sim_round_look(void);
 
 /* calls.c; returns outside a run only */

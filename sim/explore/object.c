@@ -61,6 +61,25 @@ sim_object_is_new(struct object *o)
     return !was;
 }
 
+uint64_t
+sim_object_held(void)
+{
+    const uint32_t thread = sim_engine.current;
+    uint64_t hash = 0;
+
+    for (uint32_t i = 0; i < objects_count; i++) {
+        const struct object *o = &objects[i];
+        const uint64_t times = o->holder == thread
+                                   ? 1 + (uint64_t)o->count
+                                   : (uint64_t)o->held[thread] << 32;
+
+        if (times != 0)
+            hash ^=
+                sim_hash_step(sim_hash_step(0, (uintptr_t)o->address), times);
+    }
+    return hash;
+}
+
 /* ---- Waiting ---- */
 
 void
@@ -192,6 +211,7 @@ sim_object_sleep(struct object *o, bool changed, struct object *lock,
     t->sleeps_for = o;
     t->relock = lock;
     t->timed = limit != SIM_UNLIMITED;
+    t->timed_out = false;
     if (impatient) {
         t->waits_on = lock;
         t->need = SIM_NEED_LOCK;
@@ -232,6 +252,21 @@ wake_thread(uint32_t i)
         e->ready |= 1U << i;
 }
 
+/*
+ * A sleeper whose time is over cannot be woken, though it has not gone on yet,
+ * because it wants its lock. If its time may end at any moment, choose.
+ */
+static bool
+has_timed_out(uint32_t i)
+{
+    struct thread *t = &sim_engine.threads[i];
+
+    if (!t->timed_out && t->timed && t->waits_on != NULL)
+        t->timed_out =
+            sim_engine_ask(2, SIM_SCHED, (uint16_t)sim_engine.current) == 1;
+    return t->timed_out;
+}
+
 uint32_t
 sim_object_wake(struct object *o, uint32_t most)
 {
@@ -241,7 +276,7 @@ sim_object_wake(struct object *o, uint32_t most)
     uint32_t woken = 0;
 
     for (uint32_t i = 0; i < e->threads_count; i++) {
-        if (e->threads[i].sleeps_for == o)
+        if (e->threads[i].sleeps_for == o && !has_timed_out(i))
             sleepers[count++] = i;
     }
     for (const bool all = most >= count; woken < most && count > 0; woken++) {
@@ -295,10 +330,22 @@ sim_object_gone_on(const struct object *o, const char *what, bool woken,
     sim_engine_event(EVENT_GONE_ON, woken);
 }
 
+/* A try has failed, so its thread knows that others hold the lock now. */
+static void
+notice_holders(const struct object *o)
+{
+    struct engine *e = &sim_engine;
+
+    for (uint32_t i = 0; i < e->threads_count; i++)
+        e->threads[i].turns += o->holder == i || o->held[i] > 0;
+}
+
 void
 sim_object_event(struct object *o, const char *what, bool ok, bool orders,
                  uintptr_t site)
 {
+    if (!ok)
+        notice_holders(o);
     trace(o, what, ok, site);
     sim_engine_event(EVENT_OBJECT, o->version | (uint64_t)ok << 32);
     o->version += orders;

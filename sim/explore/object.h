@@ -38,9 +38,9 @@ struct object {
     struct clock sync; /* what a thread that takes it learns */
     struct clock
         read; /* what readers pass on to a thread that takes it for writing */
-    struct order order;            /* of the operations on it, graph by graph */
-    uintptr_t site;                /* where it was last taken */
-    uint8_t held[SIM_THREADS_MAX]; /* how often, for reading */
+    struct order order; /* of the operations on it, graph by graph */
+    uintptr_t site;     /* where it was last taken */
+    uint32_t held[SIM_THREADS_MAX]; /* how often, for reading */
     bool destroyed;
     bool known; /* it was used before */
 };
@@ -50,6 +50,9 @@ void sim_object_reset(void);
 
 /* The object at `address`; a new one is zero and not held. */
 struct object *sim_object_at(const void *address, uintptr_t site);
+
+/* returns: a hash of the locks that this thread holds, and how often */
+uint64_t sim_object_held(void);
 
 /* The same for an operation: the object must not be destroyed. */
 struct object *sim_object_used(const volatile void *address, uintptr_t site);

@@ -9,9 +9,14 @@
  * thread may be blocked here, as after a round that ends with a pause
  * instruction.
  *
- * A loop that counts its rounds is not such a loop: its registers differ.
+ * A loop that counts its rounds is not such a loop: its registers differ. Nor
+ * is one whose rounds leave more locks held or fewer, or are noticed by others:
+ * the thread wakes one, is woken, passes a barrier, posts a semaphore, or a try
+ * fails because it has the lock. Such rounds, turns, may go on for ever if
+ * others are not scheduled; so after some of them the run ends, and is marked
+ * `bounded`.
  */
-#include "engine.h"
+#include "object.h"
 
 #include <string.h>
 
@@ -38,20 +43,6 @@ sim_round_look(void)
     t->object_looks++;
 }
 
-/*
- * The thread was woken, or has woken another one. So others may have gone on in
- * each round, and the next one may not be the same. But two such loops can keep
- * each other awake for ever: only some of these rounds are explored.
- */
-void
-sim_round_turn(void)
-{
-    struct thread *t = sim_self();
-
-    if (++t->turns <= TURNS_MAX + sim_wait_unroll())
-        t->states_count = 0;
-}
-
 static struct thread_state
 state_now(uint64_t hash, uint32_t first)
 {
@@ -61,7 +52,20 @@ state_now(uint64_t hash, uint32_t first)
                                  .first = first,
                                  .looks = t->object_looks,
                                  .turns = t->turns,
+                                 .held = sim_object_held(),
                                  .seen = sim_object_changes(t)};
+}
+
+/* Others may have noticed the round. A sampled run goes on. */
+static void
+end_turn(void)
+{
+    if (++sim_self()->turning <= TURNS_MAX + sim_wait_unroll() ||
+        !sim_engine.options.drop_waiters)
+        return;
+    sim_engine.run->bounded = true;
+    sim_reduce_open(0);
+    sim_engine_stop(SIM_END_BLOCKED);
 }
 
 static void
@@ -75,10 +79,11 @@ arrive(uintptr_t from, uintptr_t site)
 
         if (was.hash != hash)
             continue;
-        if (was.turns != t->turns && sim_engine.options.drop_waiters) {
-            sim_engine.run->bounded = true;
-            sim_reduce_open(0);
-            sim_engine_stop(SIM_END_BLOCKED);
+        if (was.turns != t->turns || was.held != sim_object_held()) {
+            end_turn();
+            t->states[0] = state_now(hash, t->round.count);
+            t->states_count = 1;
+            return;
         }
         t->object_seen = t->object_looks != was.looks ? was.seen : 0;
         sim_wait_fruitless(was.first, site);

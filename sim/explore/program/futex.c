@@ -61,7 +61,7 @@ futex_wait(uint32_t *word, uint32_t seen, const struct timespec *until,
     woken = sim_object_sleep(
         o, false, NULL, spurious ? SIM_PASSED : sim_clock_limit(until), site);
     sim_object_gone_on(o, sim_sleep_end(woken, spurious), woken, site);
-    sim_round_progress(); /* a wake-up was consumed */
+    sim_self()->turns++; /* a wake-up was consumed */
     if (woken || spurious)
         return 0;
     sim_clock_reach(until);
@@ -78,7 +78,7 @@ futex_wake(const uint32_t *word, uint32_t most, uintptr_t site)
     sim_object_event(o, most == 1 ? "wake one on" : "wake all on", true, true,
                      site);
     sim_clock_join(&o->sync, &sim_self()->now);
-    sim_round_progress();
+    sim_self()->turns++;
     sim_order_record(&o->order, sim_self()->asked, true);
     woken = sim_object_wake(o, most);
     sim_order_offer(&o->order, true);

@@ -54,7 +54,7 @@ sim_cond_wait(pthread_cond_t *c, pthread_mutex_t *m,
         sim_object_sleep(cond, false, gives ? lock : NULL,
                          spurious ? SIM_PASSED : sim_clock_limit(until), site);
     if (woken || spurious)
-        sim_round_turn();
+        sim_self()->turns++;
     if (gives) {
         sim_object_event(lock, end_text(woken, spurious), woken, true, site);
         sim_object_take(lock, site);
@@ -78,7 +78,7 @@ sim_cond_wake(pthread_cond_t *c, bool all, uintptr_t site)
     sim_object_event(o, all ? "broadcast" : "signal", true, true, site);
     sim_order_record(&o->order, sim_self()->asked, true);
     if (sim_object_wake(o, all ? UINT32_MAX : 1) > 0)
-        sim_round_turn();
+        sim_self()->turns++;
     sim_order_offer(&o->order, true);
     return 0;
 }
@@ -211,7 +211,7 @@ explored_pthread_barrier_wait(pthread_barrier_t *b)
     if (++o->count < o->size) {
         sim_object_sleep(o, true, NULL, SIM_UNLIMITED, HERE);
         sim_object_gone_on(o, "past barrier", true, HERE);
-        sim_round_turn();
+        sim_self()->turns++;
         sim_clock_join(&sim_self()->now, &o->sync);
         sim_seq_cst_sync();
         return 0;
@@ -221,7 +221,7 @@ explored_pthread_barrier_wait(pthread_barrier_t *b)
     sim_clock_join(&sim_self()->now, &o->sync);
     sim_seq_cst_sync();
     sim_object_wake(o, UINT32_MAX);
-    sim_round_turn();
+    sim_self()->turns++;
     sim_order_offer(&o->order, true);
     return PTHREAD_BARRIER_SERIAL_THREAD;
 }
@@ -274,7 +274,7 @@ static void
 count_down(struct object *o)
 {
     o->count--;
-    sim_round_progress();
+    sim_self()->turns++;
     sim_clock_join(&sim_self()->now, &o->sync);
     sim_seq_cst_sync();
     sim_object_settle(o);
@@ -353,7 +353,7 @@ explored_sem_post(sem_t *s)
     sim_object_event(o, "post", true, true, HERE);
     sim_self()->asked.shuts = o->count == 0;
     o->count++;
-    sim_round_progress();
+    sim_self()->turns++;
     sim_clock_join(&o->sync, &sim_self()->now);
     sim_seq_cst_sync();
     sim_object_settle(o);
