@@ -12,6 +12,7 @@
 #include "call_tree.h"
 #include "check_recording.h"
 #include "command.h"
+#include "losses.h"
 #include "options.h"
 
 enum { BY = 1, TOP };
@@ -51,6 +52,8 @@ open_side(struct side *side, const char *path)
     side->recording = cli_take_recording(&side->input, path);
     if (side->recording == NULL)
         return CLI_USAGE;
+    cli_losses_tell("profsim diff", path,
+                    sim_recording_totals(side->recording)->dropped);
     if (sim_live_heap_open(&side->heap, side->recording, cli_show_progress))
         side->calls = cli_calls_open(side->recording);
     cli_hide_progress();

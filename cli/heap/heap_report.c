@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "escape.h"
+#include "losses.h"
 
 static const char *const measure_names[CLI_MEASURES] = {"peak", "exit",
                                                         "allocs"};
@@ -77,36 +78,8 @@ print_count(const char *what, struct sim_heap_count count)
 
 /* ---- losses ---- */
 
-static const struct {
-    const char *what; /* behind the number */
-    const char *remedy;
-} losses[SIM_RECORDED_CAUSE_COUNT] = {
-    [SIM_RECORDED_LIMIT] = {"events after the log was full",
-                            "what is here is exact up to then; record again "
-                            "with a larger --limit"},
-    [SIM_RECORDED_DISK] = {"events after the disk was full",
-                           "what is here is exact up to then; record again "
-                           "with TMPDIR on a larger disk"},
-    [SIM_RECORDED_INSIDE] = {"events inside the recorder",
-                             "its own, or of signal handlers that "
-                             "interrupted it; not in any number above"},
-    [SIM_RECORDED_EARLY] = {"allocations before the recorder could start",
-                            "made by the dynamic linker and constructors; "
-                            "not in any number above"},
-    [SIM_RECORDED_UNKNOWN] = {"frees of objects that were never seen",
-                              "allocated before the start or before a fork; "
-                              "not in any number above"},
-    [SIM_RECORDED_MISSED] = {"frees that nobody saw",
-                             "put in where the address was allocated again; "
-                             "these objects look longer-lived than they were"},
-    [SIM_RECORDED_WAITERS] = {"waits for locks beyond the recorder's table",
-                              "their releases are missing"},
-    [SIM_RECORDED_CHILDREN] = {"children, forked by a process that confined "
-                               "itself",
-                               "opening a log might have ended them "
-                               "(no_new_privs, seccomp); a fork() that failed "
-                               "is counted, too"},
-};
+_Static_assert((int)SIM_RECORDED_CAUSE_COUNT == (int)CLI_RECFILE_CAUSES,
+               "the causes are those of the format");
 
 static void
 print_losses(const struct cli_heap_report *report)
@@ -114,13 +87,14 @@ print_losses(const struct cli_heap_report *report)
     const struct sim_recording_totals *totals =
         sim_recording_totals(report->recording);
     bool any = false;
+    char text[256];
 
     for (int i = 0; i < SIM_RECORDED_CAUSE_COUNT; i++) {
         if (totals->dropped[i] == 0)
             continue;
         any = true;
-        printf("%-13s %" PRIu64 " %s: %s\n", "not recorded", totals->dropped[i],
-               losses[i].what, losses[i].remedy);
+        cli_losses_text(text, sizeof text, (size_t)i, totals->dropped[i]);
+        printf("%-13s %s\n", "not recorded", text);
     }
     if (!any)
         printf("%-13s nothing\n", "not recorded");

@@ -274,16 +274,13 @@ sum_up(struct cli_conversion *convert, struct cli_converted *what)
 {
     const struct embed_spool_header *header = convert->header;
     const struct cli_recfile *file = &convert->file;
-    size_t i;
 
     memset(what, 0, sizeof *what);
     what->events = file->allocs + file->frees + file->resizes + file->waits +
                    file->releases;
     what->stacks = convert->stacks_written;
     what->process = header->process;
-    for (i = 0; i < EMBED_DROP_COUNT; i++)
-        if (i != EMBED_DROP_MISSED) /* those are in the file */
-            what->dropped += convert->dropped[i];
+    memcpy(what->dropped, convert->dropped, sizeof what->dropped);
     command_of(header, what->command, sizeof what->command);
 }
 

@@ -8,10 +8,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "recfile.h"
+
 struct cli_converted {
     uint64_t events;
     uint64_t stacks;
-    uint64_t dropped;
+    uint64_t dropped[CLI_RECFILE_CAUSES];
     uint32_t process;
     char command[160]; /* arguments, with spaces in between; truncated */
 };

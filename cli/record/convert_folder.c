@@ -60,7 +60,7 @@ cli_convert_folder(int argc, char **argv)
         cli_complain("convert: which folder? 'profsim convert --help'");
         return CLI_USAGE;
     }
-    good = cli_images_read(&images, folder) &&
+    good = cli_images_read(&images, "convert", folder) &&
            cli_images_save(&images, output, most);
     if (images.count > 0)
         cli_images_remove(&images);

@@ -15,15 +15,16 @@
 
 #include "convert.h"
 #include "escape.h"
+#include "losses.h"
 #include "symbol_cache.h"
 
 /* A path that is longer than PATH_MAX is refused where it is opened. */
 enum { LISTED_MAX = 20, ROOM = PATH_MAX + NAME_MAX + 2 };
 
 static bool
-complain(const char *what, const char *reason)
+complain(const struct cli_images *images, const char *what, const char *reason)
 {
-    sim_escape_line(stderr, "profsim record: %s: %s", what, reason);
+    sim_escape_line(stderr, "profsim %s: %s: %s", images->verb, what, reason);
     return false;
 }
 
@@ -94,14 +95,14 @@ find_running(struct cli_images *images)
 }
 
 bool
-cli_images_read(struct cli_images *images, const char *folder)
+cli_images_read(struct cli_images *images, const char *verb, const char *folder)
 {
     struct dirent **names = NULL;
     const int count = scandir(folder, &names, NULL, compare_names);
 
-    *images = (struct cli_images){.folder = folder};
+    *images = (struct cli_images){.verb = verb, .folder = folder};
     if (count < 0)
-        return complain(folder, strerror(errno));
+        return complain(images, folder, strerror(errno));
     images->items = calloc((size_t)count, sizeof *images->items);
     for (int i = 0; i < count; i++) {
         if (images->items != NULL)
@@ -110,7 +111,7 @@ cli_images_read(struct cli_images *images, const char *folder)
     }
     free(names);
     if (images->items == NULL)
-        return complain(folder, strerror(ENOMEM));
+        return complain(images, folder, strerror(ENOMEM));
     find_running(images);
     return true;
 }
@@ -134,25 +135,25 @@ name_of(char to[ROOM], const char *output, size_t number)
 
 static bool
 convert(const struct cli_images *images, const struct cli_image *image,
-        const char *output, struct cli_symbol_cache *names)
+        const char *output, struct cli_symbol_cache *names,
+        struct cli_converted *what)
 {
-    struct cli_converted what;
     char from[ROOM];
     char to[ROOM];
     char error[512];
 
     name_of(to, output, image->number);
     join(from, images->folder, image->name);
-    if (!cli_convert(from, to, names, &what, error, sizeof error))
-        return complain("recording failed", error);
+    if (!cli_convert(from, to, names, what, error, sizeof error))
+        return complain(images, "saving failed", error);
     return true;
 }
 
 /*
  * A child process that saves images: if the symbol reader crashes on a damaged
- * file, or memory runs out, the other images must not be lost. The child writes
- * a byte for each image and ends at the first that fails; another child then
- * saves the rest.
+ * file, or memory runs out, the other images must not be lost. For each image
+ * the child writes what the recording lacks, and ends at the first that fails;
+ * another child then saves the rest.
  */
 struct saver {
     const struct cli_images *images;
@@ -168,12 +169,13 @@ save_from(const struct saver *saver, size_t first, int results)
 
     for (size_t i = first; i < saver->images->count; i++) {
         const struct cli_image *const image = &saver->images->items[i];
-        bool good;
+        struct cli_converted what;
 
         if (!image->is_chosen)
             continue;
-        good = convert(saver->images, image, saver->output, names);
-        if (!good || write(results, &good, 1) != 1)
+        if (!convert(saver->images, image, saver->output, names, &what) ||
+            write(results, what.dropped, sizeof what.dropped) !=
+                (ssize_t)sizeof what.dropped)
             break;
     }
     _exit(0);
@@ -186,7 +188,7 @@ begin_saver(struct saver *saver, size_t first)
     pid_t child;
 
     if (pipe2(ends, O_CLOEXEC) != 0)
-        return complain("recording failed", strerror(errno));
+        return complain(saver->images, "saving failed", strerror(errno));
     child = fork();
     if (child == 0) {
         signal(SIGINT, SIG_DFL); /* ^C ends a long conversion */
@@ -196,7 +198,7 @@ begin_saver(struct saver *saver, size_t first)
     close(ends[1]);
     if (child < 0) {
         close(ends[0]);
-        return complain("recording failed", strerror(errno));
+        return complain(saver->images, "saving failed", strerror(errno));
     }
     saver->child = child;
     saver->results = ends[0];
@@ -214,8 +216,8 @@ end_saver(struct saver *saver)
     close(saver->results);
     waitpid(saver->child, &status, 0); /* no handler interrupts it */
     saver->child = 0;
-    return !WIFSIGNALED(status) ||
-           complain("recording failed", strsignal(WTERMSIG(status)));
+    return !WIFSIGNALED(status) || complain(saver->images, "saving failed",
+                                            strsignal(WTERMSIG(status)));
 }
 
 /* in: number, of an image that was chosen; in order */
@@ -223,14 +225,16 @@ static bool
 save(struct saver *saver, size_t number)
 {
     struct cli_image *const image = &saver->images->items[number];
-    bool good;
 
     if (saver->child == 0 && !begin_saver(saver, number))
         return false;
-    if (read(saver->results, &good, 1) != 1) {
+    /* So few bytes are written and read in one piece. */
+    if (read(saver->results, image->dropped, sizeof image->dropped) !=
+        (ssize_t)sizeof image->dropped) {
         (void)end_saver(saver);
         return false;
     }
+    image->is_saved = true;
     image->is_done = !image->is_running;
     return true;
 }
@@ -281,16 +285,20 @@ choose(struct cli_images *images, size_t most)
 }
 
 static void
-tell(const struct cli_image *image, const char *output)
+tell(const struct cli_images *images, const struct cli_image *image,
+     const char *output)
 {
     char to[ROOM];
+    char who[32];
 
     name_of(to, output, image->number);
+    snprintf(who, sizeof who, "profsim %s", images->verb);
     sim_escape_line(stderr,
-                    "profsim record: %s: %" PRIu64 " bytes asked for, "
-                    "%" PRIu64 " events, process %" PRIu32 ": %s",
-                    to, image->bytes, image->events, image->process,
+                    "%s: %s: %" PRIu64 " bytes asked for, %" PRIu64
+                    " events, process %" PRIu32 ": %s",
+                    who, to, image->bytes, image->events, image->process,
                     image->command);
+    cli_losses_tell(who, to, image->dropped);
 }
 
 struct lost {
@@ -313,8 +321,8 @@ look_for_image(void *context, uint32_t process, uint64_t ticks,
             return;
     if (lost->count++ < LISTED_MAX)
         sim_escape_line(stderr,
-                        "profsim record: not recorded: process %" PRIu32 ", %s",
-                        process, path);
+                        "profsim %s: not recorded: process %" PRIu32 ", %s",
+                        images->verb, process, path);
 }
 
 /* Report each executed program that logged nothing: it ran without the
@@ -331,34 +339,47 @@ tell_lost(const struct cli_images *images)
     }
     if (lost.count > 0)
         fprintf(stderr,
-                "profsim record: %zu executed programs ran without the "
-                "recorder: linked statically, set-uid, as another user, in a "
-                "cleared environment or in another root\n",
-                lost.count);
+                "profsim %s: %zu executed program%s ran without the recorder: "
+                "linked statically, set-uid, as another user, in a cleared "
+                "environment or in another root\n",
+                images->verb, lost.count, lost.count == 1 ? "" : "s");
 }
 
-/* Print the images in the order of their sizes, and what was left out. */
+/* Print the recordings in the order of their sizes, and what was left out. */
 static void
 tell_all(const struct cli_images *images, struct cli_image *const *order,
          const char *output)
 {
     size_t saved = 0;
+    size_t last = 0;    /* the highest number of a recording */
+    size_t lacking = 0; /* of those that are not listed */
     size_t left = 0;
 
     for (size_t i = 0; i < images->count; i++) {
         if (!order[i]->is_chosen)
             left += order[i]->events > 0;
-        else if (saved++ < LISTED_MAX)
-            tell(order[i], output);
+        if (!order[i]->is_saved)
+            continue;
+        if (order[i]->number > last)
+            last = order[i]->number;
+        if (saved++ < LISTED_MAX)
+            tell(images, order[i], output);
+        else
+            lacking += cli_losses_any(order[i]->dropped);
     }
     if (saved > LISTED_MAX)
-        sim_escape_line(stderr, "profsim record: and %zu smaller, up to %s.%zu",
-                        saved - LISTED_MAX, output, saved);
+        sim_escape_line(stderr, "profsim %s: and %zu smaller, up to %s.%zu",
+                        images->verb, saved - LISTED_MAX, output, last);
+    if (lacking > 0)
+        fprintf(stderr,
+                "profsim %s: %zu of these lack events, too; 'profsim run' says "
+                "which\n",
+                images->verb, lacking);
     if (left > 0)
         fprintf(stderr,
-                "profsim record: %zu smaller process images were not kept; "
-                "--images N keeps more\n",
-                left);
+                "profsim %s: %zu smaller process image%s not kept; --images N "
+                "keeps more\n",
+                images->verb, left, left == 1 ? " was" : "s were");
 }
 
 bool
@@ -369,10 +390,11 @@ cli_images_save(struct cli_images *images, const char *output, size_t most)
     bool good = true;
 
     if (images->count == 0)
-        return complain(images->folder, "no process logged anything there");
+        return complain(images, images->folder,
+                        "no process logged anything there");
     order = choose(images, most);
     if (order == NULL)
-        return complain(output, strerror(ENOMEM));
+        return complain(images, output, strerror(ENOMEM));
     for (size_t i = 0; i < images->count; i++)
         if (images->items[i].is_chosen)
             good = save(&saver, i) && good;
@@ -403,15 +425,16 @@ cli_images_remove(const struct cli_images *images)
         }
         if (listed++ >= LISTED_MAX)
             continue;
-        sim_escape_line(stderr, "profsim record: %s: process %" PRIu32 ", %s",
+        sim_escape_line(stderr, "profsim %s: %s: process %" PRIu32 ", %s",
+                        images->verb,
                         image->is_running ? "still running" : "not saved",
                         image->process, image->command);
     }
     if (rmdir(images->folder) == 0 || listed == 0)
         return;
     sim_escape_line(stderr,
-                    "profsim record: the logs of %zu %s are kept; save them "
-                    "with: profsim convert -o FILE %s",
-                    listed, listed == 1 ? "process" : "processes",
+                    "profsim %s: the logs of %zu %s are kept; save them with: "
+                    "profsim convert -o FILE %s",
+                    images->verb, listed, listed == 1 ? "process" : "processes",
                     images->folder);
 }

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "exit.h"
+#include "recfile.h"
 
 #define CLI_IMAGES_DEFAULT 32
 
@@ -21,12 +22,15 @@ struct cli_image {
     uint64_t bytes;  /* asked for in all */
     char command[256];
     size_t number; /* of its file: 1 output, 2 output.2; 0: not kept */
+    uint64_t dropped[CLI_RECFILE_CAUSES]; /* if it was saved */
     bool is_chosen;
     bool is_running; /* a process still logs into it */
-    bool is_done;    /* it was saved, or need not be */
+    bool is_saved;
+    bool is_done; /* it was saved, or need not be */
 };
 
 struct cli_images {
+    const char *verb; /* in messages: "record" */
     const char *folder;
     struct cli_image *items; /* by start */
     size_t count;
@@ -36,15 +40,17 @@ struct cli_images {
  * Read a folder. Files that are not spools are left alone.
  *
  * out:     *images, to be released also on failure
- * in:      folder, valid as long as *images
+ * in:      verb and folder, valid as long as *images
  * returns: false, reported on stderr, if it cannot be read
  */
-bool cli_images_read(struct cli_images *images, const char *folder);
+bool cli_images_read(struct cli_images *images, const char *verb,
+                     const char *folder);
 void cli_images_release(struct cli_images *images);
 
 /*
- * Make recordings of the images that requested the most bytes, and print a
- * list. The largest becomes `output`, the others output.2, ... by start.
+ * Make recordings of the images that requested the most bytes. Print a list of
+ * them, and what each lacks. The largest becomes `output`, the others output.2,
+ * ... by start.
  *
  * in:      most, images to keep, at least 1
  * returns: false, reported on stderr, if there is none or one was not written

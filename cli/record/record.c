@@ -98,7 +98,7 @@ static bool
 finish(const char *folder, const struct cli_record_options *options)
 {
     struct cli_images images;
-    bool good = cli_images_read(&images, folder);
+    bool good = cli_images_read(&images, "record", folder);
 
     if (good && images.count == 0)
         good = complain(options->command[0],

@@ -130,6 +130,16 @@ spool_convert(struct cli_converted *what, char *error, size_t error_bytes)
                        what, error, error_bytes);
 }
 
+uint64_t
+spool_lost(const struct cli_converted *what)
+{
+    uint64_t lost = 0;
+
+    for (int i = 0; i < EMBED_DROP_COUNT; i++)
+        lost += i == EMBED_DROP_MISSED ? 0 : what->dropped[i];
+    return lost;
+}
+
 struct sim_recording *
 spool_open_result(void)
 {

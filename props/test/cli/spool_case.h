@@ -32,6 +32,9 @@ void spool_append_resized(uint64_t ticks, uint64_t address, uint64_t bytes,
 void spool_append_module_of(const char *path);
 void spool_append_module(void);
 bool spool_convert(struct cli_converted *what, char *error, size_t error_bytes);
+
+/* returns: how many events were lost, without the frees that were put in */
+uint64_t spool_lost(const struct cli_converted *what);
 struct sim_recording *spool_open_result(void);
 int spool_make_folder(void **state);
 int spool_remove_folder(void **state);

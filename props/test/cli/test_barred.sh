@@ -44,7 +44,7 @@ unreached() { # NAME COMMAND...
     shift
     as_alone "$name" record "$program" execute "$@"
     grep -q "^profsim record: not recorded: process [0-9]*, $1\$" err &&
-        grep -q '1 executed programs ran without the recorder' err
+        grep -q '1 executed program ran without the recorder' err
     count "$name: it is named" $?
     "$profsim" run x.rec >shown 2>&1
     count "$name: the one that executed it is recorded" $?
@@ -102,7 +102,7 @@ else
     grep -q '^ *7700 *100 .*allocate_after .*< run_confined' shown &&
         grep -q '^ *7700 *100 .*allocate_before .*< run_confined' shown
     count "confined, recorded: all allocations of it" $?
-    grep -q '^not recorded  *1 children, forked by a process that confined' shown
+    grep -q '^not recorded  *1 child, forked by a process that confined' shown
     count "confined, recorded: what is missing is reported" $?
 
     for agent in "" " --no-agent"; do

@@ -94,7 +94,7 @@ TEST(a_resize_keeps_its_object)
     }
     assert_int_equal(count, sizeof want / sizeof *want);
     assert_int_equal(what.events, count);
-    assert_int_equal(what.dropped, 0);
+    assert_int_equal(spool_lost(&what), 0);
     sim_recording_close(recording);
 }
 
@@ -235,7 +235,7 @@ TEST(a_short_record_counts_on_from_the_one_before)
     assert_int_equal(event.thread, 0);
     assert_int_equal(event.object, 0);
     assert_false(sim_recording_next(&cursor, &event));
-    assert_int_equal(what.dropped, 0);
+    assert_int_equal(spool_lost(&what), 0);
     sim_recording_close(recording);
     append_words(ALLOC, 0, 1);
     assert_false(spool_convert(&what, error, sizeof error));
@@ -278,7 +278,7 @@ TEST(addresses_become_numbers_and_losses_are_counted)
     assert_true(spool_convert(&what, error, sizeof error));
     assert_int_equal(what.events, 8);
     assert_int_equal(what.stacks, 2);
-    assert_int_equal(what.dropped, 10);
+    assert_int_equal(spool_lost(&what), 10);
     assert_string_equal(what.command, "run it");
     recording = spool_open_result();
     sim_recording_begin(recording, &cursor);

@@ -77,7 +77,9 @@ shows "no symbols: the module, and where in it" " program+0x"
 # Information that is missing is reported, with what to do about it.
 "$profsim" record --limit 64k -o x.rec -- python3 -c pass 2>words
 "$profsim" run x.rec >shown
-if grep -q '^not recorded  *[1-9][0-9]* events after the log was full: .* larger --limit' shown; then
+full='[1-9][0-9]* events after the log was full: .* larger --limit'
+if grep -q "^not recorded  *$full" shown &&
+    grep -q "^profsim record: x.rec: not recorded $full" words; then
     passed=$((passed + 1))
     echo "ok: a log that was full"
 else

@@ -62,26 +62,38 @@ put_sum(FILE *to, const char *what, struct model_count count)
     fprintf(to, " in %" PRIu64 " objects", count.objects);
 }
 
+void
+heap_shown_loss(FILE *to, const struct heap_model *model, int cause)
+{
+    static const char *const losses[MODEL_CAUSES][2] = {
+        {"event after the log was full", "events after the log was full"},
+        {"event after the disk was full", "events after the disk was full"},
+        {"event inside the recorder", "events inside the recorder"},
+        {"allocation before the recorder could start",
+         "allocations before the recorder could start"},
+        {"free of an object that was never seen",
+         "frees of objects that were never seen"},
+        {"free that nobody saw", "frees that nobody saw"},
+        {"wait for a lock beyond the recorder's table",
+         "waits for locks beyond the recorder's table"},
+        {"child, forked by a process that confined itself",
+         "children, forked by a process that confined itself"}};
+
+    fprintf(to, "%" PRIu64 " %s\n", model->dropped[cause],
+            losses[cause][model->dropped[cause] != 1]);
+}
+
 static void
 put_losses(FILE *to, const struct heap_model *model)
 {
-    /* As far as the colon. */
-    static const char *const losses[MODEL_CAUSES] = {
-        "events after the log was full",
-        "events after the disk was full",
-        "events inside the recorder",
-        "allocations before the recorder could start",
-        "frees of objects that were never seen",
-        "frees that nobody saw",
-        "waits for locks beyond the recorder's table",
-        "children, forked by a process that confined itself"};
     bool any = false;
 
     for (int i = 0; i < MODEL_CAUSES; i++) {
-        if (model->dropped[i] > 0)
-            fprintf(to, "not recorded  %" PRIu64 " %s\n", model->dropped[i],
-                    losses[i]);
-        any = any || model->dropped[i] > 0;
+        if (model->dropped[i] == 0)
+            continue;
+        any = true;
+        fputs("not recorded  ", to);
+        heap_shown_loss(to, model, i);
     }
     if (!any)
         fputs("not recorded  nothing\n", to);

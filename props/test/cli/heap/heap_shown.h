@@ -47,6 +47,10 @@ char *heap_shown_diff(const struct heap_model *old,
 void heap_shown_expect_flames(const struct heap_model *model,
                               enum model_measure measure, const char *text);
 
+/* Print how many events a recording lacks for one cause, as far as the colon
+ * behind it, and end the line. */
+void heap_shown_loss(FILE *to, const struct heap_model *model, int cause);
+
 /* Print a function's name as lines show it. */
 void heap_shown_name(FILE *to, const char *name);
 

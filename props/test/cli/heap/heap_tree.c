@@ -401,6 +401,19 @@ put_changes(FILE *to, const uint32_t *changed, uint64_t count, uint64_t top)
     }
 }
 
+/* What each recording lacks that the program did; inserted frees (5), and those
+ * of objects from before (4), are not mentioned. */
+static void
+put_lacking(FILE *to, const char *path, const struct heap_model *model)
+{
+    for (int i = 0; i < MODEL_CAUSES; i++) {
+        if (i == 4 || i == 5 || model->dropped[i] == 0)
+            continue;
+        fprintf(to, "profsim diff: %s: not recorded ", path);
+        heap_shown_loss(to, model, i);
+    }
+}
+
 char *
 heap_shown_diff(const struct heap_model *old, const struct heap_model *new,
                 enum model_measure measure, uint64_t top)
@@ -421,6 +434,8 @@ heap_shown_diff(const struct heap_model *old, const struct heap_model *new,
             changed[count++] = i;
     }
     qsort(changed, count, sizeof *changed, by_growth);
+    put_lacking(to, "m.rec", old);
+    put_lacking(to, "n.rec", new);
     fprintf(to, "%s\n\n%15s %10s %15s %15s\n", titles[measure], "bytes",
             "objects", "before", "after");
     put_change(to, nodes[0].total);

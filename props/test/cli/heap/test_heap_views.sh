@@ -149,8 +149,12 @@ same "time to the end" \
     "$(awk '/^over time/ { on = 1 } /^$/ { on = 0 } on && /^ *[0-9.]+ / { end = $3 }
         END { print end }' "$folder/summary")" 389
 same "objects that differ at the same bytes" \
-    "$("$profsim" diff --by allocs "$folder/one.rec" "$folder/two.rec" |
+    "$("$profsim" diff --by allocs "$folder/one.rec" "$folder/two.rec" 2>"$folder/lacks" |
         awk '/alpha/ { print $1, $2, $3, $4, $5 }')" "+0 +1 81 81 alpha"
+same "a diff says what each file lacks" \
+    "$(sed -n 's/^profsim diff: .*\/\(.*\): not recorded \([0-9]*\) .*/\1 \2/p' "$folder/lacks" |
+        tr '\n' ' ')" \
+    "$(for file in one two; do printf "$file.rec %d " 11 12 13 14 17; done)"
 for wrong in "diff" "diff $recording" "diff a b c" "diff $recording x.rec" \
     "diff --by x $recording $recording" "run --by x $recording"; do
     "$profsim" $wrong >"$folder/words" 2>"$folder/errors"

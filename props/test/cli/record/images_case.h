@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "captured.h"
+#include "recfile.h"
 
 enum { IMAGES_MOST = 24 };
 
@@ -38,6 +39,9 @@ enum images_refuse {
 };
 extern enum images_refuse images_refuse;
 
+/* What the recorder has counted as lost in each of the images, by cause. */
+extern uint64_t images_dropped[CLI_RECFILE_CAUSES];
+
 /* returns: the path of a spool in the test's folder */
 const char *images_spool_name(size_t place);
 
@@ -46,6 +50,9 @@ enum cli_exit images_save(int argc, char **argv);
 
 /* Write the spools, and save them. */
 struct captured images_run(const struct images_case *one);
+
+/* returns: how often `part` is in `text` */
+size_t images_count_of(const char *text, const char *part);
 
 /* Of the last images_run(). */
 void images_expect_saved(const struct captured *said);

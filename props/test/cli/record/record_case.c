@@ -298,10 +298,12 @@ record_check_running(uint32_t running)
     assert_int_equal(strstr(said.text, "still running: process 77, run it\n") !=
                          NULL,
                      running != 0);
-    assert_non_null(strstr(said.text, "1 smaller process images"));
+    assert_non_null(strstr(said.text, "1 smaller process image was not kept"));
     assert_int_equal(strstr(said.text, "the logs of 1 process are kept") !=
                          NULL,
                      running == 1 || running == 2 || running == 4);
+    assert_null(strstr(said.text, "profsim record: "));
+    assert_non_null(strstr(said.text, "profsim convert: "));
     captured_free(&said);
     for (int i = 0; i < LOGS; i++) {
         assert_int_equal(access(log_path(i), F_OK) == 0, running >> i & 1);

@@ -174,7 +174,7 @@ expect_events(const struct sim_recorded *want, size_t count, uint64_t dropped)
         fail_msg("%s", error);
     assert_int_equal(stat(spool_path_of("x.rec"), &status), 0);
     assert_int_equal(status.st_mode & 0777, 0600); /* it may have secrets */
-    assert_int_equal(what.dropped, dropped);
+    assert_int_equal(spool_lost(&what), dropped);
     recording = spool_open_result();
     sim_recording_begin(recording, &cursor);
     for (size_t i = 0; i < count; i++) {

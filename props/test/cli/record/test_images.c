@@ -63,16 +63,6 @@ TEST(one_that_is_damaged_costs_no_other)
     }
 }
 
-static size_t
-count_of(const char *text, const char *part)
-{
-    size_t count = 0;
-
-    for (; (text = strstr(text, part)) != NULL; text++)
-        count++;
-    return count;
-}
-
 /* A process cannot be made, or not be heard: nothing is lost. */
 TEST(without_memory_all_logs_are_kept)
 {
@@ -87,7 +77,8 @@ TEST(without_memory_all_logs_are_kept)
         said = images_run(&one);
         images_refuse = IMAGES_REFUSE_NONE;
         assert_int_equal(said.exit_code, exits[i]);
-        assert_int_equal(count_of(said.text, ": Cannot allocate memory\n"), 1);
+        assert_int_equal(
+            images_count_of(said.text, ": Cannot allocate memory\n"), 1);
         for (size_t k = 0; k < 2; k++)
             assert_int_equal(unlink(spool_path_of(images_spool_name(k))), 0);
         assert_int_equal(rmdir(spool_path_of("spools")), 0);
@@ -98,8 +89,8 @@ TEST(without_memory_all_logs_are_kept)
 TEST(without_a_process_that_saves_all_logs_are_kept)
 {
     static const char *const reasons[] = {
-        "record: recording failed: Resource temporarily unavailable\n",
-        "record: recording failed: Too many open files\n"};
+        "record: saving failed: Resource temporarily unavailable\n",
+        "record: saving failed: Too many open files\n"};
 
     for (size_t i = 0; i < 2; i++) {
         const struct images_case one = {
@@ -110,7 +101,7 @@ TEST(without_a_process_that_saves_all_logs_are_kept)
         said = images_run(&one);
         images_refuse = IMAGES_REFUSE_NONE;
         assert_int_equal(said.exit_code, CLI_USAGE);
-        assert_int_equal(count_of(said.text, reasons[i]), 1);
+        assert_int_equal(images_count_of(said.text, reasons[i]), 1);
         assert_non_null(strstr(said.text, "not saved: process 100, run it\n"));
         assert_non_null(strstr(said.text, "not saved: process 101, run it\n"));
         assert_non_null(strstr(said.text, "the logs of 2 processes are kept"));
@@ -137,16 +128,19 @@ expect_lists(size_t count, bool is_damaged)
                                     .is_damaged = is_damaged,
                                     .executes_at = 1000000};
     said = images_run(&one);
-    assert_int_equal(count_of(said.text, " bytes asked for, "), listed);
+    assert_int_equal(images_count_of(said.text, " bytes asked for, "),
+                     is_damaged ? 0 : listed);
     snprintf(line, sizeof line, "and %zu smaller, up to %s.%zu\n", count - 20,
              spool_path_of("out"), count);
-    assert_int_equal(strstr(said.text, "smaller, up to") != NULL, count > 20);
-    if (count > 20)
+    assert_int_equal(strstr(said.text, "smaller, up to") != NULL,
+                     count > 20 && !is_damaged);
+    if (count > 20 && !is_damaged)
         assert_non_null(strstr(said.text, line));
-    assert_int_equal(count_of(said.text, "not recorded: process "), listed);
+    assert_int_equal(images_count_of(said.text, "not recorded: process "),
+                     listed);
     snprintf(line, sizeof line, "record: %zu executed programs ran", count);
     assert_non_null(strstr(said.text, line));
-    assert_int_equal(count_of(said.text, "not saved: process "),
+    assert_int_equal(images_count_of(said.text, "not saved: process "),
                      is_damaged ? listed : 0);
     snprintf(line, sizeof line, "record: the logs of %zu processes are kept",
              count);
@@ -162,6 +156,70 @@ TEST(each_list_has_at_most_20_lines)
     expect_lists(20, true);
     expect_lists(21, true);
     expect_lists(IMAGES_MOST, false);
+    expect_lists(20, false);
+}
+
+/* What the frees lack that the recording has anyway, or of objects from before
+ * the start, is not mentioned. */
+TEST(what_a_recording_lacks_is_told)
+{
+    static const char *const lines[CLI_RECFILE_CAUSES] = {
+        "not recorded 1 event after the log was full: ",
+        "not recorded 2 events after the disk was full: ",
+        "not recorded 3 events inside the recorder: ",
+        "not recorded 1 allocation before the recorder could start: ",
+        "that were never seen",
+        "that nobody saw",
+        "not recorded 4 waits for locks beyond the recorder's table: ",
+        "not recorded 1 child, forked by a process that confined itself: "};
+    static const uint64_t counts[CLI_RECFILE_CAUSES] = {1, 2, 3, 1, 9, 9, 4, 1};
+
+    for (size_t cause = 0; cause < CLI_RECFILE_CAUSES; cause++) {
+        struct images_case one = {.count = 2, .kept = 2};
+        const bool is_told =
+            cause != EMBED_DROP_UNKNOWN && cause != EMBED_DROP_MISSED;
+        char line[256];
+        struct captured said;
+
+        for (size_t i = 0; i < 2; i++)
+            one.made[i] = (struct made){.bytes = 9 - i, .events = 3};
+        images_dropped[cause] = counts[cause];
+        said = images_run(&one);
+        images_dropped[cause] = 0;
+        for (size_t i = 0; i < 2; i++) {
+            snprintf(line, sizeof line, "run it\nprofsim record: %s%s: %s",
+                     spool_path_of("out"), i == 0 ? "" : ".2", lines[cause]);
+            assert_int_equal(images_count_of(said.text, line), is_told);
+        }
+        assert_int_equal(images_count_of(said.text, lines[cause]), 2 * is_told);
+        images_expect_saved(&said);
+        images_expect_left(&said);
+        captured_free(&said);
+    }
+}
+
+/* Those that are not listed are counted. */
+TEST(smaller_recordings_that_lack_something_are_counted)
+{
+    struct images_case one = {.count = 23, .kept = 23};
+    struct captured said;
+
+    for (size_t i = 0; i < one.count; i++)
+        one.made[i] = (struct made){.bytes = 100 - i, .events = 1};
+    for (size_t cause = 0; cause < CLI_RECFILE_CAUSES; cause++) {
+        images_dropped[cause] = 1;
+        said = images_run(&one);
+        images_dropped[cause] = 0;
+        assert_int_equal(
+            images_count_of(said.text, "\nprofsim record: 3 of these lack "
+                                       "events, too; 'profsim run' says "
+                                       "which\n"),
+            cause != EMBED_DROP_UNKNOWN && cause != EMBED_DROP_MISSED);
+        for (size_t i = 0; i < one.count; i++)
+            images_expect_file(i, true);
+        images_expect_left(&said);
+        captured_free(&said);
+    }
 }
 
 TEST(a_folder_that_cannot_be_read_is_told)
@@ -203,7 +261,7 @@ TEST(an_executed_program_without_a_log_is_named)
         assert_int_equal(
             strstr(said.text, "not recorded: process 100, /gon\n") != NULL,
             cases[i].is_lost);
-        assert_int_equal(strstr(said.text, "1 executed programs ran") != NULL,
+        assert_int_equal(strstr(said.text, "1 executed program ran") != NULL,
                          cases[i].is_lost);
         images_expect_saved(&said);
         images_expect_left(&said);

@@ -709,9 +709,9 @@ TEST(an_image_that_lost_the_recorder_is_named)
     expect_good(
         record("", "sh", "-c", "env -i \"$0\" some; true", program, NULL));
     assert_true(log_says("not recorded: process"));
-    assert_true(log_says("1 executed programs ran without the recorder"));
+    assert_true(log_says("1 executed program ran without the recorder"));
     expect_good(record("", "python3", "-S", "-c", spawn, program, NULL));
-    assert_true(log_says("1 executed programs ran without the recorder"));
+    assert_true(log_says("1 executed program ran without the recorder"));
     /* Neither a program that is not found nor one that keeps the environment,
      * by exec or posix_spawn, is named. */
     expect_good(record("", "sh", "-c",
@@ -730,7 +730,7 @@ TEST(lists_of_arguments_are_executed)
 
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
         expect_good(record("", program, calls[i], NULL));
-        assert_true(log_says("1 executed programs ran without the recorder"));
+        assert_true(log_says("1 executed program ran without the recorder"));
     }
     expect_no_leftovers();
 }
