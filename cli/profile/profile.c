@@ -30,13 +30,14 @@
 #include "named_profile.h"
 #include "options.h"
 #include "otlp.h"
+#include "output.h"
 #include "preload.h"
 #include "prof/file.h"
 #include "profile/profile_env.h"
 #include "profile_top.h"
 
 enum { OUTPUT = 1, HEAP, MUTEX, BLOCK, CPU, EVERY, NO_AGENT, OTLP };
-enum { TOP_LINES = 10, FILES_MAX = 256 << 20 };
+enum { TOP_LINES = 10, FILES_MAX = 256 << 20, PROBE_BYTES = 16384 };
 
 struct options {
     const char *output;
@@ -235,52 +236,61 @@ is_heap(const char *path)
            strcmp(path + length - (sizeof end - 1), end) == 0;
 }
 
-/* Save PID.heap.pb.gz, and PID.heap.otlp if that is asked for. */
-static const char *
+/* returns: true if there is no reason why the path was not written; else false,
+ * reported */
+static bool
+is_saved(const char *path, const char *reason)
+{
+    return reason == NULL || cli_complain("%s: %s", path, reason);
+}
+
+/* Save PID.heap.pb.gz, and PID.heap.otlp if that is asked for. returns: false,
+ * reported */
+static bool
 save(const struct cli_named_profile *named, const char *path, bool otlp)
 {
     const size_t length = strlen(path) - strlen("pb.gz");
-    const char *const reason = cli_named_profile_save(named, path);
     char other[PATH_MAX];
 
-    if (reason != NULL || !otlp)
-        return reason;
+    if (!is_saved(path, cli_named_profile_save(named, path)))
+        return false;
     memcpy(other, path, length);
     strcpy(other + length, "otlp");
-    return cli_otlp_save(named, other);
+    return !otlp || is_saved(other, cli_otlp_save(named, other));
 }
 
 /*
  * Save the profile of allocations: it has the values of the heap profile, but
  * shows those of allocations first. in: path, of PID.heap.pb.gz
+ *
+ * returns: false, reported
  */
-static const char *
+static bool
 save_allocs(struct cli_named_profile *heap, const char *path, bool otlp)
 {
     const size_t length = strlen(path) - strlen("heap.pb.gz");
-    const char *const reason = cli_named_profile_show(heap, "alloc_space");
     char other[PATH_MAX + 2];
 
-    if (reason != NULL)
-        return reason;
     memcpy(other, path, length);
     strcpy(other + length, "allocs.pb.gz");
-    return save(heap, other, otlp);
+    return is_saved(other, cli_named_profile_show(heap, "alloc_space")) &&
+           save(heap, other, otlp);
 }
 
-/* Save what a process wrote. returns: NULL, or why it was not */
-static const char *
+/* Save what a process wrote. returns: false, reported */
+static bool
 save_all(struct cli_named_profile *named, const char *path,
          const struct options *options, struct shown *shown)
 {
-    const char *reason = save(named, path, options->otlp);
-
-    shown->count += reason == NULL;
-    if (reason != NULL || !is_heap(path))
-        return reason;
-    reason = save_allocs(named, path, options->otlp);
-    shown->count += reason == NULL;
-    return reason;
+    if (!save(named, path, options->otlp))
+        return false;
+    shown->count++;
+    if (!is_heap(path))
+        return true;
+    if (!save_allocs(named, path, options->otlp))
+        return false;
+    shown->count++;
+    return true;
 }
 
 /*
@@ -296,22 +306,22 @@ name_file(const struct options *options, const char *name, struct shown *shown)
     struct cli_named_profile named;
     char from[PROFILE_FOLDER_MAX + 1 + NAME_MAX];
     char to[sizeof from + 3];
-    const char *reason;
     size_t bytes_count;
     uint8_t *bytes;
+    bool good;
 
     snprintf(from, sizeof from, "%s/%s", options->folder, name);
     snprintf(to, sizeof to, "%s.gz", from);
     bytes = read_file(from, &bytes_count);
     if (bytes == NULL)
         return cli_complain("%s: %s", from, strerror(errno));
-    reason = cli_named_profile_make(&named, bytes, bytes_count);
-    if (reason == NULL && named.samples_count > 0)
-        reason = save_all(&named, to, options, shown);
+    good = is_saved(from, cli_named_profile_make(&named, bytes, bytes_count));
+    if (good && named.samples_count > 0)
+        good = save_all(&named, to, options, shown);
     free(bytes);
-    if (reason == NULL)
+    if (good)
         unlink(from);
-    if (reason == NULL && named.samples_count > 0 && is_heap(to) &&
+    if (good && named.samples_count > 0 && is_heap(to) &&
         named.proto.count > shown->heap.proto.count) {
         cli_named_profile_release(&shown->heap);
         shown->heap = named;
@@ -319,7 +329,7 @@ name_file(const struct options *options, const char *name, struct shown *shown)
         return true;
     }
     cli_named_profile_release(&named);
-    return reason == NULL || cli_complain("%s: %s", from, reason);
+    return good;
 }
 
 static int
@@ -344,16 +354,43 @@ show_heap(const struct shown *shown)
     cli_profile_top(&shown->heap, "inuse_space", TOP_LINES, stderr);
 }
 
+/* Try to write a file in the folder, as a process does. returns: NULL, or why
+ * it cannot be written */
+static const char *
+find_obstacle(const char *folder)
+{
+    static const char bytes[PROBE_BYTES];
+    char path[PROFILE_FOLDER_MAX + 8];
+    const struct props_output output = {.path = path};
+    struct prof_file file;
+    struct prof_sink sink;
+    enum prof_status status;
+
+    snprintf(path, sizeof path, "%s/probe", folder);
+    if (props_output_begin(&file, &output) != PROF_OK)
+        return prof_file_reason(&file);
+    sink = prof_file_sink(&file);
+    status = sink.write(sink.context, bytes, sizeof bytes);
+    (void)!props_output_end(&file, PROF_ERR_SINK); /* leave nothing behind */
+    return status == PROF_OK ? NULL : prof_file_reason(&file);
+}
+
 /* No process wrote a profile, or none with a sample: report why. returns: false
  * if one should have */
 static bool
 explain_none(const struct options *options, bool are_empty, int status)
 {
+    const char *obstacle;
+
     if (are_empty) {
         sim_escape_line(stderr, "profsim profile: nothing was sampled: no "
                                 "allocation, wait or tick was chosen");
         return true;
     }
+    obstacle = find_obstacle(options->folder);
+    if (obstacle != NULL)
+        return cli_complain("%s: no profile was written: %s", options->output,
+                            obstacle);
     if (WIFSIGNALED(status)) {
         sim_escape_line(stderr,
                         "profsim profile: signal %d ended the command before "
@@ -418,5 +455,9 @@ cli_profile(int argc, char **argv)
     cli_preload_let_go();
     if (run != CLI_OK)
         return run;
-    return good ? cli_preload_end_as(status) : CLI_RECORD;
+    if (good)
+        return cli_preload_end_as(status);
+    if (status != 0)
+        cli_preload_tell_end(&preload, status);
+    return CLI_RECORD;
 }

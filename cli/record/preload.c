@@ -170,6 +170,17 @@ cli_preload_run(const struct cli_preload *preload, const char *path,
     return reason == ENOENT ? CLI_NOT_FOUND : CLI_NOT_EXECUTABLE;
 }
 
+void
+cli_preload_tell_end(const struct cli_preload *preload, int status)
+{
+    if (WIFSIGNALED(status))
+        fprintf(stderr, "profsim %s: the command was ended by signal %d\n",
+                preload->verb, WTERMSIG(status));
+    else
+        fprintf(stderr, "profsim %s: the command exited with %d\n",
+                preload->verb, WEXITSTATUS(status));
+}
+
 enum cli_exit
 cli_preload_end_as(int status)
 {

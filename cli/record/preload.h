@@ -45,6 +45,9 @@ enum cli_exit cli_preload_run(const struct cli_preload *preload,
                               const char *path, char **command, int *status);
 void cli_preload_let_go(void);
 
+/* Print how the command ended: it is not seen by our exit code. */
+void cli_preload_tell_end(const struct cli_preload *preload, int status);
+
 /*
  * End as the command did: our parent sees its code or its signal.
  *

@@ -20,7 +20,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "escape.h"
@@ -112,17 +111,6 @@ finish(const char *folder, const struct cli_record_options *options)
     return good;
 }
 
-static void
-tell_lost(int status)
-{
-    if (WIFSIGNALED(status))
-        fprintf(stderr, "profsim record: the command was ended by signal %d\n",
-                WTERMSIG(status));
-    else
-        fprintf(stderr, "profsim record: the command exited with %d\n",
-                WEXITSTATUS(status));
-}
-
 enum cli_exit
 cli_record(int argc, char **argv)
 {
@@ -154,6 +142,6 @@ cli_record(int argc, char **argv)
         return run;
     if (good)
         return cli_preload_end_as(status);
-    tell_lost(status);
+    cli_preload_tell_end(&preload, status);
     return CLI_RECORD;
 }

@@ -256,6 +256,29 @@ check_no_folder(const char *folder)
     profile_special.output = NULL;
 }
 
+#define NO_IDEA                                                         \
+    "profsim: %s/./out: no profile was written: is the command linked " \
+    "statically, set-uid or another user's, or does it end by _exit()?\n"
+
+/* Why there is no profile: what keeps files out of the folder is known. */
+static void
+check_none(const char *folder)
+{
+    check_end(folder, ":", NONE, CLI_RECORD, 0, NO_IDEA);
+    check_end(folder, "exit 7", NONE, CLI_RECORD, 0,
+              NO_IDEA "profsim profile: the command exited with 7\n");
+    profile_special.file_bytes = 32768;
+    check_end(folder, ":", NONE, CLI_RECORD, 0, NO_IDEA);
+#define TOO_LARGE "profsim: %s/./out: no profile was written: File too large\n"
+    profile_special.file_bytes = 8192;
+    check_end(folder, ":", NONE, CLI_RECORD, 0, TOO_LARGE);
+    check_end(folder, "exit 1", NONE, CLI_RECORD, 0,
+              TOO_LARGE "profsim profile: the command exited with 1\n");
+    check_end(folder, "kill -9 $$", NONE, CLI_RECORD, 0,
+              TOO_LARGE "profsim profile: the command was ended by signal 9\n");
+    profile_special.file_bytes = 0;
+}
+
 void
 profile_check_ends(const char *folder)
 {
@@ -272,10 +295,7 @@ profile_check_ends(const char *folder)
     check_end(folder, "kill -9 $$", NONE, -1, 9,
               "profsim profile: signal 9 ended the command before it wrote a "
               "profile; --every S writes them earlier\n");
-    check_end(folder, ":", NONE, CLI_RECORD, 0,
-              "profsim: %s/./out: no profile was written: is the command "
-              "linked statically, set-uid or another user's, or does it end by "
-              "_exit()?\n");
+    check_none(folder);
     check_end(folder, ":", LINK, CLI_RECORD, 0,
               "profsim: %s/out/9.cpu.pb: Too many levels of symbolic links\n");
     check_end(folder, "exit 7", ONE, 7, 0,

@@ -91,12 +91,14 @@ expect_unsaved(const char *folder, int which)
     profile_make(folder, &file);
     profile_make(folder, &taken);
     snprintf(text, sizeof text,
-             which >= 2 ? "profsim: %s/out/2.heap.pb: Is a directory\n"
+             which >= 2 ? "profsim: %s/out/%s: Is a directory\n"
                           "profsim profile: 1 profile in %s/./out\n"
-                        : "profsim: %s/out/2.heap.pb: Is a directory\n",
-             folder, folder);
+                          "profsim profile: the command exited with 3\n"
+                        : "profsim: %s/out/%s: Is a directory\n"
+                          "profsim profile: the command exited with 3\n",
+             folder, written[which], folder);
     profile_expect(
-        profile_run(folder, (const char *const[]){"--otlp", NULL}, ":"),
+        profile_run(folder, (const char *const[]){"--otlp", NULL}, "exit 3"),
         CLI_RECORD, 0, text);
     profile_remove(folder, file.name);
     for (int i = 0; i <= which; i++)

@@ -65,6 +65,8 @@ static void
 limit(void)
 {
     const struct rlimit few = {12, 12};
+    const struct rlimit small = {profile_special.file_bytes,
+                                 profile_special.file_bytes};
     int ends[2];
 
     if (profile_special.is_another_user && geteuid() == 0 &&
@@ -76,6 +78,8 @@ limit(void)
     if (profile_special.is_unread &&
         (pipe(ends) != 0 || close(ends[0]) != 0 || dup2(ends[1], 2) != 2 ||
          close(ends[1]) != 0 || signal(SIGPIPE, SIG_DFL) == SIG_ERR))
+        abort();
+    if (profile_special.file_bytes > 0 && setrlimit(RLIMIT_FSIZE, &small) != 0)
         abort();
     if (profile_special.output != NULL)
         leave();
