@@ -8,6 +8,7 @@
 #include "complaint.h"
 #include "images.h"
 #include "options.h"
+#include "record_options.h"
 
 enum { OUTPUT = 1, IMAGES };
 
@@ -42,24 +43,22 @@ cli_convert_folder(int argc, char **argv)
     cli_options_begin(&words, &syntax, argc, argv);
     while ((id = cli_options_next(&words)) != CLI_OPTIONS_END) {
         if (id == OUTPUT) {
-            output = words.value;
+            if (!cli_record_output(&output, words.value))
+                return CLI_USAGE;
         } else if (id == IMAGES) {
             if (!cli_number("--images", words.value, 1, 1000000, &most))
                 return CLI_USAGE;
         } else if (folder == NULL) {
             folder = words.value;
         } else {
-            cli_complain("convert: one folder at a time, not '%s' as well",
-                         words.value);
-            return CLI_USAGE;
+            return cli_usage("convert: takes one folder; '%s' is one more",
+                             words.value);
         }
     }
     if (words.ended)
         return words.exit_code;
-    if (folder == NULL) {
-        cli_complain("convert: which folder? 'profsim convert --help'");
-        return CLI_USAGE;
-    }
+    if (folder == NULL)
+        return cli_options_missing(&words, "a FOLDER");
     good = cli_images_read(&images, "convert", folder) &&
            cli_images_save(&images, output, most);
     if (images.count > 0)

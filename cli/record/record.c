@@ -37,15 +37,65 @@ complain(const char *what, const char *reason)
     return false;
 }
 
+static bool
+is_program(const char *path)
+{
+    struct stat status;
+
+    return stat(path, &status) == 0 && S_ISREG(status.st_mode) &&
+           access(path, X_OK) == 0;
+}
+
+/* Find a program as execvp() does. out: path; "" if it is not in PATH */
+static void
+find_program(char path[PATH_MAX], const char *name)
+{
+    const char *folders = getenv("PATH");
+    int bytes = 0;
+
+    snprintf(path, PATH_MAX, "%s", name);
+    if (strchr(name, '/') != NULL)
+        return;
+    if (folders == NULL)
+        folders = "/bin:/usr/bin";
+    for (;; folders += bytes + 1) {
+        bytes = (int)strcspn(folders, ":");
+        snprintf(path, PATH_MAX, "%.*s%s%s", bytes, folders,
+                 bytes > 0 ? "/" : "", name);
+        if (is_program(path))
+            return;
+        if (folders[bytes] == '\0')
+            break;
+    }
+    path[0] = '\0';
+}
+
+/* Is the output the program, its script, or another file that an argument
+ * names? */
+static bool
+is_used(const struct prof_file *output, char **command)
+{
+    char program[PATH_MAX];
+
+    find_program(program, command[0]);
+    if (prof_file_is(output, program))
+        return true;
+    for (size_t i = 1; command[i] != NULL; i++)
+        if (prof_file_is(output, command[i]))
+            return true;
+    return false;
+}
+
 /* Can the output be written? Find out before the command runs, not after. */
 static bool
-can_write(const char *output)
+can_write(const char *output, char **command)
 {
     struct prof_file file;
 
-    if (prof_file_check(&file, output) == PROF_OK)
-        return true;
-    return complain(output, prof_file_reason(&file));
+    if (prof_file_check(&file, output) != PROF_OK)
+        return complain(output, prof_file_reason(&file));
+    return !is_used(&file, command) ||
+           complain(output, "the command uses it; write another file");
 }
 
 static bool
@@ -129,7 +179,7 @@ cli_record(int argc, char **argv)
 
     if (!cli_record_options(&options, argc, argv, &wrong))
         return wrong;
-    if (!can_write(options.output) ||
+    if (!can_write(options.output, options.command) ||
         !cli_preload_find(library, sizeof library, &preload) ||
         !make_spool_directory(spooled.spool, sizeof spooled.spool))
         return CLI_RECORD;

@@ -1,7 +1,7 @@
 /* record_options.c -- see record_options.h. */
 #include "record_options.h"
 
-#include <stdlib.h>
+#include <string.h>
 
 #include "complaint.h"
 #include "frames.h"
@@ -38,13 +38,22 @@ static const struct cli_syntax syntax = {
     .usage_error = CLI_RECORD,
 };
 
+bool
+cli_record_output(const char **output, const char *value)
+{
+    *output = value;
+    return (*value != '\0' && strcmp(value, "-") != 0) ||
+           cli_complain("--output takes the name of a file, not '%s'%s", value,
+                        *value != '\0' ? "; /dev/stdout is standard output"
+                                       : "");
+}
+
 static bool
 take(struct cli_record_options *options, int id, const char *value)
 {
     switch (id) {
     case OUTPUT:
-        options->output = value;
-        return true;
+        return cli_record_output(&options->output, value);
     case IMAGES:
         return cli_number("--images", value, 1, 1000000, &options->images);
     case DEPTH:

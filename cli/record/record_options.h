@@ -17,6 +17,10 @@ struct cli_record_options {
     char **command;   /* NULL at its end */
 };
 
+/* Take the value of --output. returns: false after a complaint: it is empty, or
+ * `-`, which here does not mean standard output */
+bool cli_record_output(const char **output, const char *value);
+
 /*
  * out:     *options
  *          *exit_code, if false

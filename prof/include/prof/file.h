@@ -98,7 +98,7 @@ void prof_file_abandon(const struct prof_file *file);
 /*
  * Would this file replace the file `input`?
  *
- * in:      file, begun; input, a path
+ * in:      file, begun or checked; input, a path
  * returns: true if both are the same regular file, by device and number
  */
 bool prof_file_is(const struct prof_file *file, const char *input);

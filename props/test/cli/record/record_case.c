@@ -120,6 +120,29 @@ record_run(const struct record_case *one)
     return said;
 }
 
+void
+record_expect(const struct record_case *one, int exit_code, int signal,
+              bool is_there, const char *text)
+{
+    struct captured said = record_run(one);
+    struct sim_recording_error error;
+    struct sim_recording *recording;
+
+    if (said.exit_code != exit_code || said.signal != signal ||
+        strstr(said.text, text) == NULL)
+        fail_msg("%d %d, not %d %d:\n%s\n%s", said.exit_code, said.signal,
+                 exit_code, signal, text, said.text);
+    captured_free(&said);
+    assert_false(record_left_folder());
+    assert_int_equal(access(spool_path_of("out"), F_OK) == 0, is_there);
+    if (!is_there)
+        return;
+    assert_true(sim_recording_open(&recording, spool_path_of("out"), &error));
+    assert_int_equal(sim_recording_totals(recording)->process, 77);
+    sim_recording_close(recording);
+    assert_int_equal(unlink(spool_path_of("out")), 0);
+}
+
 /* ---- damaged logs ---- */
 
 static void

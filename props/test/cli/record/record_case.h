@@ -23,6 +23,14 @@ struct record_case {
  * of temporary files the test's own. */
 struct captured record_run(const struct record_case *one);
 
+/* In a script: log the spool. */
+#define RECORD_SAVE "cp \"$1\" \"$PROFSIM_SPOOL/0000001000-x\";"
+
+/* Run it: it ends so and says `text`. The recording is there or not, and the
+ * folder of logs is gone. */
+void record_expect(const struct record_case *one, int exit_code, int signal,
+                   bool is_there, const char *text);
+
 /* Write the spool that spool_case.h has made. */
 void record_write_spool(const char *path);
 

@@ -15,6 +15,7 @@
 #include "images_case.h"
 #include "in_child.h"
 #include "record_case.h"
+#include "record_outputs.h"
 #include "recording.h"
 #include "spool_case.h"
 #include "unit_test.h"
@@ -276,32 +277,6 @@ TEST(a_record_that_is_cut_off_names_nothing)
 
 /* ---- whole commands ---- */
 
-#define SAVE "cp \"$1\" \"$PROFSIM_SPOOL/0000001000-x\";"
-
-/* The recording is there or not, and the folder of logs is gone. */
-static void
-expect_record(const struct record_case *one, int exit_code, int signal,
-              bool is_there, const char *text)
-{
-    struct captured said = record_run(one);
-    struct sim_recording_error error;
-    struct sim_recording *recording;
-
-    if (said.exit_code != exit_code || said.signal != signal ||
-        strstr(said.text, text) == NULL)
-        fail_msg("%d %d, not %d %d:\n%s\n%s", said.exit_code, said.signal,
-                 exit_code, signal, text, said.text);
-    captured_free(&said);
-    assert_false(record_left_folder());
-    assert_int_equal(access(spool_path_of("out"), F_OK) == 0, is_there);
-    if (!is_there)
-        return;
-    assert_true(sim_recording_open(&recording, spool_path_of("out"), &error));
-    assert_int_equal(sim_recording_totals(recording)->process, 77);
-    sim_recording_close(recording);
-    assert_int_equal(unlink(spool_path_of("out")), 0);
-}
-
 TEST(record_ends_as_its_command)
 {
     static const struct {
@@ -311,19 +286,20 @@ TEST(record_ends_as_its_command)
         bool is_there;
         const char *text;
     } cases[] = {
-        {SAVE, 0, 0, true, "out: 10 bytes asked for, 1 events, process 77: "},
-        {SAVE "exit 3", 3, 0, true, "out: 10 bytes"},
-        {SAVE "exit 255", 255, 0, true, "out: 10 bytes"},
-        {SAVE "kill -9 $$", -1, 9, true, "out: 10 bytes"},
-        {SAVE "kill -TERM $$", -1, 15, true, "out: 10 bytes"},
-        {SAVE "kill -QUIT $$", -1, 3, true, "out: 10 bytes"},
+        {RECORD_SAVE, 0, 0, true,
+         "out: 10 bytes asked for, 1 events, process 77: "},
+        {RECORD_SAVE "exit 3", 3, 0, true, "out: 10 bytes"},
+        {RECORD_SAVE "exit 255", 255, 0, true, "out: 10 bytes"},
+        {RECORD_SAVE "kill -9 $$", -1, 9, true, "out: 10 bytes"},
+        {RECORD_SAVE "kill -TERM $$", -1, 15, true, "out: 10 bytes"},
+        {RECORD_SAVE "kill -QUIT $$", -1, 3, true, "out: 10 bytes"},
         {"exit 3", 125, 0, false, "the command exited with 3\n"},
         {"kill -9 $$", 125, 0, false, "was ended by signal 9\n"},
         {":", 125, 0, false, "sh: did not load the recorder"},
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        expect_record(&(struct record_case){.script = cases[i].script},
+        record_expect(&(struct record_case){.script = cases[i].script},
                       cases[i].exit_code, cases[i].signal, cases[i].is_there,
                       cases[i].text);
 }
@@ -333,15 +309,15 @@ TEST(what_cannot_be_recorded_is_told)
     static const struct record_case cases[] = {
         {.options = {"--", "/no/such/command"}},
         {.options = {"--", "/"}},
-        {.script = SAVE, .library = "/no/such.so"},
-        {.script = SAVE, .library = "/dev/../dev/null "},
-        {.script = SAVE, .options = {"-o", "/no/such/folder/out"}},
-        {.script = SAVE, .options = {"--depth", "0"}},
-        {.script = SAVE, .options = {"--images", "0"}},
-        {.script = SAVE, .options = {"--limit", "65535"}},
-        {.script = SAVE, .options = {"--limit", "1025G"}},
-        {.script = SAVE, .options = {"--images", "1000001"}},
-        {.script = SAVE, .options = {"--depth", "1000000"}},
+        {.script = RECORD_SAVE, .library = "/no/such.so"},
+        {.script = RECORD_SAVE, .library = "/dev/../dev/null "},
+        {.script = RECORD_SAVE, .options = {"-o", "/no/such/folder/out"}},
+        {.script = RECORD_SAVE, .options = {"--depth", "0"}},
+        {.script = RECORD_SAVE, .options = {"--images", "0"}},
+        {.script = RECORD_SAVE, .options = {"--limit", "65535"}},
+        {.script = RECORD_SAVE, .options = {"--limit", "1025G"}},
+        {.script = RECORD_SAVE, .options = {"--images", "1000001"}},
+        {.script = RECORD_SAVE, .options = {"--depth", "1000000"}},
         {.options = {"--usable"}},
     };
     static const int exits[] = {127, 126, 125, 125, 125, 125,
@@ -360,7 +336,22 @@ TEST(what_cannot_be_recorded_is_told)
                                         "no command to record"};
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        expect_record(&cases[i], exits[i], 0, false, texts[i]);
+        record_expect(&cases[i], exits[i], 0, false, texts[i]);
+}
+
+TEST(the_output_does_not_replace_what_the_command_uses)
+{
+    record_check_used();
+}
+
+TEST(the_output_may_have_the_name_of_a_program)
+{
+    record_check_unused();
+}
+
+TEST(an_output_without_a_name_is_refused)
+{
+    record_check_unnamed();
 }
 
 /* The script prints what the recorder would read. */
@@ -384,7 +375,7 @@ TEST(the_recorder_gets_what_was_asked)
             .script =
                 "echo $PROFSIM_SPOOL_BYTES $PROFSIM_DEPTH "
                 "$PROFSIM_FRAME_POINTERS $PROFSIM_USABLE; echo "
-                "$LD_PRELOAD;" SAVE
+                "$LD_PRELOAD;" RECORD_SAVE
                 "test $PROFSIM_SPOOL_DEVICE = $(stat -c %d \"$PROFSIM_SPOOL\") "
                 "&& test $PROFSIM_SPOOL_INODE = "
                 "$(stat -c %i \"$PROFSIM_SPOOL\")",
@@ -394,7 +385,7 @@ TEST(the_recorder_gets_what_was_asked)
         snprintf(text, sizeof text, "%s%s%s%s\n", cases[i].text,
                  record_library(), i % 2 == 0 ? "" : ":",
                  i % 2 == 0 ? "" : record_library());
-        expect_record(&one, 0, 0, true, text);
+        record_expect(&one, 0, 0, true, text);
     }
 }
 
