@@ -221,7 +221,7 @@ write_smaller(const struct props_failure *failure,
     if (failure->text == NULL)
         return cli_usage("%s", failure->error.text);
     if (fputs(failure->text, stdout) < 0 || fflush(stdout) != 0)
-        return cli_usage("cannot write the scenario");
+        return CLI_USAGE; /* main() says why */
     scenario = sim_scenario_parse(failure->text, strlen(failure->text),
                                   "the shrunk scenario", &error);
     if (scenario == NULL)

@@ -336,9 +336,8 @@ run(const struct verb *verb, int argc, char **argv)
         all_well = verb->run(&input) && all_well;
         input_close(&input);
     }
-    if (fflush(stdout) != 0)
-        all_well = complain("stdout", strerror(errno));
-    return all_well ? CLI_OK : CLI_USAGE;
+    /* If the output cannot be written, main() says why. */
+    return fflush(stdout) == 0 && all_well ? CLI_OK : CLI_USAGE;
 }
 
 enum cli_exit

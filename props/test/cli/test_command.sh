@@ -156,9 +156,18 @@ exits "trace convert -h" 0 "usage: profsim trace convert" trace convert -h
 exits "-h alone" 0 "usage: profsim COMMAND" -h
 exits "a check too short says what it did not try" 0 "not tried: .*T11" \
     check --seeds 1..1 --save "$dir/none"
-"$profsim" list >/dev/full 2>"$dir/err"
-[ $? -eq 1 ] && grep -q "cannot write the output" "$dir/err"
-count "an answer that cannot be written is an error" $?
+for words in list bias "bias --format csv" "bias --format svg" \
+    "shrink fixtures/scenarios/late-rotation-go1.6.sim" \
+    "trace check fixtures/trace/vectors/01-minimal-good.trace"; do
+    "$profsim" $words >/dev/full 2>"$dir/err"
+    [ $? -eq 1 ] && [ "$(cat "$dir/err")" = \
+        "profsim: cannot write the output: No space left on device" ]
+    count "$words: an answer that cannot be written is an error, told once" $?
+    "$profsim" $words 2>"$dir/err" >&-
+    [ $? -eq 1 ] && [ "$(cat "$dir/err")" = \
+        "profsim: cannot write the output: Bad file descriptor" ]
+    count "$words: the same if the output is closed" $?
+done
 
 
 # ------------------------------------------------------------ exit codes

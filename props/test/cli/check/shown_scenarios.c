@@ -267,7 +267,7 @@ expect_shrunk(const struct kind *kind, bool has_subject)
         captured_free(&said);
         run(shrink_to_full_disk, kind->text, has_subject, NULL);
         merge_expect_exit(&said, 1);
-        assert_string_equal(said.text, "profsim: cannot write the scenario\n");
+        assert_string_equal(said.text, ""); /* main() says why */
     } else {
         merge_expect(&said, true,
                      "profsim: %s: breaks nothing, so there is nothing to "

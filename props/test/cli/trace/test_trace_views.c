@@ -454,7 +454,7 @@ TEST(what_cannot_be_written_is_no_success)
         struct captured said = run_one(i);
 
         assert_int_equal(said.exit_code, 1);
-        expect(said.text, "No space left on device");
+        assert_string_equal(said.text, ""); /* main() says why */
         captured_free(&said);
     }
     says_to = NULL;
