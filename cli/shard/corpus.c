@@ -292,7 +292,8 @@ static const struct cli_syntax syntax = {
     .words = "SHARED LOCAL",
     .about = "Exchange inputs with fuzzers on other machines: send the files "
              "of the folder\nLOCAL to SHARED, each named by its content, and "
-             "take those that LOCAL lacks\n(docs/scale.md).\n",
+             "take those that LOCAL lacks\n(docs/scale.md). A folder that is "
+             "not there is made.\n",
 };
 
 enum cli_exit

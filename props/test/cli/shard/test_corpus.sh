@@ -77,6 +77,12 @@ corpus g h >>log 2>err
 [ $? -eq 1 ] && [ "$(ls -A g)" = "${one#s/}" ]
 count "what cannot be written is told, and no part of it is left" $?
 
+corpus none/s a >>log 2>err
+[ $? -eq 1 ] && grep -q '^profsim: none/s: No such file' err && [ ! -e none ]
+count "a folder is made, but none above it" $?
+corpus --help | grep -q 'not there is made'
+count "... as help says" $?
+
 # A process that is killed at any moment has written only whole files.
 mkdir many
 for i in $(seq 200); do seq "$i" 400 >many/$i; done
