@@ -113,6 +113,19 @@ unknown(struct cli_options *options, const char *word)
     return end(options);
 }
 
+/* Is the value the name of a file, by what help calls it? */
+static bool
+is_name_of_file(const struct cli_option *option)
+{
+    static const char *const words[] = {"FILE", "DIR", "FOLDER", "OUT",
+                                        "PREFIX"};
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(option->value, words[i]) == 0)
+            return true;
+    return false;
+}
+
 /*
  * Handle an option that was recognised.
  *
@@ -131,8 +144,17 @@ take(struct cli_options *options, const struct cli_option *option,
         options->value = NULL;
         return option->id;
     }
-    if (given == NULL && options->index < options->argc)
+    if (given == NULL && options->index < options->argc) {
         given = options->argv[options->index++];
+        /* A name was forgotten; do not make a file called --junit. */
+        if (is_name_of_file(option) && strncmp(given, "--", 2) == 0) {
+            cli_complain("%s: --%s needs a value: %s, not '%s'; a file of that "
+                         "name is ./%s",
+                         options->syntax->command, option->name, option->value,
+                         given, given);
+            return end(options);
+        }
+    }
     if (given == NULL) {
         cli_complain("%s: --%s needs a value: %s", options->syntax->command,
                      option->name, option->value);

@@ -6,7 +6,9 @@
  *      --flag         -f             -fn VALUE
  *
  * Options may stand anywhere; after `--` all words are plain. Options must be
- * spelled out: `--seed` does not match `--seeds`.
+ * spelled out: `--seed` does not match `--seeds`. Where the name of a file is
+ * wanted (FILE, DIR, FOLDER, OUT, PREFIX), a word of its own that begins with
+ * `--` is an option behind a forgotten name, and refused.
  */
 #ifndef CLI_OPTIONS_H
 #define CLI_OPTIONS_H

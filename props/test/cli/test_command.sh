@@ -131,6 +131,8 @@ refuses "two files to shrink" "'b.sim'" shrink a.sim b.sim
 exits "weaker orders of a table of more than 64 kernels" 0 ' of 2 weaker orders' \
     explore trace-stop-waiters --mutants
 refuses "two kernels" "'b'" explore a b
+refuses "an option where a file is wanted" "needs a value: FILE, not '--junit'" \
+    check --json --junit
 refuses "no such kernel" "'a'" explore a
 refuses "no such strategy" "'a'" explore --strategy a
 refuses "a table of nothing" "--csv is for" explore seqlock-2w2r --csv

@@ -111,6 +111,45 @@ TEST(an_option_is_taken_in_any_of_its_forms)
         expect_line(&plain, &lines[i]);
 }
 
+/* Of other values nothing is known: a number may be negative, a flag of a
+ * compiler begins with dashes. */
+TEST(an_option_is_not_taken_for_the_name_of_a_file)
+{
+    static const char *const values[] = {"FILE", "DIR", "FOLDER", "OUT",
+                                         "PREFIX"};
+    static const char *const others[] = {"N", "FILES", "WORDS", "F", "NAME"};
+    static const struct line refused[] = {{{"--name", "--flag"}, "!1"},
+                                          {{"-n", "--flag", "a"}, "!1"},
+                                          {{"-fn", "--flag=x"}, "2 !1"},
+                                          {{"--name", "--"}, "!1"},
+                                          {{"--name", "--x"}, "!1"}};
+    static const struct line taken[] = {
+        {{"--name", "-"}, "1=- ."},         {{"--name", "-f"}, "1=-f ."},
+        {{"--name", "./--f"}, "1=./--f ."}, {{"--name", ""}, "1= ."},
+        {{"--name=--flag"}, "1=--flag ."},  {{"-n--flag"}, "1=--flag ."}};
+    static const struct line other[] = {{{"--name", "--flag"}, "1=--flag ."},
+                                        {{"-n", "--"}, "1=-- ."},
+                                        {{"--name", "-1"}, "1=-1 ."}};
+
+    for (size_t value = 0; value < 5; value++) {
+        struct cli_option own[] = {table[0], table[1], {0}};
+        const struct cli_syntax syntax = {
+            .command = "try", .words = "", .about = "", .options = own};
+
+        own[0].value = values[value];
+        for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+            expect_line(&syntax, &refused[i]);
+        for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
+            expect_line(&syntax, &taken[i]);
+        own[0].value = others[value];
+        for (size_t i = 0; i < sizeof other / sizeof *other; i++)
+            expect_line(&syntax, &other[i]);
+    }
+    assert_string_equal(cli_complaint_last(),
+                        "try: --name needs a value: PREFIX, not '--x'; a file "
+                        "of that name is ./--x");
+}
+
 TEST(what_is_no_option_ends_the_words)
 {
     static const struct line lines[] = {
