@@ -160,8 +160,8 @@ tell_snapshot(const struct explanation *explanation)
     const struct model_bucket *buckets =
         model_heap_buckets(judge->model, &buckets_count);
 
-    printf("          %zu buckets: %s\n", answer->count,
-           prof_status_text(answer->status));
+    printf("          %zu bucket%s: %s\n", answer->count,
+           answer->count == 1 ? "" : "s", prof_status_text(answer->status));
     for (uint32_t i = 0;
          known && answer->status == PROF_OK && i < buckets_count; i++) {
         if (buckets[i].kind == MODEL_HEAP)

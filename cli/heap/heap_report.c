@@ -73,7 +73,8 @@ print_count(const char *what, struct sim_heap_count count)
 {
     printf("%-13s %" PRIu64 " bytes", what, count.bytes);
     print_rounded(count.bytes);
-    printf(" in %" PRIu64 " objects", count.objects);
+    printf(" in %" PRIu64 " object%s", count.objects,
+           count.objects == 1 ? "" : "s");
 }
 
 /* ---- losses ---- */
@@ -108,6 +109,7 @@ print_head(const struct cli_heap_report *report)
     const struct sim_recording_totals *totals =
         sim_recording_totals(report->recording);
     const struct sim_live_heap *heap = report->heap;
+    const uint64_t events = sim_recording_events(report->recording);
 
     sim_escape_text(stdout, report->path);
     putchar(':');
@@ -115,11 +117,12 @@ print_head(const struct cli_heap_report *report)
         putchar(' ');
         sim_escape_text(stdout, sim_recording_argument(report->recording, i));
     }
-    printf("%s\nprocess %" PRIu32 ", %" PRIu32 " threads, %.3f s, %" PRIu64
-           " recorded events\n\n",
+    printf("%s\nprocess %" PRIu32 ", %" PRIu32 " thread%s, %.3f s, %" PRIu64
+           " recorded event%s\n\n",
            totals->arguments > 8 ? " ..." : "", totals->process,
-           totals->threads, seconds_of(report, heap->duration_ticks),
-           sim_recording_events(report->recording));
+           totals->threads, totals->threads == 1 ? "" : "s",
+           seconds_of(report, heap->duration_ticks), events,
+           events == 1 ? "" : "s");
     print_count("peak", heap->total.peak);
     printf(", at %.3f s\n", seconds_of(report, heap->peak_ticks));
     print_count("at exit", heap->total.exit);

@@ -295,8 +295,9 @@ tell(const struct cli_images *images, const struct cli_image *image,
     snprintf(who, sizeof who, "profsim %s", images->verb);
     sim_escape_line(stderr,
                     "%s: %s: %" PRIu64 " bytes asked for, %" PRIu64
-                    " events, process %" PRIu32 ": %s",
-                    who, to, image->bytes, image->events, image->process,
+                    " event%s, process %" PRIu32 ": %s",
+                    who, to, image->bytes, image->events,
+                    image->events == 1 ? "" : "s", image->process,
                     image->command);
     cli_losses_tell(who, to, image->dropped);
 }

@@ -87,8 +87,9 @@ name_of(char *text, size_t text_bytes, const uintptr_t *frames, uint32_t depth,
     if (size_bytes > 0)
         snprintf(size, sizeof size, ", size %" PRIu64, size_bytes);
     snprintf(text, text_bytes,
-             "bucket (stack 0x%" PRIxPTR "%s, %" PRIu32 " frames%s)",
-             depth > 0 ? frames[0] : 0, depth > 1 ? ".." : "", depth, size);
+             "bucket (stack 0x%" PRIxPTR "%s, %" PRIu32 " frame%s%s)",
+             depth > 0 ? frames[0] : 0, depth > 1 ? ".." : "", depth,
+             depth == 1 ? "" : "s", size);
     return text;
 }
 

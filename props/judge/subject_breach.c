@@ -15,8 +15,9 @@ subject_site_text(const struct subject_judge *judge, uint32_t site)
     struct subject_site_text made;
 
     snprintf(made.text, sizeof made.text,
-             "site 0x%" PRIxPTR ".. (%" PRIu32 " frames)",
-             stack->depth > 0 ? stack->frames[0] : 0, stack->depth);
+             "site 0x%" PRIxPTR ".. (%" PRIu32 " frame%s)",
+             stack->depth > 0 ? stack->frames[0] : 0, stack->depth,
+             stack->depth == 1 ? "" : "s");
     return made;
 }
 

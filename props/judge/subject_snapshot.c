@@ -192,9 +192,10 @@ judge_record(struct subject_judge *judge, const struct sim_subject_view *view,
             judge, record->site,
             sim_world_truth(judge->judge->world)->entries_count))
         subject_breach(judge, PROPS_A5,
-                       "a site of %" PRIu32 " frames, 0x%" PRIxPTR
+                       "a site of %" PRIu32 " frame%s, 0x%" PRIxPTR
                        "..: nothing was allocated there",
-                       record->depth, record->leaf);
+                       record->depth, record->depth == 1 ? "" : "s",
+                       record->leaf);
     judge_address(judge, view, index);
 }
 

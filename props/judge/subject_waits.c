@@ -121,9 +121,10 @@ judge_record(struct subject_judge *judge, const struct sim_subject_wait *record,
                        record->leaf, record->count, record->ticks);
     if (record->site == SIM_SUBJECT_NOWHERE)
         subject_breach(judge, PROPS_W2,
-                       "a site of %" PRIu32 " frames, 0x%" PRIxPTR
+                       "a site of %" PRIu32 " frame%s, 0x%" PRIxPTR
                        "..: nothing waited there",
-                       record->depth, record->leaf);
+                       record->depth, record->depth == 1 ? "" : "s",
+                       record->leaf);
     if (record->site != again->site || record->depth != again->depth ||
         !subject_is_same(record->count, again->count) ||
         !subject_is_same(record->ticks, again->ticks))

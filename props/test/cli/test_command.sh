@@ -173,6 +173,12 @@ done
 
 
 # ------------------------------------------------------------ exit codes
+for frames in "main>serve, 2 frames" "main, 1 frame"; do
+    sed "s/main>serve>parse/${frames%,*}/" fixtures/scenarios/late-rotation-go1.6.sim \
+        >"$dir/leak.sim"
+    exits "a breach tells of a bucket with ${frames#*, }" 2 "${frames#*, }, size 64) shows" \
+        replay "$dir/leak.sim"
+done
 exits "a property that was named and not tried is no success" 6 \
     "not tried: T11" check T11 --seeds 1..1 --save "$dir/none"
 exits "a search that was cut short is no success" 6 "not finished" \

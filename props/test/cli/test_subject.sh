@@ -37,6 +37,7 @@ saved_in=subject-failures/example
 run 2 "$profsim" check --subject "$from/example.c" --seeds 1..500 &&
     has 'not applicable, for what the subject lacks: O3, A1, F1, G1, W1, W2, W3, W4$' &&
     has 'A7 broken: a realloc replaces' && has 'realloc-fails o1 s1 1$' &&
+    grep -qF 'site 0x401000.. (1 frame): shows' out &&
     has "replay: profsim replay --subject $from/example.c $saved_in/A7"
 count "the example's mistake is found" $?
 

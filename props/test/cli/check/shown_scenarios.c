@@ -65,7 +65,7 @@ static const struct explained {
          "*") "   7 * gc-flush\n" CYCLE
               "1 flushed; published 0 allocations, 1 frees; "
               "pending 2, 0\n"
-              "   8 * snapshot-all\n          1 buckets: ok\n"
+              "   8 * snapshot-all\n          1 bucket: ok\n"
               "        - s1 16 bytes: 2 allocated, 1 freed   at mark "
               "termination 0\n"
               "        + s1 16 bytes: 0 allocated, 1 freed   shown\n" CYCLE

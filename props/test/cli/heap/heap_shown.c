@@ -59,7 +59,8 @@ put_sum(FILE *to, const char *what, struct model_count count)
 {
     fprintf(to, "%-13s %" PRIu64 " bytes", what, count.bytes);
     put_rounded(to, count.bytes);
-    fprintf(to, " in %" PRIu64 " objects", count.objects);
+    fprintf(to, " in %" PRIu64 " %s", count.objects,
+            count.objects == 1 ? "object" : "objects");
 }
 
 void
@@ -109,10 +110,12 @@ put_head(FILE *to, const struct heap_model *model, const char *path)
         fputc(' ', to);
         sim_escape_text(to, model->argument[i]);
     }
-    fprintf(to, "%s\nprocess %u, %u threads, %.3f s, %u recorded events\n\n",
+    fprintf(to, "%s\nprocess %u, %u %s, %.3f s, %u recorded %s\n\n",
             model->arguments > 8 ? " ..." : "", model->process,
-            model->threads_count, seconds(model, model->duration_ticks),
-            model->events_count);
+            model->threads_count,
+            model->threads_count == 1 ? "thread" : "threads",
+            seconds(model, model->duration_ticks), model->events_count,
+            model->events_count == 1 ? "event" : "events");
     put_sum(to, "peak", total[MODEL_PEAK]);
     fprintf(to, ", at %.3f s\n", seconds(model, model->peak_ticks));
     put_sum(to, "at exit", total[MODEL_EXIT]);

@@ -56,7 +56,7 @@ expect_file(const char *path, const char *want)
     "a.rec: /bin/prog a b\n"                                             \
     "process 42, 2 threads, 2.000 s, 10 recorded events\n\n"             \
     "peak          4000 bytes (3.9 KiB) in 3 objects, at 0.600 s\n"      \
-    "at exit       3000 bytes (2.9 KiB) in 1 objects never freed\n"      \
+    "at exit       3000 bytes (2.9 KiB) in 1 object never freed\n"       \
     "allocated     5024 bytes (4.9 KiB) in 5 objects; 4 of them freed\n" \
     "waits         1, for locks\n"                                       \
     "not recorded  3 events after the disk was full: what is here is "   \
@@ -229,11 +229,11 @@ TEST(large_sums_have_a_unit)
         uint64_t bytes;
         const char *want;
     } sums[] = {
-        {1023, "peak          1023 bytes in 1 objects"},
-        {1024, "peak          1024 bytes (1.0 KiB) in 1 objects"},
+        {1023, "peak          1023 bytes in 1 object,"},
+        {1024, "peak          1024 bytes (1.0 KiB) in 1 object,"},
         {(1 << 20) - 1, "peak          1048575 bytes (1024.0 KiB) in"},
         {1 << 20, "peak          1048576 bytes (1.0 MiB) in"},
-        {3 << 19, "peak          1572864 bytes (1.5 MiB) in 1 objects"},
+        {3 << 19, "peak          1572864 bytes (1.5 MiB) in 1 object,"},
         {UINT64_C(5) << 29, "peak          2684354560 bytes (2.5 GiB) in"},
         {UINT64_C(1) << 42, "peak          4398046511104 bytes (4.0 TiB) in"},
         {UINT64_C(1) << 51,

@@ -226,9 +226,10 @@ expect_line(const char *from, size_t place)
     const char *at;
 
     snprintf(line, sizeof line,
-             ": %" PRIu64 " bytes asked for, %" PRIu64
-             " events, process %" PRIu32 ": run it\n",
-             made->bytes, made->events, process_of(place));
+             ": %" PRIu64 " bytes asked for, %" PRIu64 " %s, process %" PRIu32
+             ": run it\n",
+             made->bytes, made->events, made->events == 1 ? "event" : "events",
+             process_of(place));
     at = strstr(from, line);
     if (at == NULL)
         fail_msg("no \"%s\" in:\n%s", line, from);

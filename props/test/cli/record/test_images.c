@@ -287,7 +287,7 @@ TEST(record_ends_as_its_command)
         const char *text;
     } cases[] = {
         {RECORD_SAVE, 0, 0, true,
-         "out: 10 bytes asked for, 1 events, process 77: "},
+         "out: 10 bytes asked for, 1 event, process 77: "},
         {RECORD_SAVE "exit 3", 3, 0, true, "out: 10 bytes"},
         {RECORD_SAVE "exit 255", 255, 0, true, "out: 10 bytes"},
         {RECORD_SAVE "kill -9 $$", -1, 9, true, "out: 10 bytes"},
