@@ -30,14 +30,14 @@
 #include "named_profile.h"
 #include "options.h"
 #include "otlp.h"
-#include "output.h"
 #include "preload.h"
 #include "prof/file.h"
 #include "profile/profile_env.h"
 #include "profile_top.h"
 
 enum { OUTPUT = 1, HEAP, MUTEX, BLOCK, CPU, EVERY, NO_AGENT, OTLP };
-enum { TOP_LINES = 10, FILES_MAX = 256 << 20, PROBE_BYTES = 16384 };
+enum { TOP_LINES = 10, FILES_MAX = 256 << 20 };
+enum { PROFILE_BYTES = 16384 }; /* of a small one */
 
 struct options {
     const char *output;
@@ -354,27 +354,6 @@ show_heap(const struct shown *shown)
     cli_profile_top(&shown->heap, "inuse_space", TOP_LINES, stderr);
 }
 
-/* Try to write a file in the folder, as a process does. returns: NULL, or why
- * it cannot be written */
-static const char *
-find_obstacle(const char *folder)
-{
-    static const char bytes[PROBE_BYTES];
-    char path[PROFILE_FOLDER_MAX + 8];
-    const struct props_output output = {.path = path};
-    struct prof_file file;
-    struct prof_sink sink;
-    enum prof_status status;
-
-    snprintf(path, sizeof path, "%s/probe", folder);
-    if (props_output_begin(&file, &output) != PROF_OK)
-        return prof_file_reason(&file);
-    sink = prof_file_sink(&file);
-    status = sink.write(sink.context, bytes, sizeof bytes);
-    (void)!props_output_end(&file, PROF_ERR_SINK); /* leave nothing behind */
-    return status == PROF_OK ? NULL : prof_file_reason(&file);
-}
-
 /* No process wrote a profile, or none with a sample: report why. returns: false
  * if one should have */
 static bool
@@ -387,7 +366,7 @@ explain_none(const struct options *options, bool are_empty, int status)
                                 "allocation, wait or tick was chosen");
         return true;
     }
-    obstacle = find_obstacle(options->folder);
+    obstacle = cli_preload_obstacle(options->folder, PROFILE_BYTES);
     if (obstacle != NULL)
         return cli_complain("%s: no profile was written: %s", options->output,
                             obstacle);

@@ -13,6 +13,9 @@
 #include <unistd.h>
 
 #include "escape.h"
+#include "output.h"
+
+enum { PROBE_BYTES_MAX = 65536 };
 
 bool cli_preload_ignores_children;
 
@@ -168,6 +171,25 @@ cli_preload_run(const struct cli_preload *preload, const char *path,
         return CLI_OK;
     complain(preload, command[0], strerror(reason));
     return reason == ENOENT ? CLI_NOT_FOUND : CLI_NOT_EXECUTABLE;
+}
+
+const char *
+cli_preload_obstacle(const char *folder, size_t bytes_count)
+{
+    static const char bytes[PROBE_BYTES_MAX];
+    char path[PATH_MAX];
+    const struct props_output output = {.path = path};
+    struct prof_file file;
+    struct prof_sink sink;
+    enum prof_status status;
+
+    snprintf(path, sizeof path, "%s/probe", folder);
+    if (props_output_begin(&file, &output) != PROF_OK)
+        return prof_file_reason(&file);
+    sink = prof_file_sink(&file);
+    status = sink.write(sink.context, bytes, bytes_count);
+    (void)!props_output_end(&file, PROF_ERR_SINK); /* leave nothing behind */
+    return status == PROF_OK ? NULL : prof_file_reason(&file);
 }
 
 void

@@ -45,6 +45,14 @@ enum cli_exit cli_preload_run(const struct cli_preload *preload,
                               const char *path, char **command, int *status);
 void cli_preload_let_go(void);
 
+/*
+ * The library has written nothing: try to write a small file in its folder.
+ *
+ * in:      bytes_count, up to 65536, as many as the library needs at first
+ * returns: why it cannot be written; NULL if it can
+ */
+const char *cli_preload_obstacle(const char *folder, size_t bytes_count);
+
 /* Print how the command ended: it is not seen by our exit code. */
 void cli_preload_tell_end(const struct cli_preload *preload, int status);
 

@@ -30,6 +30,9 @@
 #include "record_options.h"
 #include "spool.h"
 
+/* What the recorder asks of the disk before it begins. */
+enum { LOG_BYTES_MIN = 65536 };
+
 static bool
 complain(const char *what, const char *reason)
 {
@@ -148,8 +151,13 @@ finish(const char *folder, const struct cli_record_options *options)
 {
     struct cli_images images;
     bool good = cli_images_read(&images, "record", folder);
+    const char *const obstacle =
+        good && images.count == 0 ? cli_preload_obstacle(folder, LOG_BYTES_MIN)
+                                  : NULL;
 
-    if (good && images.count == 0)
+    if (obstacle != NULL)
+        good = complain(folder, obstacle);
+    else if (good && images.count == 0)
         good = complain(options->command[0],
                         "did not load the recorder (statically linked, "
                         "set-uid, out of disk, or under a limit of its "

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -57,7 +58,10 @@ record(int argc, char **argv)
     static const char *const names[] = {
         EMBED_ENV_SPOOL, EMBED_ENV_DEVICE, EMBED_ENV_INODE, EMBED_ENV_LIMIT,
         EMBED_ENV_DEPTH, EMBED_ENV_FRAMES, EMBED_ENV_USABLE};
+    const struct rlimit limit = {tried->file_bytes, tried->file_bytes};
 
+    if (tried->file_bytes > 0 && setrlimit(RLIMIT_FSIZE, &limit) != 0)
+        abort();
     signal(SIGQUIT, SIG_DFL); /* the test may have been started without these */
     signal(SIGTERM, SIG_DFL);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)

@@ -17,6 +17,7 @@ struct record_case {
     const char *script;                /* $1: a file with a spool */
     const char *library;               /* NULL: one that is there */
     const char *preloaded;             /* by LD_PRELOAD; NULL: nothing */
+    uint64_t file_bytes;               /* no file can be larger; 0: it can */
 };
 
 /* Run it; the spool holds one allocation. The output is `out`, and the folder

@@ -304,6 +304,18 @@ TEST(record_ends_as_its_command)
                       cases[i].text);
 }
 
+/* Why nothing was logged is known if no file can be written there. */
+TEST(a_folder_of_logs_that_is_full_is_told)
+{
+    record_expect(&(struct record_case){.script = ":", .file_bytes = 65536},
+                  CLI_RECORD, 0, false, "sh: did not load the recorder");
+    record_expect(
+        &(struct record_case){.script = "exit 3", .file_bytes = 65535},
+        CLI_RECORD, 0, false,
+        ": File too large\n"
+        "profsim record: the command exited with 3\n");
+}
+
 TEST(what_cannot_be_recorded_is_told)
 {
     static const struct record_case cases[] = {
