@@ -64,6 +64,8 @@ explain(const char *line, char *to, size_t bytes)
     return false;
 }
 
+enum { LINES_MAX = 100 }; /* more than a process writes; the file is anyone's */
+
 /* returns: NULL if it cannot be opened. A link is not followed. */
 static FILE *
 open_list(const char *path)
@@ -89,8 +91,9 @@ explain_file(const char *folder, const char *name)
     list = open_list(path);
     if (list == NULL)
         return;
-    while (used + sizeof sentence < sizeof text &&
-           fgets(line, sizeof line, list) != NULL) {
+    for (int i = 0; i < LINES_MAX && used + sizeof sentence < sizeof text &&
+                    fgets(line, sizeof line, list) != NULL;
+         i++) {
         if (!explain(line, sentence, sizeof sentence))
             continue;
         sim_escape_line(stderr,

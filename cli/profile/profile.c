@@ -430,6 +430,7 @@ cli_profile(int argc, char **argv)
         !make_folder(&options))
         return CLI_RECORD;
     run = cli_preload_run(&preload, library, options.command, &status);
+    cli_preload_ended(); /* looking names up may take long */
     good = run == CLI_OK && finish(&options, status);
     cli_preload_let_go();
     if (run != CLI_OK)

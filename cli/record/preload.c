@@ -138,6 +138,14 @@ hold_signals(void)
 }
 
 void
+cli_preload_ended(void)
+{
+    for (size_t i = 0; is_held && i < HELD_COUNT; i++)
+        if (held_signals[i] != SIGPIPE)
+            sigaction(held_signals[i], &outer_signals[i], NULL);
+}
+
+void
 cli_preload_let_go(void)
 {
     size_t i;

@@ -45,6 +45,9 @@ enum cli_exit cli_preload_run(const struct cli_preload *preload,
                               const char *path, char **command, int *status);
 void cli_preload_let_go(void);
 
+/* The command has ended: all of these but SIGPIPE may end this process. */
+void cli_preload_ended(void);
+
 /*
  * The library has written nothing: try to write a small file in its folder.
  *

@@ -76,6 +76,28 @@ text_of(const char *name)
     return text;
 }
 
+/* Another user's file may be endless. */
+TEST(a_file_of_many_lines_is_read_in_part)
+{
+    char junk[1100];
+
+    memset(junk, 'x', sizeof junk);
+    for (size_t i = 9; i < 1000; i += 10)
+        junk[i] = '\n';
+    strcpy(junk + 1000, "early 3\n");
+    put("7.lost", junk);
+    cli_lost_files(folder);
+    assert_true(is_there("7.lost"));
+    assert_int_equal(unlink(path_of("7.lost")), 0);
+    strcpy(junk + 990, "early 3\n");
+    put("7.lost", junk);
+    cli_lost_files(folder);
+    assert_int_equal(lines_of("7.lost.txt"), 1);
+    fflush(stderr);
+    assert_int_equal(truncate(path_of("said"), 0), 0);
+    assert_int_equal(unlink(path_of("7.lost.txt")), 0);
+}
+
 TEST(each_loss_is_a_sentence)
 {
     put("7.lost", "early 3\nuntracked 0\nnonsense 4\nunseen_frees 2\n");

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -134,6 +135,29 @@ expect_unread(const char *folder, size_t read_bytes, uint32_t reads,
     profile_remove(folder, "");
 }
 
+/* A signal while names are looked up ends it; nobody hears SIGPIPE. */
+static void
+expect_ended(const char *folder, int signal)
+{
+    static const struct profile_file file = {"2.cpu.pb", PROFILE, 2, "2.cpu."};
+    struct captured said;
+
+    profile_make_folder(folder);
+    profile_make(folder, &file);
+    profile_special.read_bytes = 1000;
+    profile_special.signal_at_read = signal;
+    said = profile_run(folder, (const char *const[]){NULL}, ":");
+    profile_special.read_bytes = 0;
+    profile_special.signal_at_read = 0;
+    assert_int_equal(said.signal, signal == SIGPIPE ? 0 : signal);
+    captured_free(&said);
+    if (signal != SIGPIPE)
+        profile_remove(folder, file.name);
+    else
+        profile_expect_saved(folder, &file, file.saved, false, "");
+    profile_remove(folder, "");
+}
+
 /* Without memory it stays as it was, or all of it is saved. */
 static void
 expect_refused(const char *folder)
@@ -177,5 +201,9 @@ profile_check_files(const char *folder)
     expect_unread(folder, 100, 0, 0);
     expect_unread(folder, 100, 2, 0);
     expect_unread(folder, 100, 2, EISDIR);
+    expect_ended(folder, SIGTERM);
+    expect_ended(folder, SIGINT);
+    expect_ended(folder, SIGHUP);
+    expect_ended(folder, SIGPIPE);
     expect_refused(folder);
 }

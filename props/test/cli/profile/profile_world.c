@@ -41,6 +41,8 @@ __wrap_read(int file, void *bytes, size_t count)
     if (fstat(file, &status) == 0 && status.st_size > 0 &&
         lseek(file, 0, SEEK_CUR) + (off_t)count > status.st_size)
         abort();
+    if (profile_special.signal_at_read != 0)
+        raise(profile_special.signal_at_read);
     if (profile_special.reads > 0 && reads++ == profile_special.reads) {
         errno = profile_special.read_end;
         return profile_special.read_end == 0 ? 0 : -1;

@@ -26,6 +26,7 @@ struct profile_special {
     size_t read_bytes;    /* most that are read at a time */
     uint32_t reads;       /* that succeed; 0: all */
     int read_end; /* of the file, errno, if the next one fails; 0: the end */
+    int signal_at_read;
     uint32_t refused;  /* request for memory */
     size_t file_bytes; /* no file can be larger; 0: it can */
 };
