@@ -38,6 +38,14 @@ cli_usage(const char *format, ...)
     return CLI_USAGE;
 }
 
+enum cli_exit
+cli_output_end(enum cli_exit exit_code)
+{
+    if (fflush(stdout) == 0 && ferror(stdout) == 0)
+        return exit_code;
+    return cli_usage("cannot write the output: %s", strerror(errno));
+}
+
 void *
 cli_need(void *memory)
 {

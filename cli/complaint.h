@@ -13,6 +13,10 @@ struct sim_nearest;
 enum cli_exit cli_usage(const char *format, ...)
     __attribute__((format(printf, 1, 2)));
 
+/* The command ends: complain if standard output could not be written. returns:
+ * CLI_USAGE then, else exit_code */
+enum cli_exit cli_output_end(enum cli_exit exit_code);
+
 /* returns: the last complaint; "" if there was none */
 const char *cli_complaint_last(void);
 

@@ -1,5 +1,4 @@
 /* main.c -- the `profsim` command: one word picks what to do. */
-#include <errno.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -7,6 +6,7 @@
 
 #include "audit_command.h"
 #include "command.h"
+#include "complaint.h"
 #include "build_program.h"
 #include "conform.h"
 #include "corpus.h"
@@ -64,15 +64,6 @@ print_usage(FILE *file)
           file);
 }
 
-/* If the output could not be written, the command has failed. */
-static int
-end(enum cli_exit exit_code)
-{
-    if (fflush(stdout) == 0 && ferror(stdout) == 0)
-        return (int)exit_code;
-    return (int)cli_usage("cannot write the output: %s", strerror(errno));
-}
-
 static enum cli_exit
 no_command(const char *word)
 {
@@ -89,7 +80,7 @@ run_command(int argc, char **argv)
 {
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
         if (strcmp(commands[i].name, argv[0]) == 0)
-            return end(commands[i].run(argc, argv));
+            return (int)cli_output_end(commands[i].run(argc, argv));
     }
     return (int)no_command(argv[0]);
 }
@@ -108,14 +99,14 @@ main(int argc, char **argv)
     }
     if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "version") == 0) {
         puts("profsim " PROF_VERSION);
-        return end(CLI_OK);
+        return (int)cli_output_end(CLI_OK);
     }
     if (strcmp(argv[1], "--help") != 0 && strcmp(argv[1], "-h") != 0 &&
         strcmp(argv[1], "help") != 0)
         return run_command(argc - 1, &argv[1]);
     if (argc < 3 || strcmp(argv[2], "help") == 0) {
         print_usage(stdout);
-        return end(CLI_OK);
+        return (int)cli_output_end(CLI_OK);
     }
     return run_command(2, (char *[]){argv[2], help, NULL});
 }

@@ -54,7 +54,6 @@ __wrap_main(int argc, char **argv)
 {
     const char *const flags = variable("PROFSIM_EXPLORE_FLAGS", "");
     const char *const name = variable("PROFSIM_EXPLORE_NAME", "program");
-    enum cli_exit code;
 
     cli_only_kernel_name(name);
     snprintf(cli_only_prefix, CLI_REPLAY_BYTES, "profsim explore %s", name);
@@ -68,10 +67,7 @@ __wrap_main(int argc, char **argv)
     if (*variable("PROFSIM_EXPLORE_STOP", "") != '\0')
         sim_program_stop_before(
             (uint32_t)strtoul(variable("PROFSIM_EXPLORE_STOP", ""), NULL, 10));
-    code = cli_explore(argc, argv);
-    if (fflush(stdout) != 0)
-        code = CLI_USAGE;
-    _exit((int)code);
+    _exit((int)cli_output_end(cli_explore(argc, argv)));
 }
 
 /* ---- As a library ---- */
@@ -128,8 +124,7 @@ __tsan_simulate(void (*callback)(void *argument), void *argument)
     sim_program_start(program_invocation_short_name, run_callback,
                       (char *)__builtin_frame_address(0) + 16, false);
     count = split_words(text, words);
-    code = cli_explore(count, words);
-    fflush(stdout);
+    code = cli_output_end(cli_explore(count, words));
     sim_program_end();
     return (int)code;
 }

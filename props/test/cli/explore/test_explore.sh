@@ -297,6 +297,24 @@ check "the replay of a simulation shows the same" says "$work/again" \
 simulate 'while (!__atomic_load_n((int *)p, __ATOMIC_SEQ_CST));'
 check "__tsan_simulate returns 0 if it holds" [ $? = 0 ]
 
+# What cannot be written is reported, whatever the verdict would have been.
+unwritten() { # WHOSE COMMAND...
+    whose=$1
+    shift
+    "$@" >/dev/full 2>"$work/out"
+    check "$whose: its report cannot be written" [ $? = 1 ]
+    check "$whose: that is reported" says "$work/out" \
+        "profsim: cannot write the output: No space left on device"
+    "$@" >&- 2>"$work/out"
+    check "$whose: it has no output" [ $? = 1 ]
+}
+unwritten "a program that holds" "$profsim" explore "$work/flag.c" --entry part \
+    -- -DSTEP=1
+unwritten "a program that fails" "$profsim" explore "$work/flag.c" -- -DSTEP=1
+unwritten "a simulation that holds" "$work/simulate"
+simulate ''
+unwritten "a simulation that fails" "$work/simulate"
+
 # If the command is ended so is its search, and nothing stays behind.
 cat >"$work/long.c" <<'END'
 #include <pthread.h>
