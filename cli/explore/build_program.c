@@ -28,7 +28,7 @@
 #include "preload.h"
 #include "quote.h"
 
-enum { GIVEN_MAX = 3000, WORDS_MAX = 4096 };
+enum { GIVEN_MAX = 3000, WORDS_MAX = 8192 };
 
 struct words {
     char *list[WORDS_MAX + 1]; /* ends in NULL, as all is zero at first */
@@ -39,6 +39,7 @@ struct build {
     struct words sources;
     struct words flags;   /* after --, for the compiler */
     struct words options; /* for the explorer */
+    struct words typed;   /* all of them, for its report */
     struct words objects;
     const char *entry; /* NULL: main */
     const char *stop;  /* the event that --gdb stops before; or NULL */
@@ -131,6 +132,8 @@ take_words(struct build *b, int argc, char **argv)
     int i;
 
     unsetenv("PROFSIM_EXPLORE_STOP");
+    for (i = 0; i < argc; i++)
+        add(&b->typed, argv[i]);
     for (i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
         if (is_source(argv[i])) {
             add(&b->sources, argv[i]);
@@ -367,6 +370,8 @@ explore_program(struct build *b)
     }
     add(&command, b->program);
     add_all(&command, &b->options);
+    add(&command, "--");
+    add_all(&command, &b->typed);
     status = cli_child_run(command.list);
     if (WIFEXITED(status))
         return (enum cli_exit)WEXITSTATUS(status);

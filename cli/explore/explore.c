@@ -425,9 +425,12 @@ cli_explore(int argc, char **argv)
     struct cli_report report;
     struct cli_explore_words w = {
         .exhaustive = true, .portfolio = true, .seed = 1, .report = &report};
+    char *const *typed = argv;
+    int typed_count = argc;
     enum cli_exit exit_code;
 
-    cli_report_begin(&report, argc, argv);
+    cli_words_typed(&typed_count, &typed);
+    cli_report_begin(&report, typed_count, typed);
     if (!cli_explore_parse(&w, argc, argv, &exit_code))
         return cli_report_drop(&report, exit_code);
     if (w.result != NULL && !cli_explore_shard_begin(&w))

@@ -49,6 +49,22 @@ variable(const char *name, const char *otherwise)
     return given != NULL ? given : otherwise;
 }
 
+/* Split the words at the first "--": options, then what the user typed.
+ * returns: the number of options and the program's name */
+static int
+split_typed(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--") != 0)
+            continue;
+        argv[i] = NULL;
+        cli_only_argc = argc - i - 1;
+        cli_only_argv = &argv[i + 1];
+        return i;
+    }
+    return argc;
+}
+
 int
 __wrap_main(int argc, char **argv)
 {
@@ -67,6 +83,7 @@ __wrap_main(int argc, char **argv)
     if (*variable("PROFSIM_EXPLORE_STOP", "") != '\0')
         sim_program_stop_before(
             (uint32_t)strtoul(variable("PROFSIM_EXPLORE_STOP", ""), NULL, 10));
+    argc = split_typed(argc, argv);
     _exit((int)cli_output_end(cli_explore(argc, argv)));
 }
 

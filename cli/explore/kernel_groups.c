@@ -36,6 +36,13 @@ cli_replay_suffix(void)
     return "";
 }
 
+void
+cli_words_typed(int *argc, char *const **argv)
+{
+    (void)argc;
+    (void)argv;
+}
+
 enum cli_exit
 cli_no_such_kernel(const char *name)
 {

@@ -21,6 +21,14 @@ const char *cli_only_kernel(void);
 const char *cli_replay_prefix(const char *name);
 const char *cli_replay_suffix(void);
 
+/*
+ * Find the words that the user typed. A program that the command has built is
+ * run with other words.
+ *
+ * in, out: *argc and *argv, the words of this process; argv[0] is "explore"
+ */
+void cli_words_typed(int *argc, char *const **argv);
+
 /* Complain that no kernel has this name. returns: CLI_USAGE */
 enum cli_exit cli_no_such_kernel(const char *name);
 

@@ -7,6 +7,8 @@
 static struct sim_kernel_entry rows[2] = {{.make = sim_program_kernel}};
 char cli_only_prefix[CLI_REPLAY_BYTES];
 char cli_only_suffix[CLI_REPLAY_BYTES];
+int cli_only_argc;
+char **cli_only_argv;
 
 const struct sim_kernel_entry *const cli_kernel_groups[] = {rows, NULL};
 
@@ -33,6 +35,15 @@ const char *
 cli_replay_suffix(void)
 {
     return cli_only_suffix;
+}
+
+void
+cli_words_typed(int *argc, char *const **argv)
+{
+    if (cli_only_argv == NULL)
+        return;
+    *argc = cli_only_argc;
+    *argv = cli_only_argv;
 }
 
 enum cli_exit

@@ -10,6 +10,11 @@ enum { CLI_REPLAY_BYTES = 4096 };
 extern char cli_only_prefix[CLI_REPLAY_BYTES];
 extern char cli_only_suffix[CLI_REPLAY_BYTES];
 
+/* The words that the user typed, if they are not those of this process; else
+ * NULL. */
+extern int cli_only_argc;
+extern char **cli_only_argv;
+
 void cli_only_kernel_name(const char *name);
 
 #endif

@@ -235,7 +235,7 @@ static const struct built {
      .lines = {"cc" COMPILE "*" LAST "<a.c> <-o> <@/0.s> STOP=",
                "cc <-c> <@/0.s> <-o> <@/0.o> STOP=",
                "cc <@/0.o> " LINKED LIBRARY " STOP=",
-               "program NAME=a.c FLAGS= STOP="}},
+               "program <--> <explore> <a.c> NAME=a.c FLAGS= STOP="}},
     {.words = {"explore", "a.c", "b.c", "--entry=go", "--jobs", "2", "--",
                "-m64", "-Wa,-q", "-I", "x y"},
      .lines = {"cc" COMPILE "*<-m64> <-Wa,-q> <-I> <x y> " LAST
@@ -247,7 +247,9 @@ static const struct built {
                "cc <@/0.o> <@/1.o> " LINKED
                " <-Wl,--defsym=profsim_entry=go>" LIBRARY
                " <-m64> <-Wa,-q> <-I> <x y> STOP=",
-               "program <--jobs> <2> NAME=a.c b.c --entry go FLAGS=-- -m64 "
+               "program <--jobs> <2> <--> <explore> <a.c> <b.c> <--entry=go> "
+               "<--jobs> <2> <--> <-m64> <-Wa,-q> <-I> <x y> NAME=a.c b.c "
+               "--entry go FLAGS=-- -m64 "
                "-Wa,-q -I 'x y' STOP="}},
     {.words = {"explore", "--entry", "a.c", "d/b.C"},
      .lines = {"cxx" COMPILE "*<-D_GLIBCXX_ASSERTIONS> " LAST
@@ -255,7 +257,8 @@ static const struct built {
                "cxx <-c> <@/0.s> <-o> <@/0.o> STOP=",
                "cxx <@/0.o> " LINKED " <-Wl,--defsym=profsim_entry=a.c>" LIBRARY
                " STOP=",
-               "program NAME=d/b.C --entry a.c FLAGS= STOP="}},
+               "program <--> <explore> <--entry> <a.c> <d/b.C> NAME=d/b.C "
+               "--entry a.c FLAGS= STOP="}},
     {.words = {"explore", "a.c", "b.cpp"},
      .lines = {"cxx" COMPILE "*" LAST "<a.c> *", "cxx <-c> <@/0.s> *",
                "cxx" COMPILE "*" LAST "<b.cpp> *", "cxx <-c> <@/1.s> *",
@@ -264,10 +267,12 @@ static const struct built {
      .lines = {"cc" COMPILE "*<-Wall> " LAST "*",
                "cc <-c> <@/0.s> <-o> <@/0.o> STOP=",
                "cc <@/0.o> " LINKED LIBRARY " <-Wall> STOP=",
-               "program NAME=a.c FLAGS=-- -Wall STOP="}},
+               "program <--> <explore> <a.c> <--> <-Wall> NAME=a.c FLAGS=-- "
+               "-Wall STOP="}},
     {.words = {"explore", "a.c", "--", "-i", "x"},
      .lines = {"cc*", "cc <-c> <@/0.s> <-o> <@/0.o> STOP=", "cc*",
-               "program NAME=a.c FLAGS=-- -i x STOP="}},
+               "program <--> <explore> <a.c> <--> <-i> <x> NAME=a.c FLAGS=-- "
+               "-i x STOP="}},
     {.words = {"explore", "b.cc"},
      .lines = {"cxx *"},
      .fails = "-S",
@@ -283,13 +288,14 @@ static const struct built {
      .exit_code = 1,
      .said = "*/cc cannot link the program"},
     {.words = {"explore", "a.c", "--gdb", "4095", "--replay", "0,1"},
-     .lines = {"cc * STOP=4095", "cc *", "cc *",
-               "gdb <-q> <-x> <@/gdb> <--args> <@/program> <--replay> <0,1> "
-               "STOP=4095"}},
+     .lines =
+         {"cc * STOP=4095", "cc *", "cc *",
+          "gdb <-q> <-x> <@/gdb> <--args> <@/program> <--replay> <0,1> "
+          "<--> <explore> <a.c> <--gdb> <4095> <--replay> <0,1> STOP=4095"}},
     {.words = {"explore", "a.c", "--replay=0", "--gdb=0"},
      .lines = {"cc *", "cc *", "cc *",
                "gdb <-q> <-x> <@/gdb> <--args> <@/program> <--replay=0> "
-               "STOP=0"}},
+               "<--> <explore> <a.c> <--replay=0> <--gdb=0> STOP=0"}},
     {.words = {"explore", "a.c", "--gdb=3", "--jobs=2", "--repla=0"},
      .exit_code = 1,
      .said = "--gdb needs --replay, too: *"},

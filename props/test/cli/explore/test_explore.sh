@@ -149,6 +149,39 @@ check "a replay's words are quoted for a shell" [ $? = 2 ]
 check "a bound on waits is reported, and no other" \
     says "$work/bound.json" '"holds, waits to a bound"'
 
+# The report has the words that were typed, and is the same each time, wherever
+# the program was built.
+reports() { # CODE WORD...
+    code=$1
+    shift
+    for i in 1 2; do
+        mkdir "$work/temporary/$i"
+        TMPDIR=$work/temporary/$i "$profsim" explore --json "$work/j" \
+            --junit="$work/x" "$@" >"$work/out"
+        check "$*: exit $code" [ $? = "$code" ]
+        rmdir "$work/temporary/$i"
+        mv "$work/j" "$work/j$i" && mv "$work/x" "$work/x$i"
+    done
+    python3 cli/report/check_report.py docs/ci/report.schema.json \
+        "$work/j1" "$work/x1" "$code" >"$work/out" 2>&1 ||
+        cat "$work/out"
+    check "$*: its report has the right format" [ ! -s "$work/out" ]
+    check "$*: the same bytes" cmp "$work/j1" "$work/j2"
+    check "$*: the same bytes for JUnit" cmp "$work/x1" "$work/x2"
+    check "$*: the class of its result" says "$work/x1" \
+        'classname="profsim.explore.kernels" name="'
+    python3 -c '
+import json, sys
+report = json.load(open(sys.argv[1]))
+words = ["--json", sys.argv[2], "--junit=" + sys.argv[3]] + sys.argv[4:]
+sys.exit(report["command"] != "explore" or report["arguments"] != words)' \
+        "$work/j1" "$work/j" "$work/x" "$@"
+    check "$*: the words that were typed" [ $? = 0 ]
+}
+reports 0 "$work/flag.c" --entry part --runs 9 -- -DSTEP=1 "-DTWO=a b"
+reports 2 --exhaustive "$work/it's a flag.c" -- -DSTEP=1
+reports 0 "$work/flag.c" --replay 0 -- -DSTEP=1
+
 # A failure shows what it depends on, and where each thread is.
 cat >"$work/noise.c" <<'END'
 #include <pthread.h>
