@@ -289,6 +289,21 @@ explore_one(const struct cli_explore_words *w,
 
 /* ---- Replay ---- */
 
+/* Complain that the run has other questions than the list has answers. */
+static enum cli_exit
+refuse_list(const char *name, const struct sim_choices *choices)
+{
+    char place[64] = "";
+
+    if (choices->misaligned && choices->misaligned_at < choices->given_count)
+        snprintf(place, sizeof place, ": choice %" PRIu32 " cannot be %" PRIu32,
+                 choices->misaligned_at,
+                 choices->given[choices->misaligned_at]);
+    return cli_usage("--replay: the list does not match the choices that %s "
+                     "makes%s; have it or the options changed?",
+                     name, place);
+}
+
 static uint32_t
 parse_list(const char *text, uint32_t *values)
 {
@@ -322,6 +337,7 @@ replay_one(const struct cli_explore_words *w,
     struct sim_exhaust_result r = {.options = w->run, .runs = 1};
     struct sim_choices choices;
     struct cli_result *result;
+    enum sim_end end;
 
     if (count == UINT32_MAX)
         return cli_usage("--replay takes up to %d numbers with commas, not "
@@ -331,13 +347,12 @@ replay_one(const struct cli_explore_words *w,
     r.options.reduced = reduced;
     sim_choices_init(&choices, list, sizeof list / sizeof list[0]);
     sim_choices_replay(&choices, values, count);
-    if (sim_explore_run(kernel, &r.options, &choices, &r.first_failure) !=
-        SIM_END_FAILED) {
-        if (choices.misaligned || choices.given_used < choices.given_count)
-            return cli_usage(
-                "--replay: the list does not match the choices that "
-                "%s makes; have it or the options changed?",
-                entry->name);
+    end = sim_explore_run(kernel, &r.options, &choices, &r.first_failure);
+    if (choices.misaligned)
+        return refuse_list(entry->name, &choices);
+    if (end != SIM_END_FAILED) {
+        if (choices.given_used < choices.given_count)
+            return refuse_list(entry->name, &choices);
         printf("%s: the run passes\n", entry->name);
         result = cli_report_add(w->report, "kernels", entry->name,
                                 CLI_VERDICT_SAMPLED);

@@ -134,6 +134,14 @@ from_bytes(struct sim_choices *choices, uint32_t bound)
     return value % bound;
 }
 
+void
+sim_choices_refuse(struct sim_choices *choices, uint32_t index)
+{
+    if (!choices->misaligned)
+        choices->misaligned_at = index;
+    choices->misaligned = true;
+}
+
 static uint32_t
 from_given(struct sim_choices *choices, uint32_t bound)
 {
@@ -141,7 +149,7 @@ from_given(struct sim_choices *choices, uint32_t bound)
 
     if (value < bound)
         return value;
-    choices->misaligned = true;
+    sim_choices_refuse(choices, choices->count);
     return bound - 1;
 }
 

@@ -67,7 +67,8 @@ struct sim_choices {
     uint32_t drawn_max;         /* count_max under RANDOM; else 0 */
     uint32_t fixed_count;       /* ODOMETER: answers carried into this run */
     bool overflowed;            /* a question came after list was full */
-    bool misaligned;            /* a given value did not fit its bound */
+    bool misaligned;            /* a given value did not fit its question */
+    uint32_t misaligned_at;     /* index of the first such */
     bool nondeterministic;      /* ODOMETER: a carried question changed */
     uint32_t first_difference;  /* index of that question */
 };
@@ -109,6 +110,9 @@ bool sim_choices_next(struct sim_choices *choices);
 
 /* Begin an enumeration's next run, which carries over `count` answers. */
 void sim_choices_carry(struct sim_choices *choices, uint32_t count);
+
+/* Note that the answer at this index is none of its question's. */
+void sim_choices_refuse(struct sim_choices *choices, uint32_t index);
 
 /*
  * Draw the random number from which a guided scheduler makes its wish (see

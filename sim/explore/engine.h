@@ -106,6 +106,8 @@ struct thread {
     /* Reduced search: it waits for a write; see reduce.c. */
     struct chain *waits_for_chain;
     uint32_t waits_for_thread;
+    bool waits_idly;    /* that thread has done nothing on the chain since */
+    uint32_t stayed_at; /* question at which it has stayed blocked, + 1 */
     bool (*can_take)(void *context);
     void *can_take_context;
     bool blocks;         /* while can_take() fails it must wait */

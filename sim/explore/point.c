@@ -134,6 +134,7 @@ stuck(void)
 {
     struct engine *e = &sim_engine;
 
+    sim_answer_stuck();
     for (uint32_t i = 0; i < e->threads_count; i++) {
         if (is_waiting(i) && objects_changed(i))
             sim_engine_stop(SIM_END_BLOCKED); /* the waiter can continue */

@@ -300,6 +300,7 @@ sim_engine_run(struct sim_choices *choices, struct sim_run *run)
     run->graph[1] = e->graph[1];
     if (run->failure.kind != SIM_FAIL_NONE)
         run->end = SIM_END_FAILED;
+    sim_answer_end();
     e->run = NULL;
     return run->end;
 }

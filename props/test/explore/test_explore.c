@@ -8,6 +8,7 @@
  * counts: explore.ninja builds this program with gcc's and with clang's
  * fixtures.
  */
+#include "cases.h"
 #include "textbook.h"
 
 #include <stdlib.h>
@@ -418,6 +419,58 @@ TEST(plain_fields_behind_a_publication_do_not_race)
     /* Two orders, times two ways for the second producer, times three
      * readings. */
     assert_int_equal(r.graphs, 12);
+}
+
+/* ---- Lists that no search makes ---- */
+
+/* Such a list is refused, or shows what is there: it never makes a deadlock of
+ * a thread that need not wait. returns: how many were judged */
+static uint32_t
+judge_lists(const struct fixtures_case *c)
+{
+    const struct sim_run_options options = {
+        .reduced = true, .drop_waiters = true, .silent_ms = 100};
+    uint64_t state = 9;
+    uint32_t judged = 0;
+
+    for (uint32_t i = 0; i < 60; i++) {
+        struct sim_choice list[256];
+        struct sim_choices choices;
+        struct sim_run run;
+        uint32_t values[6] = {0};
+
+        for (uint32_t at = 0; at < i % 7; at++) {
+            state = state * 6364136223846793005U + 1442695040888963407U;
+            values[at] =
+                (state >> 40) % 2 == 0 ? (uint32_t)(state >> 33) % 13 : 0;
+        }
+        sim_choices_init(&choices, list, 256);
+        sim_choices_replay(&choices, values, i % 7);
+        sim_explore_run(&c->kernel, &options, &choices, &run);
+        if (choices.misaligned || run.end == SIM_END_PRUNED)
+            continue;
+        judged++;
+        if (run.end == SIM_END_FAILED && run.failure.kind != c->want)
+            fail_msg("%s (%s), list %u: %s", c->kernel.about, c->kernel.name, i,
+                     run.failure.text);
+    }
+    return judged;
+}
+
+TEST(a_list_that_no_search_makes_is_refused_not_judged)
+{
+    uint32_t judged = 0;
+
+    for (uint32_t i = 0; i < fixtures_cases_count; i++) {
+        const enum sim_failure_kind want = fixtures_cases[i].want;
+
+        /* Without those that take long, or whose crash cmocka would catch. */
+        if (want != SIM_FAIL_LIMIT && want != SIM_FAIL_CRASH)
+            judged += judge_lists(&fixtures_cases[i]);
+    }
+    for (uint32_t i = 0; i < fixtures_waiting_count; i++)
+        judged += judge_lists(&fixtures_waiting[i]);
+    assert_true(judged > 1000);
 }
 
 int

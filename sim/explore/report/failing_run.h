@@ -17,6 +17,8 @@ struct replay {
     struct sim_choices choices;
     struct sim_choice *list;
     struct sim_run run;
+    uint32_t surprises; /* answers other than 0 in the best list so far */
+    uint32_t idle;      /* threads that wait in it for one that has not come */
     const struct trace_event *trace; /* of the shrunk run */
     uint32_t trace_count;
     bool needed[TRACE_MAX];

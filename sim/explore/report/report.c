@@ -40,6 +40,7 @@ replay_begin(struct replay *replay, const struct sim_kernel *kernel,
         options.silent_ms = SILENT_MS;
     replay->result = result;
     replay->curve_count = 0;
+    replay->surprises = replay->idle = UINT32_MAX;
     replay->list = sim_need(malloc(CHOICES_MAX * sizeof *replay->list));
     sim_engine_begin(kernel, &options);
     sim_choices_init(&replay->choices, replay->list, CHOICES_MAX);
@@ -56,13 +57,47 @@ still_fails(void *context, const uint32_t *values, uint32_t count)
            same_failure(&r->run.failure, &r->result->first_failure.failure);
 }
 
+static uint32_t
+surprises(const uint32_t *values, uint32_t count)
+{
+    uint32_t total = 0;
+
+    for (uint32_t i = 0; i < count; i++)
+        total += values[i] != 0;
+    return total;
+}
+
+/*
+ * For the shrinker: as still_fails(), but of two lists with equally many
+ * surprises, prefer the one whose threads wait for those that come. A wait for
+ * any other thread has the same effect, and a lower number, but would name a
+ * thread that has nothing to do with the failure.
+ */
+static bool
+fails_as_well(void *context, const uint32_t *values, uint32_t count)
+{
+    struct replay *r = context;
+    const uint32_t found = surprises(values, count);
+    uint32_t idle;
+
+    if (!still_fails(r, values, count))
+        return false;
+    idle = sim_answer_idle();
+    if (found >= r->surprises && idle > r->idle)
+        return false;
+    r->surprises = found;
+    r->idle = idle;
+    return true;
+}
+
 uint64_t
 sim_explore_shrink(const struct sim_kernel *kernel,
                    struct sim_exhaust_result *result)
 {
     struct replay replay;
-    struct sim_shrink shrink = {
-        .still_fails = still_fails, .context = &replay, .ran = &replay.choices};
+    struct sim_shrink shrink = {.still_fails = fails_as_well,
+                                .context = &replay,
+                                .ran = &replay.choices};
 
     /* A list with fewer non-zero answers may be longer than the one found. */
     const uint32_t list_max = result->choices_count * 2 + 64;

@@ -162,16 +162,16 @@ void
 sim_report_choice(const struct sim_exhaust_result *result,
                   const struct sim_choice *c, char *text, size_t bytes)
 {
-    uint32_t bound = c->bound;
+    const bool waits = result->options.reduced && c->kind == SIM_STALE &&
+                       (c->label & SIM_LABEL_STORE) == 0;
+    const uint32_t bound = waits ? c->bound - SIM_THREADS_MAX - 1 : c->bound;
 
-    if (result->options.reduced && c->kind == SIM_STALE &&
-        (c->label & SIM_LABEL_STORE) == 0)
-        bound -= SIM_THREADS_MAX +
-                 1; /* higher answers: threads to wait for; reduce.c */
     if (c->value < bound)
         snprintf(text, bytes, "%s (%u of %u)", choice_text(c),
                  (unsigned)c->value, (unsigned)bound);
+    else if (c->value == bound + SIM_THREADS_MAX)
+        snprintf(text, bytes, "thread %u stays blocked", (unsigned)c->label);
     else
-        snprintf(text, bytes, "a wait for thread %u",
-                 (unsigned)(c->value - bound));
+        snprintf(text, bytes, "thread %u waits for thread %u",
+                 (unsigned)c->label, (unsigned)(c->value - bound));
 }

@@ -204,10 +204,11 @@ sim_reduce_open(uint32_t from)
 
 /* ---- Who runs ---- */
 
-/* End the run: a thread waits for an operation that will not come. */
+/* End the run: thread t waits for an operation that will not come. */
 _Noreturn static void
-dead_end(void)
+dead_end(const struct thread *t)
 {
+    sim_choices_refuse(sim_engine.choices, t->offered);
     sim_reduce_open(stack_count > 0 ? sim_engine.threads[stack[0]].question + 1
                                     : 0);
     sim_engine_stop(SIM_END_PRUNED);
@@ -225,15 +226,16 @@ is_blocked(const struct thread *t)
     return t->blocks && !t->can_take(t->can_take_context);
 }
 
-/* Can no waiting thread get what it waits for, whichever thread runs? */
-static bool
-all_blocked(void)
+/* Find a waiting thread that need not be blocked. returns: NULL if no waiting
+ * thread can get what it waits for, whichever thread runs */
+static const struct thread *
+find_unblocked(void)
 {
     for (uint32_t i = 0; i < stack_count; i++) {
         if (!is_blocked(&sim_engine.threads[stack[i]]))
-            return false;
+            return &sim_engine.threads[stack[i]];
     }
-    return true;
+    return NULL;
 }
 
 /* Pick the thread to run next; ends the run if it leads to no graph. returns:
@@ -256,12 +258,14 @@ sim_reduce_pick(bool can_continue)
             return wanted;
         /* A blocked thread may stay so: that is known when all have run. */
         if (e->threads[wanted].finished && e->ready != 0 && !is_blocked(t))
-            dead_end();
+            dead_end(t);
     }
     if (stack_count > 0 && e->ready == 0) {
-        if (all_blocked())
+        const struct thread *unblocked = find_unblocked();
+
+        if (unblocked == NULL)
             return SIM_THREADS_MAX;
-        dead_end();
+        dead_end(unblocked);
     }
     if (can_continue)
         return e->current;
@@ -289,9 +293,10 @@ wait_for(struct chain *chain, uint32_t wanted)
     struct thread *t = sim_self();
 
     if (waits_for_us(wanted) || e->threads[wanted].finished)
-        dead_end();
+        dead_end(t);
     t->waits_for_chain = chain;
     t->waits_for_thread = wanted;
+    t->waits_idly = true;
     stack[stack_count++] = e->current;
     e->ready &= ~(1U << e->current);
     e->run->switches++;
@@ -309,6 +314,7 @@ stay(struct chain *chain)
     t->awaits = chain;
     sim_engine_block(t->next_site);
     t->awaits = NULL;
+    t->stayed_at = t->released ? t->offered + 1 : 0;
 }
 
 /*
@@ -322,6 +328,8 @@ stay(struct chain *chain)
 uint32_t
 sim_reduce_read(struct chain *chain, uint32_t sources, uint64_t futile)
 {
+    const uint32_t at = sim_engine.choices->count;
+    uint8_t allowed;
     uint32_t answer;
 
     if (sim_self()->released) {
@@ -329,7 +337,10 @@ sim_reduce_read(struct chain *chain, uint32_t sources, uint64_t futile)
         sim_self()->question = sim_self()->offered = NONE;
         return 0;
     }
-    answer = ask(sources, not_waiting(), (uint16_t)sim_engine.current, futile);
+    allowed = not_waiting();
+    answer = ask(sources, allowed, (uint16_t)sim_engine.current, futile);
+    if (!sim_answer_fits(at, answer, sources, allowed, !sim_self()->orders))
+        sim_answer_refuse(at);
     if (answer == sources + SIM_THREADS_MAX) {
         stay(chain);
         return SIM_STAYED;
@@ -406,12 +417,20 @@ takes(uint32_t d, bool look)
     struct engine *e = &sim_engine;
     struct thread *t = &e->threads[d];
     const uint32_t me = e->current;
+    const uint32_t at = e->choices->count;
+    uint8_t allowed = (uint8_t)(1U << me);
     uint32_t answer = 1 + me;
 
+    t->waits_idly = false;
     e->current = d;
-    if (t->can_take == NULL || t->can_take(t->can_take_context))
-        answer = ask(1, may_wait_further(t, me, look), (uint16_t)d, 0);
+    if (t->can_take == NULL || t->can_take(t->can_take_context)) {
+        allowed = may_wait_further(t, me, look);
+        answer = ask(1, allowed, (uint16_t)d, 0);
+        t->waits_idly = answer != 0;
+    }
     e->current = me;
+    if (!sim_answer_fits(at, answer, 1, allowed, false))
+        sim_answer_refuse(at);
     if (answer != 0)
         t->waits_for_thread = answer - 1;
     return answer == 0;

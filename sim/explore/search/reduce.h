@@ -3,6 +3,8 @@
 #ifndef SIM_REDUCE_H
 #define SIM_REDUCE_H
 
+#include <stdbool.h>
+
 #include "vector_clock.h"
 
 struct sim_choices;
@@ -36,6 +38,31 @@ void sim_reduce_did(struct chain *chain, enum sim_operation operation,
                     const struct clock *source);
 void sim_reduce_offer(struct chain *chain, bool look);
 void sim_reduce_open(uint32_t from);
+
+/* ---- Answers that are given (answer.c) ---- */
+
+/*
+ * Does the question have the answer?
+ *
+ * in:      at, its index
+ *          allowed, threads that it may wait for, a bit each
+ *          may_stay, whether it may stay blocked
+ */
+bool sim_answer_fits(uint32_t at, uint32_t answer, uint32_t sources,
+                     uint8_t allowed, bool may_stay);
+
+/* End the run: the answer at this index is none of its question's. */
+_Noreturn void sim_answer_refuse(uint32_t at);
+
+/* No thread can run: refuse an answer if it is to blame. */
+void sim_answer_stuck(void);
+
+/* After a run: refuse a wait for a thread that was never created. */
+void sim_answer_end(void);
+
+/* After a run: count the threads that wait for one which has done nothing on
+ * the object since. */
+uint32_t sim_answer_idle(void);
 
 /* ---- Objects: locks, what threads sleep on (order.c) ---- */
 

@@ -347,6 +347,7 @@ __wrap_sim_explore_run(const struct sim_kernel *kernel,
     printf("%s: %" PRIu32 " choices, %" PRIu64 "\n", kernel->about,
            choices->given_count, sum);
     choices->misaligned = s->replayed == MISALIGNED;
+    choices->misaligned_at = 0;
     choices->given_used = choices->given_count - (s->replayed == UNUSED);
     choices->count = s->choices;
     for (uint32_t i = 0; i < s->choices; i++)

@@ -225,6 +225,15 @@ for list in '' 0,,1 0,1, 1x -1 0,99 0,1,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,1; do
     check "the list '$list' is bad input" [ $? = 1 ]
 done
 
+for list in 3 g9 g8 g0,0,9; do
+    "$profsim" explore fixtures/explore/user/deadlock.c --replay "$list" \
+        >"$work/out" 2>&1
+    check "the list '$list' is refused" [ $? = 1 ]
+    check "the list '$list': where it does not match" says "$work/out" \
+        "deadlock.c makes: choice"
+done
+check "the choice and the answer" says "$work/out" ": choice 2 cannot be 9;"
+
 # What is wrong is reported, and nothing is left behind.
 mkdir "$work/tmp"
 TMPDIR=$work/tmp "$profsim" explore "$work/missing.c" >"$work/out" 2>&1

@@ -57,7 +57,16 @@ tell_replay(FILE *to, const struct list *list)
     }
     fprintf(to, "%s: %" PRIu32 " choices, %" PRIu64 "\n",
             s->entry->make()->about, list->count, list->sum);
-    if (s->replayed == MISALIGNED || s->replayed == UNUSED)
+    if (s->replayed == MISALIGNED)
+        fprintf(to,
+                "profsim: --replay: the list does not match the choices that "
+                "%s makes: choice 0 cannot be %lu; have it or the options "
+                "changed?\n",
+                name,
+                list->text == NULL
+                    ? 1
+                    : strtoul(&list->text[*list->text == 'g'], NULL, 10));
+    if (s->replayed == UNUSED)
         fprintf(to,
                 "profsim: --replay: the list does not match the choices that "
                 "%s makes; have it or the options changed?\n",

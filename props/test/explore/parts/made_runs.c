@@ -460,7 +460,7 @@ TEST(an_event_says_what_its_call_did)
 TEST(an_answer_may_be_a_thread_to_wait_for)
 {
     struct sim_exhaust_result r = {.options = {.reduced = true}};
-    struct sim_choice c = {.bound = 11, .kind = SIM_STALE};
+    struct sim_choice c = {.bound = 11, .kind = SIM_STALE, .label = 3};
     char text[CHOICE_BYTES];
 
     for (c.value = 0; c.value < 11; c.value++) {
@@ -468,8 +468,11 @@ TEST(an_answer_may_be_a_thread_to_wait_for)
 
         if (c.value < 2)
             snprintf(want, sizeof want, "a stale read (%u of 2)", c.value);
+        else if (c.value < 10)
+            snprintf(want, sizeof want, "thread 3 waits for thread %u",
+                     c.value - 2);
         else
-            snprintf(want, sizeof want, "a wait for thread %u", c.value - 2);
+            snprintf(want, sizeof want, "thread 3 stays blocked");
         sim_report_choice(&r, &c, text, sizeof text);
         assert_string_equal(text, want);
     }

@@ -1,0 +1,89 @@
+/*
+ * answer.c -- refuses answers that a question does not have.
+ *
+ * A search gives only answers that lead on (question.c). A list that a user or
+ * the shrinker gives may have any number. To wait for a thread that will never
+ * come, or to stay blocked at what could go on, would look like a deadlock of
+ * the program.
+ */
+#include "engine.h"
+
+void
+sim_answer_refuse(uint32_t at)
+{
+    sim_choices_refuse(sim_engine.choices, at);
+    sim_engine_stop(SIM_END_PRUNED);
+}
+
+bool
+sim_answer_fits(uint32_t at, uint32_t answer, uint32_t sources, uint8_t allowed,
+                bool may_stay)
+{
+    const struct sim_choices *choices = sim_engine.choices;
+
+    if (choices->misaligned && choices->misaligned_at == at)
+        return false; /* a larger number was given */
+    if (answer < sources)
+        return true;
+    if (answer == sources + SIM_THREADS_MAX)
+        return may_stay;
+    return (allowed >> (answer - sources) & 1) != 0;
+}
+
+/*
+ * No thread can run. A thread that has stayed blocked at a read has gone on
+ * with the newest value. If that has not led it round its loop, it need not
+ * have stayed.
+ */
+void
+sim_answer_stuck(void)
+{
+    struct engine *e = &sim_engine;
+
+    if (!e->reduced || e->choices->backend == SIM_ODOMETER)
+        return;
+    for (uint32_t i = 0; i < e->threads_count; i++) {
+        const struct thread *t = &e->threads[i];
+
+        if (t->stayed_at != 0 && !t->finished && !t->dropped && !t->spinning)
+            sim_answer_refuse(t->stayed_at - 1);
+    }
+}
+
+/* Has the thread that t waits for done nothing on the object since? */
+static bool
+is_idle(const struct thread *t)
+{
+    const struct thread *other = &sim_engine.threads[t->waits_for_thread];
+
+    for (uint32_t i = 0; i < other->offers_count; i++) {
+        if (other->offers[i].chain == t->waits_for_chain)
+            return false; /* just done, and not offered yet */
+    }
+    return t->waits_for_chain != NULL && t->waits_idly;
+}
+
+uint32_t
+sim_answer_idle(void)
+{
+    const struct engine *e = &sim_engine;
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; e->reduced && i < e->threads_count; i++)
+        count += is_idle(&e->threads[i]);
+    return count;
+}
+
+void
+sim_answer_end(void)
+{
+    const struct engine *e = &sim_engine;
+
+    for (uint32_t i = 0; e->reduced && i < e->threads_count; i++) {
+        const struct thread *t = &e->threads[i];
+
+        if (t->waits_for_chain != NULL &&
+            t->waits_for_thread >= e->threads_count)
+            sim_choices_refuse(e->choices, t->offered);
+    }
+}
