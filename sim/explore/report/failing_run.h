@@ -17,7 +17,8 @@ struct replay {
     struct sim_choices choices;
     struct sim_choice *list;
     struct sim_run run;
-    uint32_t surprises; /* answers other than 0 in the best list so far */
+    uint32_t stays;     /* answers to stay blocked in the best list so far */
+    uint32_t surprises; /* answers other than 0 in it */
     uint32_t idle;      /* threads that wait in it for one that has not come */
     const struct trace_event *trace; /* of the shrunk run */
     uint32_t trace_count;
@@ -33,6 +34,10 @@ struct report_locations {
     uintptr_t address[REPORT_LOCATIONS_MAX];
     uint32_t count;
 };
+
+/* May the answer be to wait for a thread? */
+bool sim_report_waits(const struct sim_exhaust_result *result,
+                      const struct sim_choice *c);
 
 /* Each writes a text, cut to its room: LOCATION_BYTES, or `bytes`. */
 void sim_report_location(struct report_locations *locations, char *text,

@@ -40,7 +40,7 @@ replay_begin(struct replay *replay, const struct sim_kernel *kernel,
         options.silent_ms = SILENT_MS;
     replay->result = result;
     replay->curve_count = 0;
-    replay->surprises = replay->idle = UINT32_MAX;
+    replay->stays = replay->surprises = replay->idle = UINT32_MAX;
     replay->list = sim_need(malloc(CHOICES_MAX * sizeof *replay->list));
     sim_engine_begin(kernel, &options);
     sim_choices_init(&replay->choices, replay->list, CHOICES_MAX);
@@ -67,24 +67,43 @@ surprises(const uint32_t *values, uint32_t count)
     return total;
 }
 
+/* In how many answers does a thread stay blocked? */
+static uint32_t
+stays(const struct replay *r)
+{
+    uint32_t total = 0;
+
+    for (uint32_t i = 0; i < r->choices.count; i++) {
+        const struct sim_choice *c = &r->choices.list[i];
+
+        total += sim_report_waits(r->result, c) && c->value + 1 == c->bound;
+    }
+    return total;
+}
+
 /*
- * For the shrinker: as still_fails(), but of two lists with equally many
- * surprises, prefer the one whose threads wait for those that come. A wait for
- * any other thread has the same effect, and a lower number, but would name a
- * thread that has nothing to do with the failure.
+ * For the shrinker: as still_fails(), but only for lists that a search could
+ * make. It lets a thread stay blocked only in a wait loop, which the run does
+ * not show; so no list may do so more often than the one found. And of two
+ * lists with equally many surprises, prefer the one whose threads wait for
+ * those that come. A wait for any other thread has the same effect, and a lower
+ * number, but would name a thread that has nothing to do with the failure.
  */
 static bool
 fails_as_well(void *context, const uint32_t *values, uint32_t count)
 {
     struct replay *r = context;
     const uint32_t found = surprises(values, count);
+    uint32_t stayed;
     uint32_t idle;
 
     if (!still_fails(r, values, count))
         return false;
+    stayed = stays(r);
     idle = sim_answer_idle();
-    if (found >= r->surprises && idle > r->idle)
+    if (stayed > r->stays || (found >= r->surprises && idle > r->idle))
         return false;
+    r->stays = stayed;
     r->surprises = found;
     r->idle = idle;
     return true;

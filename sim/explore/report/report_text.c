@@ -158,13 +158,20 @@ choice_text(const struct sim_choice *choice)
     return texts[choice->kind];
 }
 
+bool
+sim_report_waits(const struct sim_exhaust_result *result,
+                 const struct sim_choice *c)
+{
+    return result->options.reduced && c->kind == SIM_STALE &&
+           (c->label & SIM_LABEL_STORE) == 0;
+}
+
 void
 sim_report_choice(const struct sim_exhaust_result *result,
                   const struct sim_choice *c, char *text, size_t bytes)
 {
-    const bool waits = result->options.reduced && c->kind == SIM_STALE &&
-                       (c->label & SIM_LABEL_STORE) == 0;
-    const uint32_t bound = waits ? c->bound - SIM_THREADS_MAX - 1 : c->bound;
+    const uint32_t bound =
+        sim_report_waits(result, c) ? c->bound - SIM_THREADS_MAX - 1 : c->bound;
 
     if (c->value < bound)
         snprintf(text, bytes, "%s (%u of %u)", choice_text(c),

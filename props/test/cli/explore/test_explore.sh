@@ -218,6 +218,12 @@ check "a deadlock shows its locks" says "$work/out" "lock one"
 check "and where each thread is" says "$work/out" \
     "thread 2 (second) is at fixtures/explore/user/deadlock.c:22"
 
+# A thread stays blocked only in a wait loop: the shrinker invents no other way.
+"$profsim" explore fixtures/explore/user/locks/spin_then_park.c -- -DBROKEN \
+    >"$work/out"
+check "a thread that is in no loop waits for another" says "$work/out" \
+    "    choice 2, thread 0 waits for thread 1, before event 2: necessary"
+
 # A malformed list of choices, or one of another program, must not pass.
 for list in '' 0,,1 0,1, 1x -1 0,99 0,1,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,1; do
     "$profsim" explore fixtures/explore/user/bank.c --replay "$list" \
