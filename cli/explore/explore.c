@@ -139,6 +139,19 @@ end_page(const struct cli_explore_words *w, struct cli_page *page,
     return cli_page_end(page, CLI_PAGE_FAILURE, &w->pages, NULL);
 }
 
+/* No failure was found, so a page of an earlier one must not stay. returns: the
+ * worse of exit_code and CLI_USAGE, after a complaint, if one cannot be
+ * removed */
+static enum cli_exit
+no_page(const struct cli_explore_words *w, const char *name,
+        enum cli_exit exit_code)
+{
+    if (!cli_page_wanted(&w->pages))
+        return exit_code;
+    printf("%s: no failure, so no page\n", name);
+    return cli_page_clear(&w->pages) ? exit_code : CLI_USAGE;
+}
+
 /* in: result, whose replay command is set, too */
 static void
 print_replay(const struct cli_explore_words *w, const char *name,
@@ -281,10 +294,8 @@ explore_one(const struct cli_explore_words *w,
         putchar('\n');
         return cli_exit_worse(exit_code, tell_failure(w, entry, &all.run, &r));
     }
-    if (cli_page_wanted(&w->pages))
-        printf("%s: no failure, so no page\n", entry->name);
     add_result(w, entry, &all.run, &r);
-    return exit_code;
+    return no_page(w, entry->name, exit_code);
 }
 
 /* ---- Replay ---- */
@@ -357,7 +368,7 @@ replay_one(const struct cli_explore_words *w,
         result = cli_report_add(w->report, "kernels", entry->name,
                                 CLI_VERDICT_SAMPLED);
         cli_result_text(w->report, &result->text, "one run, by its choices");
-        return CLI_OK;
+        return no_page(w, entry->name, CLI_OK);
     }
     r.failures = 1;
     r.verdict = SIM_VERDICT_FAIL;

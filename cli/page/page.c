@@ -1,9 +1,11 @@
 /* page.c -- see page.h. */
 #include "page.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "complaint.h"
@@ -169,4 +171,48 @@ cli_page_drop(struct cli_page *page)
     if (page->file != NULL)
         fclose(page->file);
     free(page->bytes);
+}
+
+/* ---- Pages of earlier failures ---- */
+
+enum { HEAD_BYTES = 1 << 15 };
+
+/* Is the file a regular one that shows a failure, or holds its data? */
+static bool
+shows_failure(const char *path)
+{
+    static const char data[] = "{\"format\":\"profsim failure\"";
+    static char head[HEAD_BYTES + 1];
+    struct stat like;
+    FILE *file;
+    size_t bytes;
+
+    if (lstat(path, &like) != 0 || !S_ISREG(like.st_mode))
+        return false;
+    file = fopen(path, "r");
+    if (file == NULL)
+        return false;
+    bytes = fread(head, 1, HEAD_BYTES, file);
+    head[bytes] = '\0';
+    fclose(file);
+    if (strncmp(head, data, sizeof data - 1) == 0)
+        return true;
+    bytes = strcspn(cli_page_frame, "@");
+    return strncmp(head, cli_page_frame, bytes) == 0 &&
+           strstr(head, data) != NULL;
+}
+
+bool
+cli_page_clear(const struct cli_page_paths *paths)
+{
+    const char *const both[] = {paths->html, paths->data};
+
+    for (int i = 0; i < 2; i++) {
+        if (both[i] == NULL || !shows_failure(both[i]))
+            continue;
+        if (unlink(both[i]) != 0)
+            return cli_complain("%s: %s", both[i], strerror(errno));
+        printf("%s: removed, as it shows an earlier failure\n", both[i]);
+    }
+    return true;
 }

@@ -60,6 +60,14 @@ void cli_page_begin(struct cli_page *page);
 bool cli_page_end(struct cli_page *page, enum cli_page_kind kind,
                   const struct cli_page_paths *paths, const char *input);
 
+/*
+ * There is no failure to show: remove the page and the data of an earlier one,
+ * which would be taken for those of this run. Any other file stays.
+ *
+ * returns: false, and a complaint, if a file cannot be removed
+ */
+bool cli_page_clear(const struct cli_page_paths *paths);
+
 /* Free a page that will not be written. */
 void cli_page_drop(struct cli_page *page);
 

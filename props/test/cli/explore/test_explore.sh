@@ -182,6 +182,28 @@ reports 0 "$work/flag.c" --entry part --runs 9 -- -DSTEP=1 "-DTWO=a b"
 reports 2 --exhaustive "$work/it's a flag.c" -- -DSTEP=1
 reports 0 "$work/flag.c" --replay 0 -- -DSTEP=1
 
+# A page of an earlier failure does not stay; any other file does.
+pages() { # WORD...
+    "$profsim" explore "$work/flag.c" --html "$work/page" --data "$work/data" \
+        "$@" >"$work/out" 2>&1
+}
+for how in '' '--replay 0'; do
+    pages -- -DSTEP=1
+    check "a failure has a page and its data" [ -s "$work/page" -a -s "$work/data" ]
+    pages ${how:---entry part} -- -DSTEP=1
+    check "they are removed $how" [ $? = 0 -a ! -e "$work/page" -a \
+        ! -e "$work/data" ]
+    check "that is reported $how" says "$work/out" \
+        "$work/page: removed, as it shows an earlier failure"
+done
+pages -- -DSTEP=1
+mv "$work/page" "$work/kept" && ln -s kept "$work/page"
+cp "$work/flag.c" "$work/data"
+pages --entry part -- -DSTEP=1
+check "another file stays" cmp "$work/flag.c" "$work/data"
+check "a link stays" [ -s "$work/page" ]
+check "and is not reported" [ "$(grep -c removed "$work/out")" = 0 ]
+
 # A failure shows what it depends on, and where each thread is.
 cat >"$work/noise.c" <<'END'
 #include <pthread.h>
