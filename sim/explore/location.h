@@ -58,6 +58,16 @@ struct cell {
     uintptr_t read_site[SIM_THREADS_MAX];
 };
 
+/* The latest race that ended a run, for its report. */
+struct sim_race {
+    uintptr_t address;
+    uint32_t other;     /* the thread that came first */
+    const char *access; /* of the thread that failed: "plain read" */
+    const char *other_access;
+};
+
+extern struct sim_race sim_race;
+
 struct word {
     uintptr_t address;  /* multiple of 8 */
     uint64_t run;       /* of another run: empty */

@@ -46,29 +46,60 @@ knows(const struct thread *t, uint32_t thread, uint32_t stamp)
     return t->now.at[thread] >= stamp || t == &sim_engine.threads[thread];
 }
 
+struct sim_race sim_race;
+
+/* What each race is called, and its accesses: the later one, the earlier
+ * one. */
+static const struct race_kind {
+    const char *text;
+    const char *access;
+    const char *other_access;
+} two_writes = {"two plain writes race", "plain write", "plain write"},
+  read_write = {"a plain read races with a plain write", "plain read",
+                "plain write"},
+  write_read = {"a plain write races with a plain read", "plain write",
+                "plain read"},
+  atomic_plain = {"atomic access races with a plain write", "atomic access",
+                  "plain write"},
+  atomic_read = {"atomic write races with a plain read", "atomic write",
+                 "plain read"},
+  plain_atomic = {"plain access races with an atomic write", "plain access",
+                  "atomic write"},
+  plain_look = {"plain write races with an atomic read", "plain write",
+                "atomic read"};
+
+/* An access, and the thread and the site of an earlier one that races with
+ * it. */
 _Noreturn static void
-race(const char *text, uintptr_t site, uintptr_t other_site)
+race(const struct race_kind *kind, uintptr_t address, uintptr_t site,
+     uint32_t other, uintptr_t other_site)
 {
+    sim_race = (struct sim_race){.address = address,
+                                 .other = other,
+                                 .access = kind->access,
+                                 .other_access = kind->other_access};
     if (sim_engine.freeing)
         sim_engine_refuse(SIM_FAIL_HEAP, site, other_site,
                           "a block is freed while another thread may still "
                           "use it");
-    sim_engine_refuse(SIM_FAIL_RACE, site, other_site, text);
+    sim_engine_refuse(SIM_FAIL_RACE, site, other_site, kind->text);
 }
 
 static void
-check_writer(const struct cell *c, const char *text, uintptr_t site)
+check_writer(const struct cell *c, const struct race_kind *kind,
+             uintptr_t address, uintptr_t site)
 {
     if (c->written && !knows(sim_self(), c->write_thread, c->write_stamp))
-        race(text, site, c->write_site);
+        race(kind, address, site, c->write_thread, c->write_site);
 }
 
 static void
-check_readers(const struct cell *c, const char *text, uintptr_t site)
+check_readers(const struct cell *c, const struct race_kind *kind,
+              uintptr_t address, uintptr_t site)
 {
     for (uint32_t i = 0; i < sim_engine.threads_count; i++) {
         if (c->read.at[i] != 0 && !knows(sim_self(), i, c->read.at[i]))
-            race(text, site, c->read_site[i]);
+            race(kind, address, site, i, c->read_site[i]);
     }
 }
 
@@ -79,9 +110,9 @@ sim_location_check(const struct location *l, bool write, uintptr_t site)
         const struct cell *c = &sim_engine.cells[i - 1];
 
         if ((c->mask & l->mask) != 0) {
-            check_writer(c, "atomic access races with a plain write", site);
+            check_writer(c, &atomic_plain, l->address, site);
             if (write)
-                check_readers(c, "atomic write races with a plain read", site);
+                check_readers(c, &atomic_read, l->address, site);
         }
         i = c->next;
     }
@@ -111,11 +142,9 @@ check_locations(struct word *word, uint8_t mask, bool write, uintptr_t site)
         if ((l->mask & mask) != 0) {
             for (uint32_t j = 0; j < sim_engine.threads_count; j++) {
                 if (l->written.at[j] != 0 && !knows(t, j, l->written.at[j]))
-                    race("plain access races with an atomic write", site,
-                         l->write_site[j]);
+                    race(&plain_atomic, l->address, site, j, l->write_site[j]);
                 if (write && l->read.at[j] != 0 && !knows(t, j, l->read.at[j]))
-                    race("plain write races with an atomic read", site,
-                         l->read_site[j]);
+                    race(&plain_look, l->address, site, j, l->read_site[j]);
             }
             if (write)
                 location_overwrite(l);
@@ -143,20 +172,21 @@ cell_new(struct word *word, uint8_t mask, uintptr_t site)
 }
 
 static void
-cell_access(struct cell *c, bool write, uintptr_t site)
+cell_access(struct cell *c, uintptr_t word, bool write, uintptr_t site)
 {
+    const uintptr_t address = word + (uint32_t)__builtin_ctz(c->mask);
     const uint32_t me = sim_engine.current;
     const uint32_t stamp = sim_self()->now.at[me] + 1;
 
     if (write) {
-        check_writer(c, "two plain writes race", site);
-        check_readers(c, "a plain write races with a plain read", site);
+        check_writer(c, &two_writes, address, site);
+        check_readers(c, &write_read, address, site);
         c->written = true;
         c->write_thread = me;
         c->write_stamp = stamp;
         c->write_site = site;
     } else {
-        check_writer(c, "a plain read races with a plain write", site);
+        check_writer(c, &read_write, address, site);
         c->read.at[me] = stamp;
         c->read_site[me] = site;
     }
@@ -185,11 +215,11 @@ word_access(uintptr_t address, uint8_t mask, bool write, uintptr_t site)
             rest->mask = rest_mask;
             c->mask &= mask;
         }
-        cell_access(c, write, site);
+        cell_access(c, address, write, site);
         mask &= (uint8_t)~c->mask;
     }
     if (mask != 0)
-        cell_access(cell_new(word, mask, site), write, site);
+        cell_access(cell_new(word, mask, site), address, write, site);
 }
 
 /* Is the address on the thread's own stack (no event)? Refuses an address on

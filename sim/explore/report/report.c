@@ -191,6 +191,34 @@ print_event(FILE *out, struct report_locations *locations,
 }
 
 static void
+print_access(FILE *out, uint32_t thread, const char *access, const char *where,
+             uintptr_t site)
+{
+    char text[64];
+
+    snprintf(text, sizeof text, "%s of %s", access, where);
+    fprintf(out, "  *  %*s%-*s  %s\n", (int)(thread * COLUMN_WIDTH), "",
+            (int)((sim_engine.threads_count - thread) * COLUMN_WIDTH), text,
+            sim_site_text(site));
+}
+
+/* Plain accesses are no events, so print the two of a race below them. */
+static void
+print_race(FILE *out, struct report_locations *locations,
+           const struct sim_failure *failure)
+{
+    char where[LOCATION_BYTES];
+
+    if (failure->kind != SIM_FAIL_RACE || sim_race.access == NULL)
+        return;
+    sim_report_location(locations, where, sim_race.address);
+    print_access(out, sim_race.other, sim_race.other_access, where,
+                 failure->other_site);
+    print_access(out, failure->thread, sim_race.access, where, failure->site);
+    fprintf(out, "     (*: the accesses that race; nothing orders them)\n");
+}
+
+static void
 print_diagram(FILE *out, const struct sim_kernel *kernel,
               const struct replay *replay)
 {
@@ -207,11 +235,24 @@ print_diagram(FILE *out, const struct sim_kernel *kernel,
                 (unsigned)(replay->trace_count - replay->kept));
     if (replay->trace_count == TRACE_MAX)
         fprintf(out, "     (the rest of the run is not shown)\n");
+    print_race(out, &locations, &replay->result->first_failure.failure);
 }
 
-/* Print where each thread is when the run fails, and its number of events. */
+/* The place of a thread when the run fails. A plain access is not announced, so
+ * it is known only from the failure. */
+static uintptr_t
+position(uint32_t thread, const struct sim_failure *failure)
+{
+    const uintptr_t next = sim_engine.threads[thread].next_site;
+    const bool is_plain = next == 0 || failure->kind == SIM_FAIL_RACE;
+
+    return is_plain && thread == failure->thread ? failure->site : next;
+}
+
+/* Print where each thread is when the run fails. */
 static void
-print_positions(FILE *out, const struct sim_kernel *kernel)
+print_positions(FILE *out, const struct sim_kernel *kernel,
+                const struct sim_failure *failure)
 {
     fputc('\n', out);
     for (uint32_t t = 0; t < sim_engine.threads_count; t++) {
@@ -221,15 +262,17 @@ print_positions(FILE *out, const struct sim_kernel *kernel)
                 sim_thread_name(kernel, t));
         if (thread->finished)
             fprintf(out, "has ended\n");
+        else if (position(t, failure) == 0)
+            fprintf(out, "is at its beginning\n");
         else
-            fprintf(out, "is at %s\n", sim_site_text(thread->next_site));
+            fprintf(out, "is at %s\n", sim_site_text(position(t, failure)));
     }
 }
 
 /* ---- Which choices matter ---- */
 
 static void
-print_necessary(FILE *out, struct replay *replay)
+print_necessary(FILE *out, struct replay *replay, const uint32_t *values)
 {
     const struct sim_exhaust_result *result = replay->result;
     struct sim_shrink shrink = {.still_fails = still_fails, .context = replay};
@@ -240,7 +283,9 @@ print_necessary(FILE *out, struct replay *replay)
     replay->necessary = necessary;
     sim_shrink_necessary(&shrink, result->choices, result->choices_count,
                          necessary);
-    fprintf(out, "\n  What it takes (each set to 0 alone, does it pass?):\n");
+    if (surprises(values, result->choices_count) > 0)
+        fprintf(out,
+                "\n  What it takes (each set to 0 alone, does it pass?):\n");
     for (uint32_t i = 0; i < result->choices_count; i++) {
         const struct sim_choice *c = &result->choices[i];
         char text[CHOICE_BYTES];
@@ -358,8 +403,8 @@ sim_explore_report(FILE *out, FILE *data, const struct sim_kernel *kernel,
                   &replay.choices, replay.needed);
     still_fails(&replay, values, result->choices_count); /* for its end */
     print_diagram(out, kernel, &replay);
-    print_positions(out, kernel);
-    print_necessary(out, &replay);
+    print_positions(out, kernel, &result->first_failure.failure);
+    print_necessary(out, &replay, values);
     if (result->first_failure.failure.kind != SIM_FAIL_LIMIT) /* not hangs */
         print_curve(out, &replay);
     if (data != NULL)

@@ -241,8 +241,6 @@ fail_by_the_last(struct sim_choices *choices, struct sim_run *run)
 }
 
 static const char shown_end[] =
-    "\n"
-    "  thread 0 (one) is at an unknown place\n"
     "  thread 1 (two) has ended\n"
     "\n  What it takes (each set to 0 alone, does it pass?):\n"
     "    choice 23, a fault (1 of 2), before event 0: necessary\n"
@@ -286,7 +284,8 @@ wanted(uint32_t shown, uint32_t left_out)
                 (unsigned)left_out);
     if (shown + left_out == TRACE_MAX)
         fputs("     (the rest of the run is not shown)\n", out);
-    fputs(shown_end, out);
+    fprintf(out, "\n  thread 0 (one) is at %s\n%s",
+            alone ? "its beginning" : "an unknown place", shown_end);
     for (uint32_t p = 6; p <= ANSWERS; p += 2)
         fprintf(out,
                 "    %3u  100%%  ########################################\n",
