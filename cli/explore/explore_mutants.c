@@ -338,6 +338,21 @@ begin_rows(struct work *work, char *path, size_t room)
     return work->has_rows ? CLI_OK : CLI_USAGE;
 }
 
+/* returns: CLI_INCOMPLETE, after a complaint */
+static enum cli_exit
+nothing_tried(const struct cli_mutant_options *options)
+{
+    static const char why[] = "no access has an order that could be weaker, so "
+                              "nothing was tried";
+    struct cli_result *result = cli_report_add(
+        options->report, "kernels",
+        options->only != NULL ? options->only : "all", CLI_VERDICT_INCOMPLETE);
+
+    cli_result_text(options->report, &result->text, why);
+    cli_complain("explore: %s", why);
+    return CLI_INCOMPLETE;
+}
+
 enum cli_exit
 cli_explore_mutants(const struct cli_mutant_options *options)
 {
@@ -356,6 +371,8 @@ cli_explore_mutants(const struct cli_mutant_options *options)
         if (exit_code == CLI_OK)
             exit_code = cli_rows_end(&work.rows);
         cli_rows_free(&work.rows);
+    } else if (exit_code == CLI_OK && work.item == 0) {
+        return nothing_tried(options);
     } else if (exit_code == CLI_OK && !options->csv) {
         printf("%" PRIu32 " of %" PRIu32 " weaker orders found\n", work.found,
                work.tried);
