@@ -163,14 +163,14 @@ print_replay(const struct cli_explore_words *w, const char *name,
 
     fputs(cli_replay_prefix(name), file);
     if (!w->exhaustive || r->found_by_sampling)
-        fprintf(file, " --strategy %s", sim_strategy_text(r->options.strategy));
+        fprintf(file, "--strategy %s ", sim_strategy_text(r->options.strategy));
     if (r->options.bounded)
-        fprintf(file, " --bound %" PRIu32, r->options.preemptions_max);
+        fprintf(file, "--bound %" PRIu32 " ", r->options.preemptions_max);
     if (w->run.unroll != 0)
-        fprintf(file, " --unroll %" PRIu32, w->run.unroll);
+        fprintf(file, "--unroll %" PRIu32 " ", w->run.unroll);
     if (w->run.spurious_max != 0)
-        fprintf(file, " --spurious %" PRIu32, w->run.spurious_max);
-    fprintf(file, " --replay %s", r->options.reduced ? "g" : "");
+        fprintf(file, "--spurious %" PRIu32 " ", w->run.spurious_max);
+    fprintf(file, "--replay %s", r->options.reduced ? "g" : "");
     for (uint32_t i = 0; i < r->choices_count; i++)
         fprintf(file, "%s%" PRIu32, i == 0 ? "" : ",", r->choices[i].value);
     if (r->choices_count == 0)
@@ -237,6 +237,15 @@ tell_failure(const struct cli_explore_words *w,
     return cli_verdict_exit(result->verdict);
 }
 
+static void
+print_counts(const char *name, uint64_t runs, uint64_t graphs, uint64_t states)
+{
+    printf("%-20s %10" PRIu64 " %-4s %9" PRIu64 " %-6s %9" PRIu64 " %-6s", name,
+           runs, runs == 1 ? "run" : "runs", graphs,
+           graphs == 1 ? "graph" : "graphs", states,
+           states == 1 ? "state" : "states");
+}
+
 static enum cli_exit
 explore_one(const struct cli_explore_words *w,
             const struct sim_kernel_entry *entry)
@@ -282,10 +291,9 @@ explore_one(const struct cli_explore_words *w,
         sim_explore_sample(kernel, &some, &r);
     took_us = now_us() - begin_us;
     cli_progress_hide(&progress);
-    printf("%-20s %10" PRIu64 " runs %9" PRIu64 " graphs %9" PRIu64
-           " states %6" PRIu64 ".%03" PRIu64 " s  %s\n",
-           entry->name, r.runs, w->exhaustive ? r.graphs : r.states,
-           w->exhaustive ? r.states : 0, took_us / 1000000,
+    print_counts(entry->name, r.runs, w->exhaustive ? r.graphs : r.states,
+                 w->exhaustive ? r.states : 0);
+    printf(" %6" PRIu64 ".%03" PRIu64 " s  %s\n", took_us / 1000000,
            took_us / 1000 % 1000, verdict_text(w, &all.run, &r));
     print_remarks(w, &r);
     exit_code = cli_explore_shard_end(

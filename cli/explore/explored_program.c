@@ -72,7 +72,7 @@ __wrap_main(int argc, char **argv)
     const char *const name = variable("PROFSIM_EXPLORE_NAME", "program");
 
     cli_only_kernel_name(name);
-    snprintf(cli_only_prefix, CLI_REPLAY_BYTES, "profsim explore %s", name);
+    snprintf(cli_only_prefix, CLI_REPLAY_BYTES, "profsim explore %s ", name);
     snprintf(cli_only_suffix, CLI_REPLAY_BYTES, "%s%s",
              flags[0] != '\0' ? " " : "", flags);
     if (profsim_entry == NULL && __real_main == NULL)

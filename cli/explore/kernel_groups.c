@@ -26,7 +26,7 @@ cli_replay_prefix(const char *name)
 {
     static char text[128];
 
-    snprintf(text, sizeof text, "profsim explore %s", name);
+    snprintf(text, sizeof text, "profsim explore %s ", name);
     return text;
 }
 

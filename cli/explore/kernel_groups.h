@@ -16,7 +16,7 @@ const char *cli_only_kernel(void);
 
 /*
  * The command that runs a kernel again is prefix, options, suffix:
- * "profsim explore NAME", " --replay 0,1", " -- -DX".
+ * "profsim explore NAME ", "--replay 0,1", " -- -DX".
  */
 const char *cli_replay_prefix(const char *name);
 const char *cli_replay_suffix(void);

@@ -123,7 +123,7 @@ def try_orderings(mutant):
         status = mutants.timed(
             300, [mutant.make(f'{mutants.OUT}/props/explore_all'), *how,
                   '--runs', '3000'], log)
-        failed = re.search(r'^(\S+) +\d+ runs .*? s  '
+        failed = re.search(r'^(\S+) +\d+ runs? .*? s  '
                            r'(?!no failure|holds|not finished)(.*)',
                            mutants.text_of(log), re.M)
         if failed:

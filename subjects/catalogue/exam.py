@@ -64,7 +64,7 @@ class Finding:
 def explore(program, plan, options=""):
     """returns: exit code, output, runs, what was found"""
     code, output = run([program, plan], PROFSIM_EXPLORE=options)
-    head = re.match(r"\S+ +(\d+) runs .* s  (.*)\n", output)
+    head = re.match(r"\S+ +(\d+) runs? .* s  (.*)\n", output)
     if head is None or code not in (0, 2, 3, 4, NOT_ALL):
         sys.exit("exam.py: %s %s\n%s" % (program, plan, output))
     told = re.search(r"broken: assertion failed: (\w\d+) broken: (.*) \(exit\)", output)

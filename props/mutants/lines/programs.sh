@@ -35,12 +35,12 @@ judge_program() { # PROGRAM WANT WITH [NAME]
     judge=$to/commands/user-${4:-$(basename "$1")}
     verdict=${2%, graphs *}
     graphs=
-    [ "$verdict" = "$2" ] || graphs=" ${2##* } graphs"
+    [ "$verdict" = "$2" ] || graphs=" ${2##* } graph"
     cat >"$judge" <<END
 #!/bin/sh
 ulimit -t 3
 case "\$($1 --runs 2000000 $3 2>&1 | head -n 1)" in
-*"$graphs "*" s  $verdict") exit 0 ;;
+*"$graphs"*" s  $verdict") exit 0 ;;
 esac
 exit 1
 END

@@ -23,7 +23,7 @@ gcc -g -O1 -fsanitize=thread -c fixtures/explore/random_program.c \
 count "the programs are built" $?
 graphs_of() { # WORD...: prints a line for each program
     PROFSIM_EXPLORE="--exhaustive $*" timeout 600 "$work/random" 1 "$programs" |
-        awk '$4 == "runs" { print $1, /  holds/ ? $5 " graphs" : "fails" }'
+        awk '$4 ~ /^runs?$/ { print $1, /  holds/ ? $5 " graphs" : "fails" }'
 }
 graphs_of >"$work/by_graphs"
 graphs_of --schedules >"$work/by_schedules"
@@ -53,7 +53,7 @@ compared() { # PROGRAM WORD...
     shift
     PROFSIM_EXPLORE="--exhaustive $*" timeout 600 "$program" 1 "$programs" |
         awk -v list="$program.graphs$*" '/ model:/ { model = $0 " " }
-            $3 == "runs" { graphs = $4; said = $0; sub(/^.* s  /, "", said) }
+            $3 ~ /^runs?$/ { graphs = $4; said = $0; sub(/^.* s  /, "", said) }
             / results:/ && said ~ /^holds/ && model !~ /ends early/ {
                 print $1, graphs >list
             }
@@ -106,7 +106,7 @@ reported() { # PROGRAM WORD...
     shift
     PROFSIM_EXPLORE=--exhaustive timeout 600 "$program" "$@" |
         awk '/ model: / { want = $0; sub(/^.* model: /, "", want); said = "nothing"; at = against = stop = 0 }
-        / runs .* s  holds(, waits to a bound)?$/ {
+        / runs? .* s  holds(, waits to a bound)?$/ {
             said = "holds"
             if (want ~ /each run a graph/ && $2 == $4)
                 said = want ~ /[0-9]$/ ? "holds, each run a graph of " $4 : want

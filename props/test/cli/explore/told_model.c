@@ -89,6 +89,14 @@ told_replay(FILE *to, const struct search *s)
     fputs(s->choices == 0 ? "0" : "", to);
 }
 
+/* A blank takes the place of a plural's s. */
+static void
+put_count(FILE *to, int width, uint64_t count, const char *what)
+{
+    fprintf(to, " %*" PRIu64 " %s%c", width, count, what,
+            count == 1 ? ' ' : 's');
+}
+
 static void
 put_kernel(FILE *to, const struct search *s)
 {
@@ -101,11 +109,11 @@ put_kernel(FILE *to, const struct search *s)
                  s->entry->name, f->runs);
         fprintf(to, asked.terminal ? "\r%-79s\r%79s\r" : "%s%s\n", line, "");
     }
-    fprintf(to,
-            "%-20s %10" PRIu64 " runs %9" PRIu64 " graphs %9" PRIu64
-            " states %6" PRIu64 ".%03" PRIu64 " s  %s\n",
-            s->entry->name, f->runs, asked.random ? f->states : f->graphs,
-            asked.random ? 0 : f->states, s->took_us / 1000000,
+    fprintf(to, "%-20s", s->entry->name);
+    put_count(to, 10, f->runs, "run");
+    put_count(to, 9, asked.random ? f->states : f->graphs, "graph");
+    put_count(to, 9, asked.random ? 0 : f->states, "state");
+    fprintf(to, " %6" PRIu64 ".%03" PRIu64 " s  %s\n", s->took_us / 1000000,
             s->took_us % 1000000 / 1000, said_of(s));
     if (f->difference[0] != '\0')
         fprintf(to, "\n  %s\n\n", f->difference);
