@@ -18,7 +18,7 @@ enum { CLI_TONE_COLOR = 121 };
 /* clang-format off */
 #define CLI_TONE_OPTION                                                       \
     {CLI_TONE_COLOR, 0, "color", "WHEN",                                      \
-     "auto (the default: on a terminal, unless NO_COLOR is set),\nalways, never"}
+     "auto (the default: on a terminal, unless NO_COLOR is\nset), always, never"}
 /* clang-format on */
 
 /* Take --color. returns: false, and a complaint, if there is no such word */

@@ -50,8 +50,7 @@ static const struct cli_syntax dump_syntax = {
     .words = "[OPTION...] PID",
     .about = "Write the profiles of a process under 'profsim profile', as they "
              "are now:\nPREFIX.heap.pb.gz, .allocs, .mutex, .block and .cpu, "
-             "those of "
-             "them that are being taken.\n",
+             "those of them that\nare being taken.\n",
     .options = dump_table,
 };
 

@@ -15,7 +15,7 @@ enum { OUTPUT = 1, IMAGES };
 static const struct cli_option table[] = {
     {OUTPUT, 'o', "output", "FILE", "the recording (profsim.rec)"},
     {IMAGES, 0, "images", "N",
-     "save the N process images that asked for the most bytes (32)"},
+     "save the N process images that asked for the most\nbytes (32)"},
     {0},
 };
 

@@ -14,7 +14,7 @@ enum { OUTPUT = 1, IMAGES, DEPTH, LIMIT, FRAMES, USABLE };
 static const struct cli_option table[] = {
     {OUTPUT, 'o', "output", "FILE", "the recording (profsim.rec)"},
     {IMAGES, 0, "images", "N",
-     "keep the N process images that asked for the most bytes (32)"},
+     "keep the N process images that asked for the most\nbytes (32)"},
     {DEPTH, 0, "depth", "N", "frames kept of a stack (32)"},
     {LIMIT, 0, "limit", "BYTES",
      "size of a process's log, 64k to 1024G (512M)"},

@@ -158,6 +158,12 @@ exits "trace convert -h" 0 "usage: profsim trace convert" trace convert -h
 exits "-h alone" 0 "usage: profsim COMMAND" -h
 exits "a check too short says what it did not try" 0 "not tried: .*T11" \
     check --seeds 1..1 --save "$dir/none"
+wide=$("$profsim" help | sed -n 's/^  \([a-z]*\) .*/\1/p' |
+    while read -r command; do
+        "$profsim" "$command" --help | awk 'length($0) > 80'
+    done)
+[ -z "$wide" ]
+count "no line of help is longer than 80 bytes" $?
 for words in list bias "bias --format csv" "bias --format svg" \
     "shrink fixtures/scenarios/late-rotation-go1.6.sim" \
     "trace check fixtures/trace/vectors/01-minimal-good.trace"; do
