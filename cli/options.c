@@ -239,6 +239,16 @@ cli_options_next(struct cli_options *options)
 }
 
 bool
+cli_options_takes_next(const struct cli_syntax *syntax, const char *word)
+{
+    for (const struct cli_option *o = syntax->options; o->id != 0; o++) {
+        if (word[0] == '-' && word[1] == '-' && strcmp(word + 2, o->name) == 0)
+            return o->value != NULL;
+    }
+    return false;
+}
+
+bool
 cli_options_words(struct cli_options *options, int *words)
 {
     *words = 0;

@@ -67,6 +67,9 @@ void cli_options_begin(struct cli_options *options,
  */
 int cli_options_next(struct cli_options *options);
 
+/* returns: is the word "--NAME" of an option whose value is the next word? */
+bool cli_options_takes_next(const struct cli_syntax *syntax, const char *word);
+
 /*
  * For a command that has no options but help: collect the words.
  *

@@ -25,6 +25,7 @@
 #include "explore.h"
 #include "foreign.h"
 #include "gdb.h"
+#include "options.h"
 #include "preload.h"
 #include "quote.h"
 
@@ -95,14 +96,67 @@ is_source(const char *word)
     return word[0] != '-' && (is_cplusplus(word) || ends_in(word, endings));
 }
 
+/* Is word i an option whose value is the next word? */
+static bool
+takes_next(int argc, char **argv, int i)
+{
+    if (i + 1 == argc || strcmp(argv[i + 1], "--") == 0)
+        return false;
+    return strcmp(argv[i], "--entry") == 0 || strcmp(argv[i], "--gdb") == 0 ||
+           cli_options_takes_next(&cli_explore_syntax, argv[i]);
+}
+
 static bool
 names_source(int argc, char **argv)
 {
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
         if (is_source(argv[i]))
             return true;
+        i += takes_next(argc, argv, i);
     }
     return false;
+}
+
+/* Complain of a word that is nothing at all. What comes after an option may be
+ * its value: the explorer, which knows all options, says what is wrong. */
+static bool
+check_word(char **argv, int i)
+{
+    const bool is_plain = argv[i][0] != '-' || argv[i][1] == '\0';
+
+    return !is_plain || argv[i - 1][0] == '-' ||
+           cli_complain("explore: '%s' is neither an option nor a source file "
+                        "(.c, .cc, .cpp, .cxx or .C)",
+                        argv[i]);
+}
+
+/* Is a file that an option names to be written a source? */
+static bool
+check_output(const struct build *b, const char *path)
+{
+    for (uint32_t i = 0; i < b->sources.count; i++) {
+        struct stat source;
+        struct stat output;
+
+        if (stat(b->sources.list[i], &source) == 0 &&
+            stat(path, &output) == 0 && source.st_dev == output.st_dev &&
+            source.st_ino == output.st_ino)
+            return cli_complain("%s: it is an input; write another file", path);
+    }
+    return true;
+}
+
+/* Check the value of each option, as "--NAME=VALUE" or in a word of its own. */
+static bool
+check_outputs(const struct build *b)
+{
+    for (uint32_t i = 0; i < b->options.count; i++) {
+        const char *equals = strchr(b->options.list[i], '=');
+
+        if (!check_output(b, equals != NULL ? equals + 1 : b->options.list[i]))
+            return false;
+    }
+    return true;
 }
 
 static bool
@@ -151,12 +205,18 @@ take_words(struct build *b, int argc, char **argv)
                 return cli_complain("--gdb needs an event's number");
             b->stop = argv[++i];
         } else {
+            if (!check_word(argv, i))
+                return false;
             replays |= strncmp(argv[i], "--replay", 8) == 0;
             add(&b->options, argv[i]);
+            if (takes_next(argc, argv, i))
+                add(&b->options, argv[++i]);
         }
     }
     for (i++; i < argc; i++)
         add(&b->flags, argv[i]);
+    if (!check_outputs(b))
+        return false;
     if (b->stop == NULL)
         return true;
     if (!replays)
@@ -200,12 +260,14 @@ add_flags(struct words *command, const struct build *b)
         "-g",           "-O1",
         "-pthread",     "-fno-omit-frame-pointer",
         "-fno-builtin", "-U_FORTIFY_SOURCE",
-        "-Wno-tsan",    "-Wno-unknown-warning-option",
-        NULL,
+        "-Wno-tsan",    NULL,
     };
+    const char *slash = strrchr(b->compiler, '/');
 
     for (uint32_t i = 0; flags[i] != NULL; i++)
         add(command, flags[i]);
+    if (strstr(slash != NULL ? slash : b->compiler, "clang") != NULL)
+        add(command, "-Wno-unknown-warning-option"); /* gcc's -Wno-tsan */
     if (b->cplusplus) /* templates of the library, too, are instrumented */
         add(command, "-D_GLIBCXX_ASSERTIONS");
     add_all(command, &b->flags);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "complaint.h"
+#include "explore.h"
 #include "kernel_groups.h"
 #include "nearest.h"
 #include "options.h"
@@ -64,12 +65,13 @@ static const struct cli_option table[] = {
     {0},
 };
 
-static const struct cli_syntax syntax = {
+const struct cli_syntax cli_explore_syntax = {
     .command = "explore",
-    .words = "[KERNEL | FILE.c... | FILE.cc...] [OPTION...] [-- CFLAGS...]",
+    .words = "[KERNEL | FILE.c... | FILE.cc...] [OPTION...]\n"
+             "                       [-- CFLAGS...]",
     .about = "Run small concurrent programs under every ordering that C11 "
              "allows: the main of\nyour own FILE.c, compiled with CFLAGS, or "
-             "a kernel of profsim. Without options, a\nfifth of the runs are "
+             "a kernel of profsim. Without options,\na fifth of the runs are "
              "random ones: they find some failures sooner. All kernels\ntake "
              "about a minute, --mutants about two.\n\nFor your own program, "
              "also:\n"
@@ -185,7 +187,7 @@ cli_explore_parse(struct cli_explore_words *w, int argc, char **argv,
     int id;
 
     *exit_code = CLI_USAGE;
-    cli_options_begin(&options, &syntax, argc, argv);
+    cli_options_begin(&options, &cli_explore_syntax, argc, argv);
     while ((id = cli_options_next(&options)) != CLI_OPTIONS_END) {
         if (!take(w, id, options.value))
             return false;

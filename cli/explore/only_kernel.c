@@ -49,5 +49,6 @@ cli_words_typed(int *argc, char *const **argv)
 enum cli_exit
 cli_no_such_kernel(const char *name)
 {
-    return cli_usage("'%s' is not this program", name);
+    return cli_usage("explore: '%s' is neither an option nor a source file",
+                     name);
 }
