@@ -361,17 +361,6 @@ bool sim_atomic_cas(uintptr_t address, uint32_t bytes, uint64_t *expected,
 uint64_t sim_memory_system_read(uintptr_t address, uint32_t bytes,
                                 const struct clock *told, uintptr_t site);
 
-/* An access that reads. */
-struct reading {
-    struct location *location;
-    bool writes;              /* if it does not fail */
-    const uint64_t *expected; /* of a compare-exchange, or NULL */
-    int order;
-    int order_failure;
-    const struct clock
-        *told; /* for a read by the system (lock.c): what it knows; or NULL */
-};
-
 /* sources.c */
 uint32_t sim_sources_choose(struct reading *r);
 uint32_t sim_sources_position(const struct location *l, int order);

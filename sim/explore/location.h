@@ -40,6 +40,17 @@ struct location {
     uintptr_t write_site[SIM_THREADS_MAX];
 };
 
+/* An access that reads. */
+struct reading {
+    struct location *location;
+    bool writes;              /* if it does not fail */
+    const uint64_t *expected; /* of a compare-exchange, or NULL */
+    int order;
+    int order_failure;
+    const struct clock
+        *told; /* for a read by the system (lock.c): what it knows; or NULL */
+};
+
 struct location *sim_location_of(uintptr_t address, uint32_t bytes,
                                  uintptr_t site);
 void sim_location_write(uintptr_t address, uint32_t bytes, uint64_t value);
