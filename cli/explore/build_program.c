@@ -215,6 +215,8 @@ take_words(struct build *b, int argc, char **argv)
     }
     for (i++; i < argc; i++)
         add(&b->flags, argv[i]);
+    if (b->entry != NULL && strcmp(b->entry, "main") == 0)
+        b->entry = NULL; /* it is wrapped, so its name leads to the explorer */
     if (!check_outputs(b))
         return false;
     if (b->stop == NULL)

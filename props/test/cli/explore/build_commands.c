@@ -325,6 +325,10 @@ static const struct built {
      .compiler = "/none/cc",
      .exit_code = 1,
      .said = "/none/cc: no such compiler (CC)"},
+    {.words = {"explore", "a.c", "--entry=main"},
+     .lines = {"cc *", "cc *", "cc <@/0.o> " LINKED LIBRARY " STOP=",
+               "program <--> <explore> <a.c> <--entry=main> NAME=a.c FLAGS= "
+               "STOP="}},
     {.words = {"explore", "a.c", "extra"},
      .exit_code = 1,
      .said = "explore: 'extra' is neither an option nor a source file (*)"},
