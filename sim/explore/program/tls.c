@@ -7,6 +7,10 @@
  * control block above. In main they begin with the values that they had when
  * the exploration began; in other threads the executable's begin as in its
  * file.
+ *
+ * Not followed: variables of a library that was loaded by dlopen() and has none
+ * below fs. A thread that uses them gets memory from glibc, which is reported
+ * as a leak; if main used them before, all threads share its own.
  */
 #include "program.h"
 
@@ -46,13 +50,15 @@ struct vector_entry {
     uintptr_t to_free; /* 0: they lie below fs */
 };
 
+#define NOT_THERE UINTPTR_MAX /* address of variables that have none yet */
+
 static struct vector_entry *vectors[SIM_THREADS_MAX];
 static size_t vector_count;
 
-static const struct vector_entry *
+static struct vector_entry *
 own_vector(void)
 {
-    return (const struct vector_entry *)((const uintptr_t *)own)[1] - 1;
+    return (struct vector_entry *)((const uintptr_t *)own)[1] - 1;
 }
 
 /* glibc's, of a library's first variable. */
@@ -63,14 +69,27 @@ struct tls_index {
 
 void *__tls_get_addr(struct tls_index *index);
 
-/* Where the object's variables are. Asking glibc gives them a place in the
- * vector, if they have none yet, and changes nothing for those below fs. */
+/* Where the object's variables are, if below fs. They may have no place in the
+ * vector yet; asking glibc gives them one. Others would get memory, which all
+ * threads would share: that is given back. */
 static uintptr_t
 data_of(const struct dl_phdr_info *info)
 {
     struct tls_index first = {.module = info->dlpi_tls_modid};
+    struct vector_entry *entry;
+    uintptr_t data;
 
-    return first.module != 0 ? (uintptr_t)__tls_get_addr(&first) : 0;
+    if (first.module == 0)
+        return 0;
+    data = (uintptr_t)__tls_get_addr(&first);
+    entry = &own_vector()[1 + first.module];
+    if (entry->to_free == 0)
+        return data;
+    if (info->dlpi_tls_data == NULL) {
+        free((void *)entry->to_free);
+        *entry = (struct vector_entry){.address = NOT_THERE};
+    }
+    return 0;
 }
 
 static int
@@ -80,8 +99,7 @@ find(struct dl_phdr_info *info, size_t size, void *context)
     const uintptr_t data = data_of(info);
 
     (void)size;
-    if (data != 0 && own_vector()[1 + info->dlpi_tls_modid].to_free == 0 &&
-        data < lowest)
+    if (data != 0 && data < lowest)
         lowest = data;
     for (int i = 0; *executable && i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *p = &info->dlpi_phdr[i];
