@@ -28,6 +28,13 @@ inputs_of() { # SCRIPT...
         sed -n '/^  input/,/^  outputs/s/^    [| ]*//p' | sort -u
 }
 
+# TEST...: print those that `make check` or `make long` runs with sanitizers.
+sanitized_of() { # TEST...
+    ninja -t commands out/asan/check out/asan/check.rest |
+        sed -n 's,.* > out/asan/props/\([^ ]*\)\.ok\.tmp 2.*,\1,p' | sort -u |
+        grep -x -F "$(printf '%s\n' "$@")"
+}
+
 # Write a script that runs a test with sanitizers, which reserve much address space
 # and say themselves when memory is out. Print its name.
 judge_sanitized() { # TEST

@@ -20,20 +20,24 @@ model)
     kernels=
     programs=
     scripts=
-    sanitized=
     costs=props/mutants/lines/costs.txt
+    # Not those that measure time or kill processes.
     tests='test_model_bucket test_model_fault test_model_heap test_model_pprof
-    test_model_random test_contention test_cpu test_cross test_cross_heap
-    test_cross_without test_faults test_fuzz_worlds test_labels test_pprof
-    test_pprof_contention test_pprof_counts test_pprof_parts test_pprof_tasks
-    test_pprof_text test_pprof_worlds test_registry test_sampler test_sampling
-    test_trace_judge
-    test_trace_reader test_trace_rules test_traced_worlds test_tracer'
+    test_model_random test_audit_recording test_bounds test_builder
+    test_builder_ends test_contention test_cpu test_cross test_cross_heap
+    test_cross_without test_dump test_faults test_flight test_fuzz_worlds
+    test_harness test_hostile test_labels test_names test_otlp test_pprof
+    test_pprof_contention test_pprof_counts test_pprof_limits test_pprof_parts
+    test_pprof_sink test_pprof_tasks test_pprof_text test_pprof_worlds
+    test_profile_top test_registry test_sampler test_sampling
+    test_sampling_power test_scratch test_trace_cli test_trace_fuzz
+    test_trace_judge test_trace_reader test_trace_rules test_trace_views
+    test_traced_scenarios test_traced_worlds test_tracer test_tracer_buffers
+    test_tracer_clock'
     headers="-iquote model -iquote model/heap -iquote model/trace
     -iquote model/pprof -iquote sim/truth"
     sources=$(ls model/*/*.c)
-    built=$from/model
-    archives=$from/libmodel
+    archive=libmodel
     ;;
 explore)
     rules=
@@ -42,8 +46,6 @@ explore)
     programs=$(grep -L -e 'expect: limit' fixtures/explore/user/*.c \
         fixtures/explore/user/*/*.c)
     scripts='out/explore-programs out/subject-explored out/orderings out/explore-gdb'
-    sanitized=$(ninja -t query out/asan/explore.sanitized |
-        sed -n 's,^ .*out/asan/props/\(.*explore.*\|.*linear.*\)\.ok$,\1,p')
     costs=props/mutants/lines/costs-explore.txt
     tests='test_explore_gcc test_explore_cases_gcc test_explore_sched_gcc
     test_explore_checkpoint test_explore_reset test_explore_time
@@ -54,19 +56,19 @@ explore)
     -iquote sim/explore/search -iquote sim/explore/report -iquote sim/explore/program"
     sources=$(ls sim/explore/*.c sim/explore/search/*.c sim/explore/report/*.c \
         sim/explore/program/*.c | grep -v -e /port.c -e /real.c)
-    built=$from/explore
-    archives=$from/libexplore.a
+    archive=libexplore
     ;;
 esac
 
 . props/mutants/lines/judges.sh
 . props/mutants/lines/programs.sh
+sanitized=$(sanitized_of $tests)
 ninja out/mutate/generate out/mutate/run out/mutate/switch.o $from/worlds \
     $from/props/explore_all $from/explored/runtime.o \
-    $(printf "$from/props/%s " $tests) ${sanitized:+$(printf 'out/asan/props/%s ' \
-    $sanitized)} ${scripts:+$(inputs_of $scripts)}
+    $(printf "$from/props/%s " $tests) $(printf 'out/asan/props/%s ' \
+    $sanitized) ${scripts:+$(inputs_of $scripts)}
 rm -rf $to
-mkdir -p $to/props $to/explore $to/program $(dirname $sources | sort -u | sed "s,^,$to/,")
+mkdir -p $to/props $to/commands $(dirname $sources | sort -u | sed "s,^,$to/,")
 for header in $(ls $(dirname $sources | sort -u | sed 's,$,/*.h,') model/*.h |
     sort -u); do
     mkdir -p "$to/$(dirname "$header")"
@@ -76,18 +78,18 @@ done
 mutated=$(echo "$headers" | sed "s,-iquote ,-iquote $to/,g")
 echo "-std=c11 -D_GNU_SOURCE $headers -- $sources" | tr -s ' ' '\n' >$to/arguments
 out/mutate/generate "$every" $to $(cat $to/arguments)
-# SOURCE: print the name of the object that the build makes of it.
+# SOURCE: print the name of its object in the folder of a build.
 object() { # SOURCE
-    case $room in
-    model) echo "$to/${1%.c}.o" ;;
-    explore)
-        case $1 in
-        */program/*) echo "$to/program/$(basename "${1%.c}").o" ;;
-        *) echo "$to/explore/$(basename "${1%.c}").o" ;;
-        esac
-        ;;
+    case $1 in
+    sim/explore/program/*) echo "program/$(basename "${1%.c}").o" ;;
+    sim/explore/*) echo "explore/$(basename "${1%.c}").o" ;;
+    *) echo "${1%.c}.o" ;;
     esac
 }
+for folder in $to $to/sanitized; do
+    mkdir -p $(for source in $sources; do dirname "$folder/$(object $source)"; done |
+        sort -u)
+done
 for source in $sources; do
     special=
     case $source in
@@ -96,37 +98,35 @@ for source in $sources; do
     echo gcc -std=c11 -D_GNU_SOURCE -fno-omit-frame-pointer -ffp-contract=off \
         -w -O1 -g -fsanitize=undefined -fsanitize-undefined-trap-on-error $special \
         -include props/mutants/lines/switch.h $mutated $headers \
-        -c $to/$source -o "$(object $source)"
+        -c $to/$source -o "$to/$(object $source)"
 done | tr '\n' '\0' | xargs -0 -P 2 -n 1 sh -c
 
 # The same with sanitizers, as the build has them.
-if [ -n "$sanitized" ]; then
-    mkdir -p $to/commands $to/sanitized/explore
-    for source in $(printf '%s\n' $sources | grep -v /program/); do
-        object=out/asan/explore/$(basename "${source%.c}").o
-        ninja -t commands -s "$object" | sed -e 's, -MMD -MF [^ ]*,,' \
-            -e "s, -o out/asan/, -o $to/sanitized/," \
-            -e "s, -c sim/, -w -include props/mutants/lines/switch.h -c $to/sim/," \
-            -e "s, -iquote , $(echo $mutated)&,"
-    done | tr '\n' '\0' | xargs -0 -P 2 -n 1 sh -c
-    ninja -t commands -s out/asan/libexplore.a |
-        sed -e "s, out/asan/explore/, $to/sanitized/explore/,g" \
-            -e "s,$to/sanitized/explore/port.o,out/asan/explore/port.o," \
-            -e "s, out/asan/libexplore.a, $to/sanitized/libexplore.a,g" | sh
-fi
+for source in $(printf '%s\n' $sources | grep -v sim/explore/program/); do
+    ninja -t commands -s out/asan/"$(object $source)" | sed -e 's, -MMD -MF [^ ]*,,' \
+        -e "s, -o out/asan/, -o $to/sanitized/," \
+        -e "s, -c , -w -include props/mutants/lines/switch.h&$to/," \
+        -e "s, -iquote , $(echo $mutated)&,"
+done | tr '\n' '\0' | xargs -0 -P 2 -n 1 sh -c
 
-# Make each archive as the build does, of these objects.
-for archive in $(ninja -t targets rule ar | grep "^$archives" | cut -d: -f1); do
-    ninja -t commands -s "$archive" |
-        sed -e "s, $built/, $to/${built#"$from"/}/,g" \
-            -e "s,$archive,$to/${archive##*/},g" |
-        sh
-done
+# archives FROM TO: make each archive as the build does, of these objects.
+archives() { # FROM TO
+    for source in $sources; do
+        printf 's, %s\\( \|$\), %s\\1,\n' \
+            "$1/$(object $source)" "$2/$(object $source)"
+    done >$to/commands/objects
+    for made in $(ninja -t targets rule ar | grep "^$1/$archive" | cut -d: -f1); do
+        ninja -t commands -s "$made" |
+            sed -f $to/commands/objects -e "s, $made, $2/${made##*/},g" | sh
+    done
+}
+archives $from $to
+archives out/asan $to/sanitized
 
 # Link with the build's own commands, except for the mutated objects.
 relink() { # PROGRAM
     command=$(ninja -t commands -s "$1" | sed \
-        -e "s, -o $from/, -o $to/,g" -e "s, $archives, $to/${archives##*/},g")
+        -e "s, -o $from/, -o $to/,g" -e "s, $from/$archive, $to/$archive,g")
     case $command in
     *switch.o*) ;;
     *) command="$command out/mutate/switch.o" ;;
@@ -143,7 +143,7 @@ done >$to/programs
 for test in $sanitized; do
     sh -c "$(ninja -t commands -s out/asan/props/$test | sed \
         -e "s, -o [^ ]*, -o $to/sanitized/$test," \
-        -e "s, out/asan/libexplore.a, $to/sanitized/libexplore.a,") out/mutate/switch.o"
+        -e "s, out/asan/$archive, $to/sanitized/$archive,g") out/mutate/switch.o"
     judge_sanitized $test
 done >$to/programs.sanitized
 if [ -n "$programs" ]; then
