@@ -42,11 +42,9 @@ model_seeded(enum model_era era, uint64_t seed)
 static uint64_t
 draw_31(uint64_t *state)
 {
-    const uint64_t polynomial = 0x88888eefU;
+    const uint64_t twice = *state * 2;
 
-    *state *= 2;
-    if (*state >= 0x80000000U)
-        *state = (*state ^ polynomial) & 0x7fffffffU;
+    *state = *state < 0x40000000U ? twice : twice ^ 0x88888eefU;
     return *state;
 }
 
@@ -98,32 +96,34 @@ note_rate(struct model_contention *model, int64_t rate)
     model->changed |= model->any;
 }
 
+/* A rate above 1, in ticks; not less than 1. */
+static int64_t
+ticks_of(const struct model_contention *model, int64_t rate_ns)
+{
+    if (model->era == MODEL_EXACT) {
+        const u128 ticks = (u128)rate_ns * model->ticks_per_second / 1000000000;
+
+        if (ticks > INT64_MAX)
+            return INT64_MAX;
+        return ticks == 0 ? 1 : (int64_t)ticks;
+    } else {
+        const double ticks =
+            (double)rate_ns * (double)model->ticks_per_second / 1e9;
+
+        if (ticks >= 9223372036854775808.0)
+            return INT64_MIN;
+        return ticks < 1 ? 1 : (int64_t)ticks;
+    }
+}
+
 void
 model_contention_block_rate(struct model_contention *model, int64_t rate_ns)
 {
-    int64_t *ticks = &model->block_rate_ticks;
-
-    if (rate_ns <= 0) {
-        *ticks = 0;
-    } else if (rate_ns == 1) {
-        *ticks = 1;
-    } else if (model->era == MODEL_EXACT) {
-        const u128 product = (u128)rate_ns * model->ticks_per_second;
-
-        *ticks = product / 1000000000 > INT64_MAX
-                     ? INT64_MAX
-                     : (int64_t)(product / 1000000000);
-    } else {
-        const double product =
-            (double)rate_ns * (double)model->ticks_per_second;
-
-        *ticks = product / 1e9 >= 9223372036854775808.0
-                     ? INT64_MIN
-                     : (int64_t)(product / 1e9);
-    }
-    if (*ticks == 0 && rate_ns > 0)
-        *ticks = 1;
-    note_rate(model, *ticks);
+    if (rate_ns > 1)
+        model->block_rate_ticks = ticks_of(model, rate_ns);
+    else
+        model->block_rate_ticks = rate_ns == 1;
+    note_rate(model, model->block_rate_ticks);
 }
 
 void

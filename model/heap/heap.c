@@ -380,8 +380,6 @@ publish_cycle(struct model_heap *model)
 static void
 on_flush(struct model_heap *model)
 {
-    if (model->flushed)
-        return;
     model->flushed = true;
     publish_cycle(model);
 }

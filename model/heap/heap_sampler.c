@@ -29,7 +29,7 @@ fair_below(uint64_t *state, uint64_t limit)
 static bool
 exp_chance(uint64_t *state, uint64_t a, uint64_t b)
 {
-    for (uint64_t n = 1; n < 128; n++) {
+    for (uint64_t n = 1;; n++) {
         bool goes_on = fair_below(state, b) < a;
 
         if (goes_on && n > 1)
@@ -37,22 +37,19 @@ exp_chance(uint64_t *state, uint64_t a, uint64_t b)
         if (!goes_on)
             return n % 2 == 1;
     }
-    return false;
 }
 
 static uint64_t
 gap_exact(uint64_t *state, uint64_t rate)
 {
-    uint64_t fraction = 0;
+    uint64_t fraction;
     uint64_t run = 0;
     u128 gap;
 
-    for (int i = 0; i < 2048; i++) {
+    do
         fraction = fair_below(state, rate);
-        if (exp_chance(state, fraction, rate))
-            break;
-    }
-    while (run < 2048 && exp_chance(state, 1, 1))
+    while (!exp_chance(state, fraction, rate));
+    while (exp_chance(state, 1, 1))
         run++;
     gap = (u128)rate * run + fraction + 1;
     return gap > UINT64_MAX ? UINT64_MAX : (uint64_t)gap;
@@ -123,10 +120,8 @@ gap_exponential(enum model_era era, uint64_t *state, uint64_t rate)
 {
     const uint64_t mean = rate > 117440512 ? 117440512 : rate;
     const uint32_t q = (uint32_t)(model_draw(era, state) % (1U << 26)) + 1;
-    double log = log2_by_lines(q) - 26;
+    const double log = log2_by_lines(q) - 26;
 
-    if (log > 0)
-        log = 0;
     return 1 + (uint64_t)(log * (-0.6931471805599453 * (double)mean));
 }
 

@@ -113,33 +113,26 @@ model_factors_of(const struct model_sums *sums, uint64_t cycles)
 /* ---- heap ---- */
 
 /*
- * 1 - e^-x, in long double. For x >= 1 by e^-x = (e^-(x/2^k))^(2^k); below 1 by
- * the alternating series, whose terms decrease from the first on.
+ * 1 - e^-x, in long double: for a small x by the alternating series, whose terms
+ * decrease from the first on; else from s = 1 - e^-(x/2) as s (2 - s).
  */
 static long double
 not_exp(long double x)
 {
-    int squarings = 0;
-    long double power;
+    int doublings = 0;
     long double term;
     long double sum = 0;
 
-    if (x > 100)
-        return 1;
-    if (x < 1) {
-        term = x;
-        for (int n = 2; n < 40; n++) {
-            sum += term;
-            term = -term * x / n;
-        }
-        return sum;
-    }
-    for (; x > 0.5L; squarings++)
+    for (; x > 0.5L; doublings++)
         x /= 2;
-    power = 1 - not_exp(x);
-    for (; squarings > 0; squarings--)
-        power *= power;
-    return 1 - power;
+    term = x;
+    for (int n = 2; sum + term != sum; n++) {
+        sum += term;
+        term = -term * x / n;
+    }
+    for (; doublings > 0; doublings--)
+        sum *= 2 - sum;
+    return sum;
 }
 
 struct model_heap_sampling

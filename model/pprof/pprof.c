@@ -43,7 +43,7 @@ static bool
 take_varint(struct bytes *from, uint64_t *value)
 {
     *value = 0;
-    for (unsigned shift = 0; shift < 70; shift += 7) {
+    for (unsigned shift = 0;; shift += 7) { /* 63 is the last, either way */
         uint8_t byte;
 
         if (from->at == from->end)
@@ -55,7 +55,6 @@ take_varint(struct bytes *from, uint64_t *value)
         if (byte < 0x80)
             return true;
     }
-    return false;
 }
 
 /* returns: false at the end, or at an error (then from->at is NULL) */
@@ -194,7 +193,8 @@ type_of(struct model_pprof *profile, struct bytes message)
 
 /* ---- samples ---- */
 
-/* Read the numbers of a repeated field, packed or not. */
+/* Read the numbers of a repeated field, packed or not. in: *count is 0, *packed
+ * false */
 static const uint64_t *
 read_numbers(struct model_pprof *profile, struct bytes message, uint64_t number,
              struct pool *pool, size_t *count, bool *packed)
@@ -203,8 +203,6 @@ read_numbers(struct model_pprof *profile, struct bytes message, uint64_t number,
         take_memory(pool, (size_t)(message.end - message.at), sizeof *numbers);
     struct field field;
 
-    *count = 0;
-    *packed = false;
     while (take_field(&message, &field)) {
         if (field.number != number)
             continue;
@@ -239,10 +237,11 @@ read_labels(struct model_pprof *profile, struct bytes message,
             continue;
         if (!is_sound(field.inside))
             refuse(profile, "a label is broken");
-        labels[i].key = string_of(profile, field.inside, 1);
-        labels[i].text = string_of(profile, field.inside, 2);
-        labels[i].number = (int64_t)number_of(field.inside, 3);
-        i++;
+        labels[i++] = (struct model_pprof_label){
+            .key = string_of(profile, field.inside, 1),
+            .text = string_of(profile, field.inside, 2),
+            .number = (int64_t)number_of(field.inside, 3),
+        };
     }
     sample->labels = labels;
 }
@@ -272,13 +271,15 @@ read_mapping(struct model_pprof *profile, struct bytes message,
 {
     if (!is_sound(message))
         refuse(profile, "a mapping is broken");
-    mapping->id = number_of(message, 1);
-    mapping->start = number_of(message, 2);
-    mapping->limit = number_of(message, 3);
-    mapping->offset = number_of(message, 4);
-    mapping->file = string_of(profile, message, 5);
-    mapping->build_id = string_of(profile, message, 6);
-    mapping->has_functions = number_of(message, 7) != 0;
+    *mapping = (struct model_pprof_mapping){
+        .id = number_of(message, 1),
+        .start = number_of(message, 2),
+        .limit = number_of(message, 3),
+        .offset = number_of(message, 4),
+        .file = string_of(profile, message, 5),
+        .build_id = string_of(profile, message, 6),
+        .has_functions = number_of(message, 7) != 0,
+    };
 }
 
 static void
@@ -290,9 +291,11 @@ read_location(struct model_pprof *profile, struct bytes message,
 
     if (!is_sound(message))
         refuse(profile, "a location is broken");
-    location->id = number_of(message, 1);
-    location->mapping = number_of(message, 2);
-    location->address = number_of(message, 3);
+    *location = (struct model_pprof_location){
+        .id = number_of(message, 1),
+        .mapping = number_of(message, 2),
+        .address = number_of(message, 3),
+    };
     while (take_field(&rest, &field)) {
         if (field.number != 4)
             continue;
@@ -313,10 +316,12 @@ read_function(struct model_pprof *profile, struct bytes message,
 {
     if (!is_sound(message))
         refuse(profile, "a function is broken");
-    function->id = number_of(message, 1);
-    function->name = string_of(profile, message, 2);
-    function->system_name = string_of(profile, message, 3);
-    function->file = string_of(profile, message, 4);
+    *function = (struct model_pprof_function){
+        .id = number_of(message, 1),
+        .name = string_of(profile, message, 2),
+        .system_name = string_of(profile, message, 3),
+        .file = string_of(profile, message, 4),
+    };
 }
 
 /* ---- look-ups ---- */

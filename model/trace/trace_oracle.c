@@ -240,7 +240,6 @@ come_back(struct model_oracle *oracle, const struct truth_entry *step)
         session_of(oracle)->returns += knows;
         session_of(oracle)->returns_late += !knows;
     }
-    task->in_syscall = false;
 }
 
 /* Mark the events of a processor that is removed: the trace must not lose

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include "bucket.h"
+#include "waits.h"
 #include "log_builder.h"
 #include "unit_test.h"
 
@@ -323,6 +324,28 @@ TEST(stacks_beyond_those_remembered_are_found_as_well)
     }
     model_buckets_delete(&all);
     model_buckets_delete(&some);
+}
+
+/* With no room left the waits of those that go on waiting close the gap. */
+TEST(as_many_wait_as_there_is_room_for)
+{
+    static struct model_waits waits;
+    bool on;
+
+    for (uint32_t task = 0; task < MODEL_WAITS_MAX; task++)
+        model_waits_begin(&waits, &(struct model_wait){
+                                      .task = task,
+                                      .began = task,
+                                      .block_on = task % 2 == 0,
+                                  });
+    for (uint32_t i = 0; i < MODEL_WAITS_MAX; i++) {
+        const uint32_t task = (i + MODEL_WAITS_MAX - 1) % MODEL_WAITS_MAX;
+
+        assert_int_equal(model_waits_woken(&waits, task, 1000, &on),
+                         1000 - (int64_t)task);
+        assert_int_equal(on, task % 2 == 0);
+    }
+    assert_int_equal(waits.count, 0);
 }
 
 int

@@ -28,6 +28,17 @@ expect(const char *bytes, size_t bytes_count, const char *reason)
 
 #define EXPECT(bytes, reason) expect(bytes, sizeof(bytes) - 1, reason)
 
+static void
+expect_times(const char *bytes, size_t bytes_count, int64_t ns)
+{
+    struct model_pprof profile;
+
+    assert_true(model_pprof_read(&profile, bytes, bytes_count));
+    assert_int_equal(profile.time_ns, ns);
+    assert_int_equal(profile.duration_ns, ns);
+    model_pprof_release(&profile);
+}
+
 /* A tag without its number. */
 TEST(a_part_that_is_broken_inside_is_refused)
 {
@@ -43,6 +54,38 @@ TEST(a_part_that_is_broken_inside_is_refused)
            "a line is broken");
     EXPECT(PROFILE("\x22\x06\x08\x01\x22\x02\x08\x01"),
            "a line has no function");
+}
+
+TEST(the_first_string_is_the_empty_one)
+{
+    EXPECT("\x60\x05", "the first string is not empty");
+    EXPECT("\x32\x01"
+           "a",
+           "the first string is not empty");
+    EXPECT("\x32\x01"
+           "a"
+           "\x32\x00",
+           "the first string is not empty");
+    EXPECT("\x32\x00\x32\x00", NULL);
+}
+
+/* A number where a message belongs, and the other way round. */
+TEST(a_field_of_the_wrong_kind_has_no_meaning)
+{
+    EXPECT(PROFILE("\x08\x05"), "a value type is broken");
+    EXPECT(PROFILE("\x10\x05"), "a sample is broken");
+    EXPECT(PROFILE("\x18\x05"), "a mapping is broken");
+    EXPECT(PROFILE("\x20\x05"), "a location is broken");
+    EXPECT(PROFILE("\x28\x05"), "a function is broken");
+    EXPECT(PROFILE("\x58\x05"), "a value type is broken");
+    EXPECT("\x30\x00", "a string is a number");
+    EXPECT(PROFILE("\x30\x05"), "a string is a number");
+    EXPECT(PROFILE("\x12\x02\x18\x01"), "a label is broken");
+    EXPECT(PROFILE("\x22\x04\x08\x01\x20\x01"), "a line is broken");
+    /* Times and the default type, behind numbers that are not 0. */
+    EXPECT(PROFILE("\x60\x05\x72\x00"), NULL);
+    expect_times(PROFILE("\x60\x05\x4a\x00\x60\x05\x52\x00"), 8 + 2, 0);
+    expect_times(PROFILE("\x48\x05\x50\x05"), 4 + 2, 5);
 }
 
 /* The fields of the outermost message are 1 to 14. */
@@ -76,6 +119,16 @@ TEST(an_id_is_any_number_but_0_and_of_one_thing)
     EXPECT(PROFILE("\x1a\x02\x08\x05\x1a\x02\x08\x01\x1a\x02\x08\x05"),
            "two mappings have one id");
     EXPECT(PROFILE("\x1a\x02\x08\x05\x22\x04\x08\x01\x10\x04"),
+           "a location has no mapping");
+    /* What lies behind the last location, function and mapping is none: the
+     * first function, the numbers of the fields so far, a location. */
+    EXPECT(PROFILE("\x2a\x02\x08\x02\x22\x02\x08\x01\x12\x02\x08\x02"),
+           "a sample has an unknown location");
+    EXPECT("\x22\x06\x08\x01\x22\x02\x08\x04\x32\x00"
+           "\x2a\x02\x08\x01\x2a\x02\x08\x02\x2a\x02\x08\x03",
+           "a line has no function");
+    EXPECT(PROFILE("\x1a\x02\x08\x01\x1a\x02\x08\x02"
+                   "\x22\x04\x08\x09\x10\x09"),
            "a location has no mapping");
     /* 2^40, of a function, a location and the sample at it */
     EXPECT(PROFILE("\x2a\x07\x08\x80\x80\x80\x80\x80\x20"
