@@ -15,9 +15,9 @@ struct task {
     enum task_state state;
     uint64_t pc;
     uint32_t stack;
-    bool in_syscall;    /* as far as the trace knows */
-    uint32_t left_step; /* step at which its thread returned; UINT32_MAX: not
-                           yet */
+    bool in_syscall; /* as far as the trace knows */
+    /* When its thread last returned, as it does before the task comes back. */
+    uint32_t left_step;
     uint64_t left_ticks;
 };
 
@@ -220,8 +220,7 @@ static void
 come_back(struct model_oracle *oracle, const struct truth_entry *step)
 {
     struct task *task = &oracle->tasks[step->task];
-    const bool knows =
-        task->left_step != UINT32_MAX && task->left_step >= oracle->first_step;
+    const bool knows = task->left_step >= oracle->first_step;
     struct model_oracle_event *event;
 
     if (oracle->is_on && task->in_syscall) {
@@ -344,7 +343,6 @@ be_born(struct model_oracle *oracle, const struct truth_entry *step)
         .state = READY,
         .pc = step->size_bytes,
         .stack = step->stack,
-        .left_step = UINT32_MAX,
     };
 }
 
@@ -366,10 +364,8 @@ follow_tasks(struct model_oracle *oracle, const struct truth_entry *step)
         be_born(oracle, step);
     if (step->kind == TRUTH_WAKE)
         oracle->tasks[step->object].state = READY;
-    if (step->kind == TRUTH_SYSBLOCK) {
+    if (step->kind == TRUTH_SYSBLOCK)
         task->in_syscall = oracle->is_on;
-        task->left_step = UINT32_MAX;
-    }
     if (step->kind == TRUTH_LEFT) {
         task->left_step = oracle->step;
         task->left_ticks = (uint64_t)step->at_ticks;

@@ -59,7 +59,7 @@ merge(const struct model_trace *trace, const uint32_t *from, uint32_t *to,
     }
 }
 
-/* Merge neighbouring runs, in one pass. returns: how many runs there were */
+/* Merge neighbouring runs, in one pass. returns: how many runs there are now */
 static uint32_t
 merge_pass(const struct model_trace *trace, const uint32_t *from, uint32_t *to)
 {
@@ -72,7 +72,7 @@ merge_pass(const struct model_trace *trace, const uint32_t *from, uint32_t *to)
                                  ? run_end(trace, from, middle)
                                  : middle;
         merge(trace, from, to, (const uint32_t[]){start, middle, end});
-        runs += end > middle ? 2 : 1;
+        runs++;
         start = end;
     }
     return runs;
@@ -118,7 +118,7 @@ model_trace_sort(struct model_trace *trace)
     uint32_t *to = trace->order + trace->order_room;
     for (uint32_t i = 0; i < trace->events_count; i++)
         from[i] = i;
-    while (merge_pass(trace, from, to) > 2) {
+    while (merge_pass(trace, from, to) > 1) {
         uint32_t *swap = from;
         from = to;
         to = swap;

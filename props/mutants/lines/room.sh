@@ -22,11 +22,11 @@ model)
     scripts=
     costs=props/mutants/lines/costs.txt
     # Not those that measure time, kill processes or link the whole command.
-    tests='test_model_bucket test_model_fault test_model_heap test_model_memory
-    test_model_pprof test_model_draws test_model_random test_bounds test_builder
-    test_builder_ends test_contention test_cpu test_cross test_cross_heap
-    test_cross_without test_faults test_flight test_fuzz_worlds
-    test_harness test_labels test_names test_otlp test_pprof
+    tests='test_bounds test_builder test_builder_ends test_contention test_cpu
+    test_cross test_cross_heap test_cross_without test_faults test_flight
+    test_fuzz_worlds test_harness test_labels test_model_bucket test_model_draws
+    test_model_fault test_model_heap test_model_memory test_model_oracle
+    test_model_pprof test_model_random test_names test_otlp test_pprof
     test_pprof_contention test_pprof_counts test_pprof_limits test_pprof_parts
     test_pprof_sink test_pprof_tasks test_pprof_text test_pprof_worlds
     test_profile_top test_registry test_sampler test_sampling

@@ -326,6 +326,41 @@ TEST(stacks_beyond_those_remembered_are_found_as_well)
     model_buckets_delete(&some);
 }
 
+/* Allocate on a processor. returns: how many were recorded, a bit each */
+static uint64_t
+recorded_on(uint32_t proc)
+{
+    uint64_t seen = 0;
+    uint64_t before = 0;
+
+    props_log_again(&builder);
+    props_log_tell(&builder, &(struct truth_entry){.kind = TRUTH_HEAP_RATE,
+                                                   .cycles = 512});
+    for (uint32_t i = 0; i < 64; i++) {
+        uint64_t now;
+
+        props_log_tell(&builder, &(struct truth_entry){.kind = TRUTH_ALLOC,
+                                                       .proc = proc,
+                                                       .object = i,
+                                                       .size_bytes = 100});
+        now = model_heap_sum(builder.model)->allocs_pending;
+        seen = seen << 1 | (now - before);
+        before = now;
+    }
+    return seen;
+}
+
+/* A run does not begin in the middle of the gap of the one before. */
+TEST_WITH(a_ring, the_end, each_processor_draws_anew_in_each_run)
+{
+    for (uint32_t proc = 0; proc < MODEL_PROCS_MAX; proc++) {
+        const uint64_t first = recorded_on(proc);
+
+        assert_true(first != 0 && first != UINT64_MAX);
+        assert_true(recorded_on(proc) == first);
+    }
+}
+
 /* With no room left the waits of those that go on waiting close the gap. */
 TEST(as_many_wait_as_there_is_room_for)
 {

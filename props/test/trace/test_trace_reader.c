@@ -157,6 +157,50 @@ TEST(an_array_of_half_of_32_bits_does_not_grow)
     assert_int_equal(least, UINT32_MAX - 1);
 }
 
+/* The key that is scrambled to a number. */
+static uint64_t
+key_of(uint64_t scrambled)
+{
+    const uint64_t odd = 0x9e3779b97f4a7c15;
+    uint64_t inverse = odd;
+
+    for (int i = 0; i < 5; i++)
+        inverse *= 2 - odd * inverse;
+    return (scrambled ^ scrambled >> 32) * inverse;
+}
+
+/* Keys that differ in one bit of ten pairs of bits: none is deeper than ten. */
+TEST(a_path_to_a_key_has_a_node_for_each_two_bits)
+{
+    enum { KEYS = 1024 };
+
+    for (unsigned upper = 0; upper < 2; upper++) {
+        struct model_trace_map map = {0};
+        uint32_t depth[KEYS] = {0};
+
+        for (uint64_t i = 0; i < KEYS; i++) {
+            uint64_t scrambled = 0;
+
+            for (unsigned bit = 0; bit < 10; bit++)
+                scrambled |= (i >> bit & 1) << (2 * bit + upper);
+            assert_int_equal(model_trace_map_find(&map, key_of(scrambled)),
+                             MODEL_TRACE_ABSENT);
+            assert_int_equal(model_trace_map_put(&map, key_of(scrambled)), i);
+            assert_int_equal(model_trace_map_find(&map, key_of(scrambled)), i);
+        }
+        for (uint32_t i = 0; i < KEYS; i++) {
+            assert_true(depth[i] <= 10);
+            for (unsigned branch = 0; branch < 4; branch++) {
+                const uint32_t child = map.nodes[i].child[branch];
+
+                if (child != 0)
+                    depth[child] = depth[i] + 1;
+            }
+        }
+        model_trace_map_release(&map);
+    }
+}
+
 /* Traces of growing lengths, read with the memory of those before. */
 TEST(what_was_read_is_given_back)
 {
@@ -299,6 +343,20 @@ TEST(events_of_one_number_keep_the_order_of_the_file)
     model_trace_release(&trace);
 }
 
+/* As many events as there is memory for, and more: nothing is written behind.
+ */
+TEST(events_fill_their_memory_to_the_last)
+{
+    char script[1024] = "p0";
+    struct props_trace_row row = {"a full array", script, OK, 0, NULL};
+
+    while (++row.events <= 128) {
+        (void)strcat(script, " heap:1");
+        if (row.events >= 63)
+            props_trace_judge(&row, 1);
+    }
+}
+
 TEST(places_and_first_instructions_are_restored)
 {
     struct props_trace_script script;
@@ -316,15 +374,25 @@ TEST(places_and_first_instructions_are_restored)
         {MODEL_TRACE_GO_SYS_BLOCK, MODEL_TRACE_ON_PROC, 0},
         {MODEL_TRACE_GO_SYS_EXIT, MODEL_TRACE_ON_SYSCALLS, 0},
         {MODEL_TRACE_GC_START, MODEL_TRACE_ON_GC, 0},
+        {MODEL_TRACE_GO_START, MODEL_TRACE_ON_PROC, 0},
+        {MODEL_TRACE_GO_BLOCK, MODEL_TRACE_ON_PROC, 0},
+        {MODEL_TRACE_GO_UNBLOCK, MODEL_TRACE_ON_PROC, 0},
+        {MODEL_TRACE_GO_START, MODEL_TRACE_ON_PROC, 0},
+        {MODEL_TRACE_GO_BLOCK_NET, MODEL_TRACE_ON_PROC, 0},
+        {MODEL_TRACE_GO_CREATE, MODEL_TRACE_ON_PROC, 7},
+        {MODEL_TRACE_GO_START, MODEL_TRACE_ON_PROC, 7},
+        {MODEL_TRACE_GO_UNBLOCK, MODEL_TRACE_ON_TIMERS, 0},
     };
 
     props_trace_script(&script, "p0 create:1 start:1 net unblock:1 start:1 "
-                                "sysblock sysexit:1 gcstart");
+                                "sysblock sysexit:1 gcstart "
+                                "start:1 block unblock:1 start:1 net "
+                                "create:2 start:2 unblock:1 timer:2");
     model_trace_init(&trace);
     assert_int_equal(model_trace_read(&trace, script.bytes, script.bytes_count),
                      OK);
-    assert_int_equal(model_trace_count(&trace), 8);
-    for (uint32_t i = 0; i < 8; i++) {
+    assert_int_equal(model_trace_count(&trace), sizeof want / sizeof *want);
+    for (uint32_t i = 0; i < sizeof want / sizeof *want; i++) {
         const struct model_trace_event *event = model_trace_at(&trace, i);
         assert_int_equal(event->type, want[i].type);
         assert_int_equal(event->track, want[i].track);
