@@ -365,6 +365,7 @@ TEST_WITH(a_ring, the_end, each_processor_draws_anew_in_each_run)
 TEST(as_many_wait_as_there_is_room_for)
 {
     static struct model_waits waits;
+    const int64_t now = INT64_C(1) << 40;
     bool on;
 
     for (uint32_t task = 0; task < MODEL_WAITS_MAX; task++)
@@ -376,11 +377,44 @@ TEST(as_many_wait_as_there_is_room_for)
     for (uint32_t i = 0; i < MODEL_WAITS_MAX; i++) {
         const uint32_t task = (i + MODEL_WAITS_MAX - 1) % MODEL_WAITS_MAX;
 
-        assert_int_equal(model_waits_woken(&waits, task, 1000, &on),
-                         1000 - (int64_t)task);
+        assert_int_equal(model_waits_woken(&waits, task, now, &on),
+                         now - (int64_t)task);
         assert_int_equal(on, task % 2 == 0);
     }
     assert_int_equal(waits.count, 0);
+}
+
+/* Of three waits the first is charged from when it began or was charged before,
+ * and the mean of the first and the last for each of the others. */
+TEST(a_release_is_charged_for_those_who_stay)
+{
+    const int64_t now = INT64_C(3) << 40;
+    struct model_waits waits = {.count = 0};
+    bool on = false;
+
+    for (uint32_t task = 1; task <= 4; task++) {
+        const int64_t since = (task < 4 ? task : 9) * (INT64_C(1) << 36);
+
+        model_waits_begin(&waits, &(struct model_wait){
+                                      .task = task,
+                                      .lock = task < 4 ? 5 : 6,
+                                      .began = since,
+                                      .charged = since,
+                                      .mutex_on = task == 1,
+                                  });
+    }
+    /* 47 + (47 + 45) / 2 * 2, in units of 2^36 */
+    assert_int_equal(model_waits_released(&waits, 1, now, true, &on),
+                     INT64_C(139) << 36);
+    assert_true(on);
+    assert_int_equal(waits.all[1].charged, now);
+    assert_int_equal(waits.all[2].charged, INT64_C(3) << 36);
+    assert_int_equal(waits.all[3].charged, INT64_C(9) << 36);
+    assert_int_equal(model_waits_released(&waits, 1, now, false, &on),
+                     INT64_C(47) << 36);
+    assert_int_equal(model_waits_released(&waits, 4, now, true, &on),
+                     INT64_C(39) << 36);
+    assert_false(on);
 }
 
 int

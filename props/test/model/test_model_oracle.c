@@ -10,6 +10,9 @@
 
 enum { FACTS_MAX = 512, PROC = 1 };
 
+/* Numbers of tasks are small; all others have more than 32 bits. */
+#define TOP (UINT64_C(10) << 40)
+
 static struct truth_entry facts[FACTS_MAX];
 static struct truth_log truth = {.entries = facts, .entries_max = FACTS_MAX};
 
@@ -37,7 +40,7 @@ create(uint32_t task)
     struct truth_entry *born = fact(TRUTH_CREATE, 0, 0);
 
     born->object = task;
-    born->size_bytes = 100 + task;
+    born->size_bytes = TOP + 100 + task;
     born->stack = task;
 }
 
@@ -48,7 +51,7 @@ session(enum truth_kind kind, int64_t at_ticks, int64_t ns)
     struct truth_entry *edge = fact(kind, 1, at_ticks);
 
     edge->cycles = ns;
-    edge->size_bytes = 77;
+    edge->size_bytes = TOP + 77;
 }
 
 /* Four tasks: ready, in a system call, waiting, ended. */
@@ -74,23 +77,33 @@ read_log(uint64_t divisor, uint64_t late_ticks)
     return oracle;
 }
 
+/* A number without its upper part, which it must have if `top` is not 0. */
+static long long
+rest(uint64_t number, uint64_t top)
+{
+    return (long long)(number - top);
+}
+
 /* Check an event as text: its type, the task, the argument, the first
  * instruction, the stack; its time; the fact and the place in it. */
 static void
-expect_events(const struct model_oracle_session *got, const char *const *want,
-              uint32_t count)
+expect_events(const struct model_oracle_session *got, uint64_t first,
+              const char *const *want, uint32_t count)
 {
     assert_int_equal(got->count, count);
     for (uint32_t i = 0; i < count; i++) {
         const struct model_oracle_event *event = &got->events[i];
         char text[128];
 
-        (void)snprintf(
-            text, sizeof text, "%s g%d %d pc%d s%d at %lld..%lld of %d.%d%s",
-            model_trace_type_name(event->type), (int)event->g, (int)event->arg,
-            (int)event->pc, (int)event->stack, (long long)event->ticks,
-            (long long)event->ticks_latest, (int)model_oracle_fact(event),
-            (int)event->rank % 4096, event->is_gone ? " gone" : "");
+        (void)snprintf(text, sizeof text,
+                       "%s g%d %lld pc%lld s%d at %lld..%lld of %d.%d%s",
+                       model_trace_type_name(event->type), (int)event->g,
+                       rest(event->arg, event->arg > 64 ? TOP : 0),
+                       rest(event->pc, event->pc > 64 ? TOP : 0),
+                       (int)event->stack, rest((uint64_t)event->ticks, first),
+                       rest((uint64_t)event->ticks_latest, first),
+                       (int)model_oracle_fact(event), (int)event->rank % 4096,
+                       event->is_gone ? " gone" : "");
         assert_string_equal(text, want[i]);
     }
 }
@@ -113,12 +126,12 @@ TEST(a_session_begins_with_the_state_of_the_world)
 
     begin();
     (void)fact(TRUTH_MARK, 1, 50);
-    session(TRUTH_TRACE_START, 100, 1000);
-    session(TRUTH_TRACE_STOP, 300, 3000);
+    session(TRUTH_TRACE_START, (int64_t)TOP + 100, (int64_t)TOP + 1000);
+    session(TRUTH_TRACE_STOP, (int64_t)TOP + 300, (int64_t)TOP + 3000);
     oracle = read_log(10, 20);
     assert_int_equal(model_oracle_sessions(oracle), 1);
     got = model_oracle_session(oracle, 0);
-    expect_events(got, want, sizeof want / sizeof *want);
+    expect_events(got, TOP / 10, want, sizeof want / sizeof *want);
     assert_true(got->has_ended);
     assert_true(got->was_collecting);
     /* 180 to 220 ticks in 2000 ns, ten to a tick of the file */
@@ -153,7 +166,7 @@ TEST(each_fact_of_a_session_is_an_event)
     (void)fact(TRUTH_FUTILE, 1, 102);
     (void)fact(TRUTH_PARK, 1, 103);
     fact(TRUTH_WAKE, 0, 104)->object = 1;
-    fact(TRUTH_HEAP, 1, 105)->size_bytes = 500;
+    fact(TRUTH_HEAP, 1, 105)->size_bytes = TOP + 500;
     (void)fact(TRUTH_MARK, 1, 106);
     (void)fact(TRUTH_TERMINATE, 1, 107);
     fact(TRUTH_PROC_STOP, 1, 108)->proc = TRUTH_NO_PROC;
@@ -162,7 +175,7 @@ TEST(each_fact_of_a_session_is_an_event)
     session(TRUTH_TRACE_STOP, 112, 1);
     oracle = read_log(1, 0);
     got = model_oracle_session(oracle, 0);
-    expect_events(got, want, sizeof want / sizeof *want);
+    expect_events(got, 0, want, sizeof want / sizeof *want);
     assert_false(got->was_collecting);
     assert_int_equal(got->futile, 1);
     assert_int_equal(got->outside, 1);
@@ -185,11 +198,11 @@ TEST(who_comes_back_did_so_when_the_thread_returned)
 
         begin();
         if (before)
-            fact(TRUTH_LEFT, 2, 500)->proc = TRUTH_NO_PROC;
+            fact(TRUTH_LEFT, 2, (int64_t)TOP + 500)->proc = TRUTH_NO_PROC;
         session(TRUTH_TRACE_START, 100, 0);
         if (!before)
-            fact(TRUTH_LEFT, 2, 500)->proc = TRUTH_NO_PROC;
-        (void)fact(TRUTH_BACK, 2, 600);
+            fact(TRUTH_LEFT, 2, (int64_t)TOP + 500)->proc = TRUTH_NO_PROC;
+        (void)fact(TRUTH_BACK, 2, (int64_t)TOP + 600);
         oracle = read_log(10, 20);
         got = *model_oracle_session(oracle, 0);
         assert_int_equal(got.count, 8);
@@ -198,7 +211,7 @@ TEST(who_comes_back_did_so_when_the_thread_returned)
         assert_false(got.has_ended);
         got.events += 7;
         got.count = 1;
-        expect_events(&got, &rows[before], 1);
+        expect_events(&got, TOP / 10, &rows[before], 1);
         model_oracle_delete(oracle);
     }
 }

@@ -226,6 +226,34 @@ TEST(of_a_number_that_is_there_twice_the_last_counts)
     model_pprof_release(&profile);
 }
 
+/* 2^40 */
+#define LARGE "\x80\x80\x80\x80\x80\x20"
+
+TEST(numbers_are_of_64_bits)
+{
+    static const char bytes[] =
+        PROFILE("\x0a\x00\x0a\x00\x48" LARGE "\x50" LARGE "\x60" LARGE
+                "\x2a\x07\x08" LARGE "\x22\x12\x08\x01"
+                "\x22\x0e\x08" LARGE "\x10" LARGE "\x12\x11\x08\x01\x10" LARGE
+                "\x12\x06" LARGE);
+    const uint64_t large = UINT64_C(1) << 40;
+    struct model_pprof profile;
+
+    if (!model_pprof_read(&profile, bytes, sizeof bytes - 1))
+        fail_msg("refused: %s", profile.reason);
+    assert_int_equal(profile.time_ns, large);
+    assert_int_equal(profile.duration_ns, large);
+    assert_int_equal(profile.period, large);
+    assert_int_equal(profile.functions[0].id, large);
+    assert_int_equal(profile.locations[0].function, large);
+    assert_int_equal(profile.locations[0].line, large);
+    assert_int_equal(profile.samples[0].values[0], large);
+    assert_int_equal(profile.samples[0].values[1], large);
+    model_pprof_release(&profile);
+    /* A field whose number is 6 but for bits above the 32nd. */
+    EXPECT("\xb0\x80\x80\x80\x80\x01\x00", "the first string is not empty");
+}
+
 static void
 expect_period(const char *bytes, size_t bytes_count, int64_t period)
 {

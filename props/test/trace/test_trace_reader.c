@@ -331,15 +331,15 @@ TEST(events_of_one_number_keep_the_order_of_the_file)
     struct model_trace trace;
 
     props_trace_script(&script, "p0 heap:1@5 heap:2@5 p1 heap:3@4 heap:4@5 "
-                                "p0 heap:5@5 heap:6@6");
+                                "p0 heap:5@5 heap:6@6 p2 heap:7@4");
     model_trace_init(&trace);
     assert_int_equal(model_trace_read(&trace, script.bytes, script.bytes_count),
                      OK);
-    const uint64_t want[] = {3, 1, 2, 4, 5, 6};
-    assert_int_equal(model_trace_count(&trace), 6);
-    for (uint32_t i = 0; i < 6; i++)
+    const uint64_t want[] = {3, 7, 1, 2, 4, 5, 6};
+    assert_int_equal(model_trace_count(&trace), 7);
+    for (uint32_t i = 0; i < 7; i++)
         assert_int_equal(model_trace_at(&trace, i)->arg, want[i]);
-    assert_int_equal(trace.duplicate_seqs, 3);
+    assert_int_equal(trace.duplicate_seqs, 4);
     model_trace_release(&trace);
 }
 
@@ -355,6 +355,17 @@ TEST(events_fill_their_memory_to_the_last)
         if (row.events >= 63)
             props_trace_judge(&row, 1);
     }
+}
+
+/* Read a script that must be good. */
+static void
+read_good(struct model_trace *trace, struct props_trace_script *script,
+          const char *text)
+{
+    props_trace_script(script, text);
+    model_trace_init(trace);
+    if (model_trace_read(trace, script->bytes, script->bytes_count) != OK)
+        fail_msg("%s: %s", text, trace->reason.text);
 }
 
 TEST(places_and_first_instructions_are_restored)
@@ -399,17 +410,10 @@ TEST(places_and_first_instructions_are_restored)
         assert_int_equal(event->pc, want[i].pc);
     }
     model_trace_release(&trace);
-}
-
-/* Read a script that must be good. */
-static void
-read_good(struct model_trace *trace, struct props_trace_script *script,
-          const char *text)
-{
-    props_trace_script(script, text);
-    model_trace_init(trace);
-    if (model_trace_read(trace, script->bytes, script->bytes_count) != OK)
-        fail_msg("%s: %s", text, trace->reason.text);
+    read_good(&trace, &script, "p0 gcstart freq:1");
+    assert_int_equal(model_trace_at(&trace, 0)->track, MODEL_TRACE_ON_GC);
+    assert_true(model_trace_span_ns(&trace, UINT64_MAX) == UINT64_MAX);
+    model_trace_release(&trace);
 }
 
 TEST(who_leaves_a_processor_does_nothing_there_afterwards)
@@ -465,7 +469,8 @@ TEST(the_last_stack_of_an_id_holds_and_empty_ones_say_nothing)
               "raw:0xc3 raw:3 raw:0 raw:1 raw:0x44 "        /* 0: 44 */
               "raw:0xc3 raw:2 raw:6 raw:0 "                 /* 6: nothing */
               "raw:0xc3 raw:5 raw:5 raw:2 raw:0x81 raw:2 raw:3 " /* 5: 101 3 */
-              "raw:0x43 raw:8 raw:1 raw:0x55");                  /* 8: 55 */
+              "raw:0x43 raw:8 raw:1 raw:0x55 "                   /* 8: 55 */
+              "raw:0xc3 raw:2 raw:8 raw:0"); /* 8: nothing */
     assert_int_equal(model_trace_stack(&trace, 5, pcs), 2);
     assert_int_equal(pcs[0], 0x101);
     assert_int_equal(pcs[1], 3);
@@ -474,7 +479,7 @@ TEST(the_last_stack_of_an_id_holds_and_empty_ones_say_nothing)
     assert_int_equal(model_trace_stack(&trace, 7, pcs), 0);
     assert_int_equal(model_trace_stack(&trace, 8, pcs), 1);
     assert_int_equal(pcs[0], 0x55);
-    assert_int_equal(trace.stack_records, 5);
+    assert_int_equal(trace.stack_records, 6);
     model_trace_release(&trace);
 }
 

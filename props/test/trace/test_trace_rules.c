@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "trace_rows.h"
+#include "trace_script.h"
 #include "unit_test.h"
 
 TEST(possible_events_are_accepted)
@@ -54,6 +55,38 @@ TEST(possible_events_are_accepted)
     PROPS_TRACE_JUDGE(rows);
 }
 
+/* Processors, goroutines, threads, times and values have up to 64 bits. */
+TEST(numbers_of_a_trace_are_of_64_bits)
+{
+    struct props_trace_script script;
+    struct model_trace trace;
+    const uint64_t top = UINT64_C(1) << 40;
+    const struct model_trace_event *event;
+
+    props_trace_script(&script,
+                       "p0x10000000003 heap:1@0x10000000001+0x10000000000 "
+                       "create:0x10000000005@0x10000000002 "
+                       "start:0x10000000005@0x10000000003 "
+                       "p1 heap:2@0x10000000004 "
+                       "p0x10000000003 syscall@0x10000000005 "
+                       "sysblock@0x10000000006 "
+                       "sysexit:0x10000000005@0x10000000007+0x20000000000");
+    model_trace_init(&trace);
+    assert_int_equal(model_trace_read(&trace, script.bytes, script.bytes_count),
+                     OK);
+    assert_int_equal(model_trace_count(&trace), 7);
+    for (uint32_t i = 0; i < 7; i++) {
+        event = model_trace_at(&trace, i);
+        assert_int_equal(event->seq, top + 1 + i);
+        assert_int_equal(event->g, i < 2 || i == 3 ? 0 : top + 5);
+        assert_int_equal(model_trace_proc_id(&trace, event->proc),
+                         i == 3 ? 1 : top + 3);
+        assert_int_equal(event->ticks - trace.first_ticks, i < 6 ? 0 : 2 * top);
+    }
+    assert_int_equal(model_trace_at(&trace, 1)->arg, top + 5);
+    model_trace_release(&trace);
+}
+
 TEST(each_rule_of_processors_and_phases_can_be_broken)
 {
     static const struct props_trace_row rows[] = {
@@ -66,6 +99,13 @@ TEST(each_rule_of_processors_and_phases_can_be_broken)
         {"stopped under a goroutine",
          "p0 procstart:1 create:1 start:1 procstop", ERROR, 0,
          "p 0 runs g 1 during ProcStop"},
+        {"a large processor stops under a large goroutine",
+         "p0x500000003 procstart:1 create:0x600000007 start:0x600000007 "
+         "procstop",
+         ERROR, 0, "p 21474836483 runs g 25769803783 during ProcStop"},
+        {"a large goroutine does what it cannot",
+         "p3 create:0x600000007 end:0x600000007@9 start:0x600000007@20", ERROR,
+         0, "g 0 cannot do"},
         {"two collections", "p0 gcstart p1 gcstart", ERROR, 0,
          "GCStart while the previous one is not done"},
         {"no collection", "p0 gcdone", ERROR, 0, "GCDone of what did not"},
