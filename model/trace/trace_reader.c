@@ -348,6 +348,12 @@ model_trace_read(struct model_trace *trace, const uint8_t *bytes,
     return model_trace_obey(trace);
 }
 
+uint32_t
+model_trace_count(const struct model_trace *trace)
+{
+    return trace->order_count;
+}
+
 uint64_t
 model_trace_span_ns(const struct model_trace *trace, uint64_t ticks)
 {

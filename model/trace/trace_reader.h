@@ -114,11 +114,7 @@ enum model_trace_verdict model_trace_read(struct model_trace *trace,
 void model_trace_release(struct model_trace *trace);
 
 /* returns: the number of events after futile wake-ups are removed */
-static inline uint32_t
-model_trace_count(const struct model_trace *trace)
-{
-    return trace->order_count;
-}
+uint32_t model_trace_count(const struct model_trace *trace);
 
 /* returns: the index-th event in true order; index < model_trace_count() */
 static inline const struct model_trace_event *

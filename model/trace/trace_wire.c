@@ -236,14 +236,11 @@ model_trace_wire_frames(const struct model_trace_wire *wire,
     const uint8_t *at = wire->bytes + offset_bytes;
     const unsigned before = *at >> 6 == 3 ? 3 : 2; /* [length,] id, frames */
     uint64_t frames = 0;
-    uint32_t count = 0;
 
     at++;
-    for (unsigned i = 0; i < before && at != NULL; i++)
+    for (unsigned i = 0; i < before; i++)
         at = number_next(at, end, &frames);
-    while (at != NULL && count < frames && count < MODEL_TRACE_FRAMES_MAX) {
-        at = number_next(at, end, &pcs[count]);
-        count += at != NULL;
-    }
-    return count;
+    for (uint64_t i = 0; i < frames; i++)
+        at = number_next(at, end, &pcs[i]);
+    return (uint32_t)frames;
 }

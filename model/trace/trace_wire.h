@@ -92,7 +92,8 @@ enum model_trace_step model_trace_wire_next(struct model_trace_wire *wire,
                                             struct model_trace_record *record);
 
 /*
- * Get the frames of a stack record that was read before.
+ * Get the frames of a stack record that was read before, with no more frames
+ * than are allowed.
  *
  * out:     pcs, room for MODEL_TRACE_FRAMES_MAX
  * in:      offset_bytes, where the record begins

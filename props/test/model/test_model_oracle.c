@@ -161,7 +161,7 @@ TEST(each_fact_of_a_session_is_an_event)
 
     truth.entries_count = 0;
     session(TRUTH_TRACE_START, 100, 0);
-    facts[0].task = 0;
+    facts[0].task = 0; /* of which nothing was said before */
     create(1);
     (void)fact(TRUTH_FUTILE, 1, 102);
     (void)fact(TRUTH_PARK, 1, 103);

@@ -288,6 +288,10 @@ TEST(broken_records_are_errors)
         {"a stack with a frame too many",
          "heap:1 raw:0xc3 raw:4 raw:1 raw:1 raw:9 raw:9", ERROR, 0,
          "Stack of 1 frames has 4 numbers"},
+        {"a number of eleven bytes, and the ten of a file that ends",
+         "freq:1 heap:1 raw:0x61 raw:0x80 raw:0x80 raw:0x80 raw:0x80 raw:0x80 "
+         "raw:0x80 raw:0x80 raw:0x80 raw:0x80 raw:0x80",
+         ERROR, 0, "a number has more than 10 bytes"},
         {"type 63", "heap:1 raw:0x3f", ERROR, 0, "unknown event type 63"},
     };
 
