@@ -113,8 +113,8 @@ model_factors_of(const struct model_sums *sums, uint64_t cycles)
 /* ---- heap ---- */
 
 /*
- * 1 - e^-x, in long double: for a small x by the alternating series, whose terms
- * decrease from the first on; else from s = 1 - e^-(x/2) as s (2 - s).
+ * 1 - e^-x, in long double: for a small x by the alternating series, whose
+ * terms decrease from the first on; else from s = 1 - e^-(x/2) as s (2 - s).
  */
 static long double
 not_exp(long double x)
