@@ -228,8 +228,6 @@ is_sampled(struct model_heap *model, const struct truth_entry *entry)
     uint64_t *state = &model->contention.states[entry->proc];
     bool sampled;
 
-    if (model->heap_rate == 1)
-        return true;
     sampler->state = *state;
     sampled =
         model_heap_sampler_next(sampler, entry->size_bytes, model->heap_rate);

@@ -120,16 +120,19 @@ static long double
 not_exp(long double x)
 {
     int doublings = 0;
+    int n = 2;
     long double term;
     long double sum = 0;
+    long double before;
 
     for (; x > 0.5L; doublings++)
         x /= 2;
     term = x;
-    for (int n = 2; sum + term != sum; n++) {
+    do {
+        before = sum;
         sum += term;
-        term = -term * x / n;
-    }
+        term = -term * x / n++;
+    } while (sum != before);
     for (; doublings > 0; doublings--)
         sum *= 2 - sum;
     return sum;

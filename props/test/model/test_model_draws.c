@@ -183,7 +183,9 @@ TEST(it_is_noted_which_rates_have_been_in_force)
         struct model_contention model;
 
         model_contention_reset(&model, MODEL_EXACT, 1, 1000000000);
-        if (late)
+        if (late && rate == 0)
+            (void)model_contention_mutex(&model, 0, 5);
+        else if (late)
             (void)model_contention_block(&model, 0, 5);
         if (block)
             model_contention_block_rate(&model, rate);
@@ -259,6 +261,18 @@ static void
 expect_near(double got, double want)
 {
     assert_true(got > want * (1 - 1e-12) && got < want * (1 + 1e-12));
+}
+
+/* The draws of a generator are all its numbers. */
+TEST(all_numbers_are_drawn)
+{
+    assert_true(model_era_draws(MODEL_GO_1_5).first == 1);
+    assert_true(model_era_draws(MODEL_GO_1_5).count == 0x7fffffff);
+    assert_true(model_era_draws(MODEL_GO_1_10).first == 0);
+    assert_true(model_era_draws(MODEL_GO_1_10).count == 0x100000000);
+    assert_true(model_era_draws(MODEL_GO_1_17).count == 0x100000000);
+    assert_true(model_era_draws(MODEL_EXACT).first == 0);
+    assert_true(model_era_draws(MODEL_EXACT).count == (model_u128)1 << 64);
 }
 
 /* The factors that are told, of an event of 3 ticks at a rate of 7. */

@@ -60,8 +60,10 @@ trace_is_read(void)
     model_trace_init(&trace);
     read = model_trace_read(&trace, script.bytes, script.bytes_count) ==
            MODEL_TRACE_OK;
-    if (!read)
+    if (!read) {
         assert_string_equal(trace.reason.text, "out of memory");
+        assert_int_equal(trace.reason.offset_bytes, 0);
+    }
     model_trace_release(&trace);
     return read;
 }
@@ -90,6 +92,44 @@ TEST(without_memory_there_is_no_oracle_and_no_verdict)
         refused_memory_at = 0;
         assert_int_equal(refused, rows[i].requests);
     }
+}
+
+/* All objects of a log of the announced length, born and freed, with a stack
+ * and a bucket each, and nothing published: the memory is just enough. */
+TEST(a_log_of_the_announced_length_is_read)
+{
+    enum { OBJECTS = 3, ENTRIES = 2 * OBJECTS };
+    static const uintptr_t frames[OBJECTS] = {1, 2, 3};
+    struct truth_entry entries[ENTRIES] = {0};
+    struct truth_stack stacks[OBJECTS];
+    const struct truth_log log = {.entries = entries,
+                                  .entries_count = ENTRIES,
+                                  .stacks = stacks,
+                                  .stacks_count = OBJECTS};
+    const struct model_limits limits = {.scheme = MODEL_RING,
+                                        .era = MODEL_EXACT,
+                                        .depth_max = 1,
+                                        .buckets_max = OBJECTS,
+                                        .frames_max = OBJECTS};
+    struct model_heap *model = model_heap_new(OBJECTS, OBJECTS, ENTRIES);
+    uint32_t k;
+
+    assert_non_null(model);
+    for (uint32_t i = 0; i < ENTRIES; i++)
+        entries[i] = (struct truth_entry){
+            .kind = i < OBJECTS ? TRUTH_ALLOC : TRUTH_FREE_EXPLICIT,
+            .object = i % OBJECTS,
+            .stack = i % OBJECTS,
+            .size_bytes = 8};
+    for (uint32_t i = 0; i < OBJECTS; i++)
+        stacks[i] = (struct truth_stack){.frames = &frames[i], .depth = 1};
+    model_heap_reset(model, &limits, &log);
+    model_heap_feed(model);
+    assert_int_equal(model_heap_sum(model)->allocs_pending, OBJECTS);
+    assert_int_equal(model_heap_sum(model)->frees_pending, OBJECTS);
+    (void)model_heap_at(model, &k);
+    assert_int_equal(k, 0);
+    model_heap_delete(model);
 }
 
 int

@@ -267,14 +267,15 @@ TEST(a_frequency_is_at_least_1)
         uint64_t late;
         uint64_t least, most;
     } rows[] = {
-        {100, 10, 0, 1, 1},
-        {90, 10, 0, 1, 1},
-        {101, 0, 0, 1, 1},
-        {101, -1, 0, 1, 1},
-        {101, 1, 0, 1000000000, 1000000000},
-        {102, 1, 1, 1000000000, 3000000000},
-        {101, INT64_MAX, 0, 1, 1},
+        {1, 10, 0, 1, 1},
+        {-9, 10, 0, 1, 1},
+        {2, 0, 0, 1, 1},
+        {2, -1, 0, 1, 1},
+        {2, 1, 0, 1000000000, 1000000000},
+        {3, 1, 1, 1000000000, 3000000000},
+        {2, INT64_MAX, 0, 1, 1},
         {INT64_MAX, 1, 0, INT64_MAX, INT64_MAX},
+        {INT64_MAX, 1000000000, 0, INT64_MAX - 1, INT64_MAX - 1},
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -282,7 +283,7 @@ TEST(a_frequency_is_at_least_1)
         const struct model_oracle_session *got;
 
         begin();
-        session(TRUTH_TRACE_START, 100, 0);
+        session(TRUTH_TRACE_START, 1, 0);
         session(TRUTH_TRACE_STOP, rows[i].stop, rows[i].ns);
         oracle = read_log(1, rows[i].late);
         got = model_oracle_session(oracle, 0);
@@ -313,6 +314,11 @@ TEST(there_is_room_for_every_world)
     for (uint32_t i = 0; i < SESSIONS; i++)
         assert_int_equal(model_oracle_session(oracle, i)->count, WORLD + 1);
     model_oracle_delete(oracle);
+    for (uint32_t i = 0; i < UINT32_MAX / 2; i += UINT32_MAX / 4) {
+        const struct model_oracle_event event = {.rank = (uint64_t)i << 12};
+
+        assert_int_equal(model_oracle_fact(&event), i);
+    }
     assert_int_equal(model_oracle_events_max(FACTS_MAX),
                      FACTS_MAX + SESSIONS * WORLD);
 }

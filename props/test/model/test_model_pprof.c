@@ -46,6 +46,9 @@ TEST(a_part_that_is_broken_inside_is_refused)
     EXPECT("", "the outermost message is broken");
     EXPECT(PROFILE("\x08"), "the outermost message is broken");
     EXPECT(PROFILE("\x12\x01\x08"), "a sample is broken");
+    EXPECT(PROFILE("\x12\x03\x0a\x01\x80"), "packed numbers are broken");
+    EXPECT(PROFILE("\x12\x04\x12\x02\x01\x80"), "packed numbers are broken");
+    EXPECT(PROFILE("\x12\x04\x0a\x02\x01\x80"), "packed numbers are broken");
     EXPECT(PROFILE("\x1a\x01\x08"), "a mapping is broken");
     EXPECT(PROFILE("\x22\x01\x08"), "a location is broken");
     EXPECT(PROFILE("\x2a\x01\x08"), "a function is broken");
@@ -86,6 +89,18 @@ TEST(a_field_of_the_wrong_kind_has_no_meaning)
     EXPECT(PROFILE("\x60\x05\x72\x00"), NULL);
     expect_times(PROFILE("\x60\x05\x4a\x00\x60\x05\x52\x00"), 8 + 2, 0);
     expect_times(PROFILE("\x48\x05\x50\x05"), 4 + 2, 5);
+}
+
+/* Of eight kinds of fields two are in use. */
+TEST(a_field_is_a_number_or_has_a_length)
+{
+    for (unsigned kind = 0; kind < 8; kind++) {
+        const char bytes[] = {0x32, 0, (char)(9 << 3 | kind), 0};
+
+        expect(bytes, sizeof bytes,
+               kind == 0 || kind == 2 ? NULL
+                                      : "the outermost message is broken");
+    }
 }
 
 /* The fields of the outermost message are 1 to 14. */

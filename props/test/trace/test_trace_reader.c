@@ -118,6 +118,7 @@ TEST(a_header_is_of_a_version_or_of_no_trace)
                          ERROR);
         if (strstr(trace.reason.text, rows[i].reason) == NULL)
             fail_msg("%s: %s", rows[i].header, trace.reason.text);
+        assert_int_equal(trace.reason.offset_bytes, i == 0 ? 16 : 0);
         model_trace_release(&trace);
     }
 }
@@ -135,6 +136,7 @@ TEST(a_header_that_is_cut_off_says_where)
                                           bytes),
                          ERROR);
         assert_non_null(strstr(trace.reason.text, want));
+        assert_int_equal(trace.reason.offset_bytes, bytes);
         model_trace_release(&trace);
     }
 }
