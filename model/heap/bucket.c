@@ -54,7 +54,6 @@ model_buckets_delete(struct model_buckets *buckets)
     free(buckets->all);
     free(buckets->seen);
     free(buckets->seen_stacks);
-    *buckets = (struct model_buckets){0};
 }
 
 void

@@ -66,7 +66,6 @@ model_live_delete(struct model_live *live)
     free(live->objects);
     free(live->births);
     free(live->leaving);
-    *live = (struct model_live){0};
 }
 
 void

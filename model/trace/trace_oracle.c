@@ -194,7 +194,7 @@ hertz(const struct model_oracle *oracle, const struct truth_entry *step,
         (wide)(int64_t)((uint64_t)step->at_ticks - oracle->ticks_start) +
         more_ticks;
     const wide ns = step->cycles - (int64_t)oracle->ns_start;
-    const wide clock_hz = ticks > 0 && ns > 0 ? ticks * 1000000000 / ns : 1;
+    const wide clock_hz = ns > 0 ? ticks * 1000000000 / ns : 1;
     const wide hz =
         (clock_hz < INT64_MAX ? clock_hz : INT64_MAX) / (wide)oracle->divisor;
 

@@ -222,7 +222,7 @@ take_event(struct model_trace *trace, struct decoder *now,
         .proc = now->proc,
         .type = (uint8_t)record->type,
         .stack = has_stack ? record->args[count - 1] : 0,
-        .arg = count > (has_stack ? 3u : 2u) ? record->args[2] : 0,
+        .arg = has_stack && count == 3 ? 0 : record->args[2],
         .pc = record->type == MODEL_TRACE_GO_CREATE ? record->args[3] : 0,
     };
     attribute(event, now);

@@ -87,7 +87,8 @@ TEST(without_memory_there_is_no_oracle_and_no_verdict)
         while (!done) {
             refused_memory_at = refused + 1;
             done = rows[i].is_done();
-            refused += refused_memory_at == 0;
+            assert_int_equal(done, refused_memory_at != 0);
+            refused += !done;
         }
         refused_memory_at = 0;
         assert_int_equal(refused, rows[i].requests);
