@@ -158,8 +158,7 @@ read_strings(struct model_pprof *profile, struct bytes all, struct pool *pool)
             return refuse(profile, "a string is a number");
         length = (size_t)(field.inside.end - field.inside.at);
         text = take_memory(pool, length + 1, 1);
-        memcpy(text, field.inside.at, length);
-        text[length] = '\0';
+        memcpy(text, field.inside.at, length); /* then 0, as the whole pool */
         profile->strings[i++] = text;
     }
     if (profile->strings_count == 0 || profile->strings[0][0] != '\0')
