@@ -11,6 +11,11 @@
 
 #include <stdint.h>
 
+/* Else the compiler takes it for granted that the end of such a function is not
+ * reached, and leaves out the question whether a mutant removes its last call.
+ */
+#define _Noreturn
+
 /* The layout of that file: a byte for each spot that was reached, then the
  * number of runs. */
 enum { SWITCH_MUTANTS_MAX = 32768, SWITCH_BYTES = SWITCH_MUTANTS_MAX + 64 };

@@ -37,11 +37,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    LOG_MAX = 1 << 16,
-    CHOICES_MAX = 1 << 16,
-    ROOM = CHOICES_MAX + 1 /* for the question that finds its list full */
-};
+enum { LOG_MAX = 1 << 16, CHOICES_MAX = 1 << 16 };
 
 #define NONE UINT32_MAX
 
@@ -68,8 +64,8 @@ void
 sim_reduce_begin(void)
 {
     if (questions == NULL) {
-        questions = sim_need(calloc(ROOM, sizeof *questions));
-        earlier = sim_need(malloc(ROOM * sizeof *earlier));
+        questions = sim_need(calloc(CHOICES_MAX, sizeof *questions));
+        earlier = sim_need(malloc(CHOICES_MAX * sizeof *earlier));
         entries = sim_need(malloc(LOG_MAX * sizeof *entries));
     }
     entries_count = 0;
