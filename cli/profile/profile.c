@@ -295,7 +295,7 @@ save_all(struct cli_named_profile *named, const char *path,
 
 /*
  * Name a file's addresses. PID.heap.pb becomes PID.heap.pb.gz and
- * PID.allocs.pb.gz; any other KIND.pb becomes KIND.pb.gz. A file without
+ * PID.allocs.pb.gz; another PID.KIND.pb becomes PID.KIND.pb.gz. A file without
  * samples is removed.
  *
  * returns: false, reported
@@ -332,12 +332,19 @@ name_file(const struct options *options, const char *name, struct shown *shown)
     return good;
 }
 
+/* Is it PID.KIND.pb, what a process writes? Others are not ours to replace. */
 static int
 is_raw(const struct dirent *entry)
 {
-    const size_t length = strlen(entry->d_name);
+    static const char *const kinds[] = {".heap.pb", ".allocs.pb", ".mutex.pb",
+                                        ".block.pb", ".cpu.pb"};
+    const char *const end = entry->d_name + strspn(entry->d_name, "0123456789");
 
-    return length > 3 && strcmp(entry->d_name + length - 3, ".pb") == 0;
+    for (size_t i = 0; end > entry->d_name && i < sizeof kinds / sizeof *kinds;
+         i++)
+        if (strcmp(end, kinds[i]) == 0)
+            return 1;
+    return 0;
 }
 
 static int

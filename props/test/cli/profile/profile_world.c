@@ -238,7 +238,7 @@ profile_expect_saved(const char *folder, const struct profile_file *file,
 bool
 profile_is_heap(const struct profile_file *file)
 {
-    return file->made == PROFILE && strstr(file->saved, ".heap.") != NULL;
+    return file->saved != NULL && strstr(file->saved, ".heap.") != NULL;
 }
 
 /* Print what the command says of the first of the largest heaps. */
