@@ -323,7 +323,6 @@ sim_round_progress(void)
     sim_self()->states_count = 0;
     sim_self()->turning = 0;
 }
-void sim_round_look(void);
 
 /* calls.c; returns outside a run only */
 void sim_calls_fail(const char *what, uintptr_t site);

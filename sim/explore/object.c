@@ -330,6 +330,23 @@ sim_object_gone_on(const struct object *o, const char *what, bool woken,
     sim_engine_event(EVENT_GONE_ON, woken);
 }
 
+/*
+ * The thread reads an object. Changes of objects before the round's first such
+ * read are not new to it, even those made after the round had begun.
+ */
+static void
+look(void)
+{
+    struct thread *t = sim_self();
+
+    for (uint32_t i = t->states_count; i-- > 0;) {
+        if (t->states[i].looks != t->object_looks)
+            break;
+        t->states[i].seen = sim_object_changes(t);
+    }
+    t->object_looks++;
+}
+
 /* A try has failed, so its thread knows that others hold the lock now. */
 static void
 notice_holders(const struct object *o)
@@ -349,7 +366,7 @@ sim_object_event(struct object *o, const char *what, bool ok, bool orders,
     trace(o, what, ok, site);
     sim_engine_event(EVENT_OBJECT, o->version | (uint64_t)ok << 32);
     o->version += orders;
-    sim_round_look();
+    look();
     if (orders)
         sim_object_changed();
 }

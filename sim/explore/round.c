@@ -26,23 +26,6 @@ enum {
     PROBE_LOOKS_MAX = 1 << 16 /* of a probe that never repeats a state */
 };
 
-/*
- * The thread reads an object. Changes of objects before the round's first such
- * read are not new to it, even those made after the round had begun.
- */
-void
-sim_round_look(void)
-{
-    struct thread *t = sim_self();
-
-    for (uint32_t i = t->states_count; i-- > 0;) {
-        if (t->states[i].looks != t->object_looks)
-            break;
-        t->states[i].seen = sim_object_changes(t);
-    }
-    t->object_looks++;
-}
-
 static struct thread_state
 state_now(uint64_t hash, uint32_t first)
 {
