@@ -65,7 +65,7 @@ sim_futile_learn(uint64_t name, uint64_t value)
 {
     uint64_t key[2];
 
-    if (name == 0)
+    if (name == 0 || known.keys == NULL) /* or no search has begun */
         return false;
     key_of(name, value, key);
     return !sim_visited_insert(&known, key) && !known.full;
