@@ -207,6 +207,9 @@ for row in "0 $dir/x.rec true" "7 $dir/x.rec exit 7" "125 $dir/taken.rec exit 7"
     [ $? -eq "$code" ]
     count "record: sh -c '${row#* }' ends with $code" $?
 done
+timeout 60 "$profsim" record -o "$dir/x.rec" -- true >"$dir/out" 2>"$dir/err" </dev/null
+[ "$(wc -l <"$dir/err")" -eq 1 ] && [ ! -s "$dir/out" ]
+count "record says one line of a recording that lacks nothing" $?
 for row in "125 --sneeze true" "125 --depth 0 true" "126 /" "127 ./no-such" \
     "127 no-such-command"; do
     # shellcheck disable=SC2086

@@ -110,16 +110,28 @@ make_code(struct heap_model *model)
     give_addresses(model);
 }
 
-/* Without arguments, the program is the module of main(), whatever its name. */
+static void
+call_it_main(struct model_call *call)
+{
+    call->symbol = call->shown = "main";
+    call->is_plumbing = false;
+}
+
+/* Without arguments, the program is the module of the first main(), whatever
+ * its name. */
 static void
 make_main(struct heap_model *model)
 {
     uint32_t i = model->calls_count / 2;
+    uint32_t k = model->calls_count - 1;
 
     while (i > 0 && *model->calls[i].module == '\0')
         i--;
-    model->calls[i].symbol = model->calls[i].shown = "main";
-    model->calls[i].is_plumbing = false;
+    while (k > i && (*model->calls[k].module == '\0' ||
+                     model->calls[k].module == model->calls[i].module))
+        k--;
+    call_it_main(&model->calls[i]);
+    call_it_main(&model->calls[k]);
     model->arguments = 0;
 }
 
