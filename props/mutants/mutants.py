@@ -289,7 +289,7 @@ def try_kernel(mutant, word):
                           '--exhaustive'], log)
     if status is None:
         return [f'unfinished kernel {name}']
-    found = re.findall(rf'^{re.escape(name)} +(\d+) +runs .*? s  (.*)',
+    found = re.findall(rf'^{re.escape(name)} +(\d+) +runs? .*? s  (.*)',
                        text_of(log), re.M) if status != 0 else []
     if status != 0 and not found:
         return [f'unfinished kernel {name}, {status}']
