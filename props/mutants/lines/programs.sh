@@ -66,7 +66,7 @@ END
 judge_resumed() { # PROGRAM STEP
     judge=$to/commands/resumed-$(basename "$1")
     graphs=$("$1" --runs 2000000 |
-        sed -n 's,.* runs *\([0-9]*\) graphs.*,\1,p')
+        sed -n 's,.* runs* *\([0-9]*\) graphs*.*,\1,p')
     cat >"$judge" <<END
 #!/bin/sh
 ulimit -t 3
