@@ -5,7 +5,8 @@ enum {
     OBJECTS_MAX = 256,
     EVENT_OBJECT = 24,
     EVENT_SPURIOUS = 26,
-    EVENT_GONE_ON
+    EVENT_GONE_ON,
+    EVENT_LATE
 };
 
 static struct object objects[OBJECTS_MAX];
@@ -261,9 +262,11 @@ has_timed_out(uint32_t i)
 {
     struct thread *t = &sim_engine.threads[i];
 
-    if (!t->timed_out && t->timed && t->waits_on != NULL)
-        t->timed_out =
-            sim_engine_ask(2, SIM_SCHED, (uint16_t)sim_engine.current) == 1;
+    if (!t->timed_out && t->timed && t->waits_on != NULL &&
+        sim_engine_ask(2, SIM_SCHED, (uint16_t)sim_engine.current) == 1) {
+        t->timed_out = true;
+        sim_engine_hash((uint64_t)EVENT_LATE << 40, i, true);
+    }
     return t->timed_out;
 }
 
