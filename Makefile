@@ -30,9 +30,6 @@ test: ; @.ci/deps build test && .ci/test '$(T)'
 pictures:
 	@.ci/deps build test pages
 	@ninja out/docs/ring.svg out/docs/failure.png out/docs/run.png out/docs/campaign.png && cp out/docs/ring.svg out/docs/failure.png out/docs/run.png out/docs/campaign.png docs/pictures/
-	@python3 bench/page.py reports/bench.csv >reports/bench.html
-	@python3 subjects/live/table.py reports/audit.csv >reports/audit.html
-	@python3 props/mutants/report.py page reports/mutants.csv >reports/mutants.html
 # What editors and clang tools read.
 compile_commands.json: build.ninja rooms.ninja rules.ninja
 	@.ci/deps build test && ninja -t compdb cc | python3 -c "import json, sys; \
@@ -43,10 +40,9 @@ check-hangs: ; @.ci/deps build test && ninja $(call built,$@)
 check-hangs-peers: ; @.ci/deps build test hangs-peers && ninja $(call built,$@)
 check-pages: ; @.ci/deps build test pages && ninja $(call built,$@)
 check-programs: ; @.ci/deps build test programs && ninja $(call built,$@)
-# One shard of them: make mutants SHARD=3/64 RESULT=results/ (docs/scale.md).
+# One shard of them: make fuzz SHARD=3/64 RESULT=results/ (docs/scale.md).
 ifdef SHARD
 export SHARD RESULT CORPUS
-mutants: ; @.ci/deps build test $@ && ninja out/profsim && cluster/list.sh $@
 fuzz:
 	@$(seconds)$(engine).ci/deps build test $(if $(filter afl,$(ENGINE)),fuzz)
 	@ninja out/profsim fuzz$(if $(filter afl,$(ENGINE)),-afl)
@@ -55,13 +51,6 @@ soak:
 	@$(seconds).ci/deps build test
 	@ninja $(soaked) && cluster/list.sh $@ $(TIME)
 else
-mutants:
-	@.ci/deps build test mutants
-	@ninja -k 0 $(call built,out/gcc/mutate.ready)
-	@$(if $(BUILD_ONLY),ninja $(call built,out/gcc/check),props/mutants/mutants.py $(if $(FULL),full,all)); \
-	    status=$$?; $(run) props/mutants/lines/mutate.sh $(if $(FULL),full) && \
-	    $(if $(FULL),for room in model explore; do props/mutants/lines/room.sh $$room || exit 1; done && \
-	        props/mutants/lines/embed.sh && props/mutants/lines/cli.sh &&) exit $$status
 fuzz:
 	@$(seconds)$(engine).ci/deps build test $(if $(filter afl,$(ENGINE)),fuzz)
 	@ninja $(or $(PART),fuzz$(if $(filter afl,$(ENGINE)),-afl))
@@ -71,9 +60,13 @@ soak:
 	@ninja $(soaked)
 	@$(run) props/campaign/soak.sh $(TIME)
 endif
+# Patches that must be caught; MUTATE=FOLDER samples changes of one operator.
+mutants:
+	@.ci/deps build test mutants
+	@$(if $(BUILD_ONLY),ninja out/clang/profsim,tools/mutants.py $(if $(MUTATE),sample $(MUTATE),patches))
 coverage:
 	@.ci/deps build test coverage
-	@$(if $(BUILD_ONLY),ninja $(call built,$(or $(PART),out/cov/check)),props/coverage/measure.sh reports)
+	@$(if $(BUILD_ONLY),ninja $(call built,$(or $(PART),out/cov/check)),props/coverage/measure.sh)
 # Campaigns in shards, by the schedulers that can be installed here.
 cluster: ; @.ci/deps build test $@ && ninja $(call built,$@)
 bench: ; @.ci/deps build bench && ninja $(call built,bench-run)

@@ -25,11 +25,9 @@ say() { # ok|FAILED TEXT
     echo "$1: $2"
 }
 
-# built_with PATCH TARGET: print the path of the target with this mutant in it.
-# Each is built in a folder of its own, which is emptied first.
+# built_with PATCH TARGET...: print the paths of the targets with this mutant.
 built_with() {
-    made=$(props/mutants/mutants.py build "fixtures/mutants/$1.patch" \
-        "$dir/$1.${2##*/}" "$2") && echo "$made" | grep "^$dir/"
+    tools/mutants.py tree "$@"
 }
 
 # NAME PROGRAM LINE: fuzz from an empty corpus; what is found is shrunk, and
@@ -81,11 +79,12 @@ unset PROFSIM_RULES
 
 fuzz=$(built_with slot-published-again out/fuzz/fuzz_worlds) &&
     find_it slot-published-again "$fuzz" "^expect property .* broken"
-fuzz=$(built_with listed-before-written out/fuzz/fuzz_kernels) &&
-    find_it listed-before-written "$fuzz" \
+both=$(built_with listed-before-written out/fuzz/fuzz_kernels \
+    $o/props/explore_all) &&
+    find_it listed-before-written "$(echo "$both" | head -n 1)" \
         "^replay: profsim explore .* --replay [0-9]" &&
     replays listed-before-written "profsim explore" \
-        "$(built_with listed-before-written $o/props/explore_all)"
+        "$(echo "$both" | tail -n 1)"
 
 # ENVIRONMENT...: print how many features as many runs reach, which shows what
 # pairs of loads and stores are worth

@@ -175,15 +175,6 @@ def test_campaign():
 
 
 def test_measurements():
-    sort = "[...document.querySelectorAll('tbody')][0].querySelectorAll('tr')"
-    got = browse("reports/mutants.html", [
-        "all('h1')[0].textContent",
-        "all('button.sort')[2].click(), all('button.sort')[2].click(), +%s[0].cells[2].textContent.replace('\u2009', '')"
-        " === Math.max(...data.sections[0].rows.map((r) => +r[2]))" % sort,
-        "type('trace-return-now'), %s.length" % sort,
-        "type(''), %s.length === data.sections[0].rows.length" % sort,
-    ])
-    same("mutants page", got, ["Mutants", True, 1, True])
     got = browse("reports/audit.html", [
         "all('td.wrong').length === data.cards.filter((c) => ['biased', 'off', 'correlated'].includes(c[1])).reduce((n, c) => n + c[0], 0)",
         "all('td.wrong').every((c) => c.textContent.startsWith('\u2717'))",

@@ -211,19 +211,6 @@ check "the same one" cmp "$work/inside" "$work/c.json"
 check "two reports in one file: said" grep -q -- \
     "--json and --html cannot both be" "$work/said"
 
-# ---- reports: pages of what was measured ----
-renewed() { # PAGE COMMAND...
-    what=$1
-    shift
-    "$@" >"$work/page.html"
-    check "$what is made of its table, \`make pictures\` renews it" \
-        cmp "$work/page.html" "$what"
-}
-renewed reports/bench.html python3 bench/page.py reports/bench.csv
-renewed reports/audit.html python3 subjects/live/table.py reports/audit.csv
-renewed reports/mutants.html python3 props/mutants/report.py page \
-    reports/mutants.csv
-
 # ---- names of others ----
 evil='<_script>"'
 sed 's|^# pins:|# </script><script>alert(1)</script>|' \
