@@ -17,6 +17,11 @@
 
 #include "need.h"
 
+#ifdef SIM_FIBER_FAST
+#include <asm/prctl.h>
+#include <sys/syscall.h>
+#endif
+
 #ifdef SIM_FIBER_ASAN
 #include <sanitizer/asan_interface.h>
 #endif
@@ -87,11 +92,23 @@ __asm__(".text\n"
         "    ret\n"
         ".size sim_fiber_swap, .-sim_fiber_swap\n");
 
+bool sim_fiber_writes_fs;
+
+/* The system call is made here: libc's may use fs. */
 void
 sim_fiber_use_tls(const struct sim_fiber *fiber)
 {
-    if (fiber->tls != 0)
+    long call = SYS_arch_prctl;
+
+    if (fiber->tls == 0)
+        return;
+    if (sim_fiber_writes_fs)
         __asm__ volatile("wrfsbase %0" : : "r"(fiber->tls) : "memory");
+    else
+        __asm__ volatile("syscall"
+                         : "+a"(call)
+                         : "D"(ARCH_SET_FS), "S"(fiber->tls)
+                         : "rcx", "r11", "memory");
 }
 
 void

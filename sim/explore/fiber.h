@@ -49,6 +49,12 @@ void sim_fiber_clear(struct sim_fiber *fiber, uint32_t bytes);
 /* Make the next switch to `fiber` call entry(), which must not return. */
 void sim_fiber_prepare(struct sim_fiber *fiber, void (*entry)(void));
 
+#ifdef SIM_FIBER_FAST
+/* May this process write fs by an instruction (FSGSBASE)? A system call, which
+ * does the same, takes some 100 ns. */
+extern bool sim_fiber_writes_fs;
+#endif
+
 /* Use the fiber's thread-local variables. */
 void sim_fiber_use_tls(const struct sim_fiber *fiber);
 

@@ -2,11 +2,12 @@
  * tls.c -- thread-local variables.
  *
  * Threads are fibers on one OS thread, so a switch must change the register
- * that points to thread-local variables (fs on x86-64). Each fiber gets a copy
- * of the OS thread's area around that address: variables below it, and glibc's
- * control block above. In main they begin with the values that they had when
- * the exploration began; in other threads the executable's begin as in its
- * file.
+ * that points to thread-local variables (fs on x86-64): by an instruction, or,
+ * where the processor or the kernel has none (FSGSBASE), by a system call. Each
+ * fiber gets a copy of the OS thread's area around that address: variables
+ * below it, and glibc's control block above. In main they begin with the values
+ * that they had when the exploration began; in other threads the executable's
+ * begin as in its file.
  *
  * Not followed: variables of a library that was loaded by dlopen() and has none
  * below fs. A thread that uses them gets memory from glibc, which is reported
@@ -19,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/rseq.h>
 
 #include "need.h"
 
@@ -26,12 +28,12 @@
 
 #include <asm/hwcap2.h>
 
-/* glibc's struct pthread has 2304 bytes in 2.36. No variable is aligned to more
- * than a page. */
-enum { CONTROL_BYTES = 2304, PAGE = 4096 };
+/* No variable is aligned to more than a page. */
+enum { PAGE = 4096, OLDEST_CONTROL_BYTES = 2304 };
 
 static uintptr_t own;                     /* fs of the OS thread */
 static uintptr_t lowest;                  /* of its variables */
+static size_t control_bytes;              /* above fs */
 static uintptr_t blocks[SIM_THREADS_MAX]; /* fs of each fiber */
 static void *kept;                        /* the OS thread's area */
 
@@ -115,8 +117,24 @@ find(struct dl_phdr_info *info, size_t size, void *context)
     return 0;
 }
 
-/* Make the fibers' copies, unless nobody needs them, or fs cannot be changed.
- */
+/* glibc's control block, whose size it tells debuggers, and the area that it
+ * shares with the kernel (rseq), which may lie in it, above it or, in newer
+ * versions, below all variables. */
+static void
+find_control(void)
+{
+    const uint32_t *bytes = dlsym(RTLD_DEFAULT, "_thread_db_sizeof_pthread");
+    const size_t shared =
+        __rseq_size > sizeof(struct rseq) ? __rseq_size : sizeof(struct rseq);
+
+    control_bytes = bytes != NULL ? *bytes : OLDEST_CONTROL_BYTES;
+    if (__rseq_offset < 0 && own + (uintptr_t)__rseq_offset < lowest)
+        lowest = own + (uintptr_t)__rseq_offset;
+    if (__rseq_offset > 0 && (size_t)__rseq_offset + shared > control_bytes)
+        control_bytes = (size_t)__rseq_offset + shared;
+}
+
+/* Make the fibers' copies, unless nobody needs them. */
 static void
 make_copies(void)
 {
@@ -126,16 +144,15 @@ make_copies(void)
     __asm__("mov %%fs:0, %0" : "=r"(own));
     lowest = own;
     dl_iterate_phdr(find, &executable);
-    if ((image.bytes == 0 &&
-         dlsym(RTLD_DEFAULT, "__cxa_get_globals") == NULL) ||
-        (getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE) == 0)
+    find_control();
+    if (image.bytes == 0 && dlsym(RTLD_DEFAULT, "__cxa_get_globals") == NULL)
         return;
     begin = lowest & ~(uintptr_t)(PAGE - 1);
-    kept = sim_need(malloc(own + CONTROL_BYTES - lowest));
+    kept = sim_need(malloc(own + control_bytes - lowest));
     vector_count = own_vector()->address + 2;
     for (uint32_t i = 0; i < SIM_THREADS_MAX; i++) {
         uint8_t *block =
-            sim_need(aligned_alloc(PAGE, own + CONTROL_BYTES - begin));
+            sim_need(aligned_alloc(PAGE, own + control_bytes - begin));
 
         blocks[i] = (uintptr_t)block + (own - begin);
         vectors[i] = sim_need(calloc(vector_count, sizeof **vectors));
@@ -147,10 +164,12 @@ make_copies(void)
 void
 sim_tls_open(void)
 {
+    sim_fiber_writes_fs = (getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE) != 0 &&
+                          getenv("PROFSIM_EXPLORE_NO_FSGSBASE") == NULL;
     if (kept == NULL)
         make_copies();
     if (kept != NULL)
-        memcpy(kept, (const void *)lowest, own + CONTROL_BYTES - lowest);
+        memcpy(kept, (const void *)lowest, own + control_bytes - lowest);
 }
 
 static void
@@ -170,7 +189,7 @@ sim_tls_reset(uint32_t thread, bool is_main)
 
     if (fs == 0)
         return;
-    memcpy((void *)(fs - (own - lowest)), kept, own + CONTROL_BYTES - lowest);
+    memcpy((void *)(fs - (own - lowest)), kept, own + control_bytes - lowest);
     if (!is_main && image.bytes > 0) {
         memset((void *)(fs - image.below), 0, image.bytes);
         memcpy((void *)(fs - image.below), image.values, image.values_bytes);

@@ -71,6 +71,15 @@ while read -r line; do
     check "$line" [ "$line" = ok ]
 done <"$work/verdicts"
 
+# The same where no instruction writes the register that leads to thread-local
+# variables. (The verdicts above are by that instruction if there is one.)
+for file in thread_local.c thread_local_race.c cxx_static_thrown.cc; do
+    PROFSIM_EXPLORE_NO_FSGSBASE=1 "$profsim" explore \
+        "fixtures/explore/user/$file" >"$work/out"
+    check "$file by system calls" says "$work/out" \
+        "  $(sed -n '1s,^.*expect: \([^.]*\)\..*,\1,p' "fixtures/explore/user/$file")"
+done
+
 check "an exception that nobody catches is named" says \
     "$work/._cxx_exception.cc.out" "broken: the program ends itself: an exception \
 that nobody catches, or a thread that is neither joined nor detached (exit)"
