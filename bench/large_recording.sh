@@ -1,5 +1,5 @@
 #!/bin/sh
-# Measure the seconds and the peak memory of `profsim run` on large recordings:
+# Measure the seconds and the peak memory of `profsim show` on large recordings:
 # ten million events with 100,000 stacks (the goal: 10 s, 500 MB), with half the
 # stacks, and with half of both, to show that the time is linear.
 # usage: bench/large_recording.sh LARGE_RECORDING PROFSIM
@@ -14,7 +14,7 @@ for size in "5000000 50000" "10000000 50000" "10000000 100000"; do
     python3 - "$profsim" "$folder/x.rec" $size <<'END'
 import os, resource, subprocess, sys
 profsim, path, events, stacks = sys.argv[1:]
-subprocess.run([profsim, "run", path], stdout=subprocess.DEVNULL, check=True)
+subprocess.run([profsim, "show", path], stdout=subprocess.DEVNULL, check=True)
 used = resource.getrusage(resource.RUSAGE_CHILDREN)
 print("%10s %8s %10.1f %9.2f %9.1f" % (
     events, stacks, os.path.getsize(path) / 1e6,

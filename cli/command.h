@@ -18,6 +18,7 @@ enum cli_exit cli_explain(int argc, char **argv);
 enum cli_exit cli_list(int argc, char **argv);
 enum cli_exit cli_replay(int argc, char **argv);
 enum cli_exit cli_run(int argc, char **argv);
+enum cli_exit cli_show(int argc, char **argv);
 enum cli_exit cli_shrink(int argc, char **argv);
 
 /* Add a property to a set, by its id. Complains if no property has that id. */

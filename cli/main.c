@@ -21,44 +21,69 @@
 #include "record.h"
 #include "trace.h"
 
+enum group { PROGRAMS, ORDERINGS, PROFILERS, CAMPAIGNS, GROUPS };
+
+static const char *const groups[GROUPS] = {
+    [PROGRAMS] = "memory and locks of a program",
+    [ORDERINGS] = "orderings of a program",
+    [PROFILERS] = "profilers under test",
+    [CAMPAIGNS] = "campaigns on many machines",
+};
+
 static const struct {
+    enum group group;
     const char *name;
     enum cli_exit (*run)(int argc, char **argv);
     const char *what;
 } commands[] = {
-    {"run", cli_run, "run a scenario, or show a recorded program's heap"},
-    {"record", cli_record, "record a program's allocations and lock waits"},
-    {"diff", cli_diff, "compare two recorded runs: where memory grew"},
-    {"profile", cli_profile, "take sampled profiles of a running program"},
-    {"top", cli_top, "show what a profiled program has in use"},
-    {"dump", cli_dump, "write the profiles of a profiled program, now"},
-    {"convert", cli_convert_folder, "save what a killed recorder left"},
-    {"check", cli_check, "judge random worlds by every property"},
-    {"merge", cli_merge, "add up the results of shards"},
-    {"corpus", cli_corpus, "exchange inputs with fuzzers on other machines"},
-    {"shard", cli_list_shard, "run one shard of a list of commands"},
-    {"conform", cli_conform, "test a producer of otel_memory probes"},
-    {"bias", cli_bias, "show how far a sampled block profile is off"},
-    {"audit", cli_audit,
-     "compute the error of other profilers' sampling rules"},
-    {"explore", cli_explore_any, "run every ordering of a C or C++ program"},
-    {"mutants", cli_mutants,
-     "show which mistakes in the library the tests notice"},
-    {"replay", cli_replay, "run saved scenarios again"},
-    {"explain", cli_explain, "show a scenario event by event"},
-    {"shrink", cli_shrink,
+    {PROGRAMS, "record", cli_record,
+     "record a program's allocations and lock waits"},
+    {PROGRAMS, "show", cli_show, "show where a recorded program's memory went"},
+    {PROGRAMS, "diff", cli_diff,
+     "compare two recorded runs: where memory grew"},
+    {PROGRAMS, "profile", cli_profile,
+     "take sampled profiles of a running program"},
+    {PROGRAMS, "top", cli_top, "show what a profiled program has in use"},
+    {PROGRAMS, "dump", cli_dump,
+     "write the profiles of a profiled program, now"},
+    {PROGRAMS, "recover", cli_recover,
+     "save what a killed recorder left"},
+    {ORDERINGS, "explore", cli_explore_any,
+     "run every ordering of a C or C++ program"},
+    {PROFILERS, "check", cli_check, "judge random worlds by every property"},
+    {PROFILERS, "run", cli_run, "run scenarios, and check what they expect"},
+    {PROFILERS, "replay", cli_replay, "run saved failures again"},
+    {PROFILERS, "explain", cli_explain, "show a scenario event by event"},
+    {PROFILERS, "shrink", cli_shrink,
      "remove events that a failing scenario does not need"},
-    {"trace", cli_trace, "check, show and convert execution traces"},
-    {"list", cli_list,
+    {PROFILERS, "audit", cli_audit,
+     "compute the error of other profilers' sampling rules"},
+    {PROFILERS, "conform", cli_conform,
+     "test a producer of otel_memory probes"},
+    {PROFILERS, "bias", cli_bias,
+     "show how far a sampled block profile is off"},
+    {PROFILERS, "trace", cli_trace, "check, show and convert execution traces"},
+    {PROFILERS, "mutants", cli_mutants,
+     "show which mistakes in the library the tests notice"},
+    {PROFILERS, "list", cli_list,
      "list properties, rules, events, faults, coverage goals"},
+    {CAMPAIGNS, "merge", cli_merge, "add up the results of shards"},
+    {CAMPAIGNS, "corpus", cli_corpus,
+     "exchange inputs with fuzzers on other machines"},
+    {CAMPAIGNS, "shard", cli_list_shard, "run one shard of a list of commands"},
 };
 
 static void
 print_usage(FILE *file)
 {
-    fputs("usage: profsim COMMAND [WORD...]\n\n", file);
-    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+    const size_t count = sizeof commands / sizeof *commands;
+
+    fputs("usage: profsim COMMAND [WORD...]\n", file);
+    for (size_t i = 0; i < count; i++) {
+        if (i == 0 || commands[i].group != commands[i - 1].group)
+            fprintf(file, "\n%s\n", groups[commands[i].group]);
         fprintf(file, "  %-8s %s\n", commands[i].name, commands[i].what);
+    }
     fputs("\n'profsim COMMAND --help' or 'profsim help COMMAND' says more;\n"
           "'profsim version' prints the version.\n",
           file);
@@ -69,6 +94,8 @@ no_command(const char *word)
 {
     struct sim_nearest nearest = {.wrong = word, .wrong_bytes = strlen(word)};
 
+    if (strcmp(word, "convert") == 0)
+        return cli_usage("'convert' is called 'recover' now");
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         sim_nearest_try(&nearest, commands[i].name);
     cli_unknown("command", &nearest, "'profsim help' names them");

@@ -1,6 +1,5 @@
 /*
- * run.c -- `profsim run`: runs a scenario and checks its expectations, or
- * replays a recording of a real program under the simulated collector.
+ * run.c -- `profsim run`: runs scenarios and checks what they expect.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -9,61 +8,24 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "check_recording.h"
 #include "command.h"
 #include "escape.h"
 #include "file_result.h"
 #include "options.h"
-#include "graphs.h"
-#include "heap_report.h"
 #include "prof/file.h"
 #include "profiles.h"
 #include "replay.h"
-#include "run_page.h"
 #include "subject_file.h"
 
 struct words {
-    const struct prof_rules *rules;
-    uint64_t top;    /* sites to print */
     const char *out; /* folder for profile files, or NULL */
     bool out_each;   /* in it a folder for each file, named after it */
-    bool folded;
-    bool by_given;
-    enum cli_measure by;
-    bool lines;                    /* print the lines of allocations */
-    bool verdicts;                 /* also judge the library on the recording */
+    bool lines;      /* print the lines of allocations */
     const struct subject *subject; /* of scenarios about one; NULL: none */
     const char *subject_path;
     struct cli_page_paths pages;
     struct cli_report *report;
 };
-
-/* Make the folder for the files of one run. out: folder, "" if none is
- * wanted */
-static bool
-prepare_folder(char *folder, size_t room, const char *path,
-               const struct words *words)
-{
-    const char *name = strrchr(path, '/');
-    struct prof_file file;
-    int length;
-
-    name = name != NULL ? name + 1 : path;
-    folder[0] = '\0';
-    if (words->out == NULL)
-        return true;
-    length = words->out_each ? snprintf(folder, room, "%s/%s", words->out, name)
-                             : snprintf(folder, room, "%s", words->out);
-    if ((size_t)length >= room) {
-        cli_usage("run: --out: %.40s...: name too long", words->out);
-        return false;
-    }
-    if (words->out_each && prof_file_folder(&file, words->out) != PROF_OK) {
-        cli_usage("run: %s: %s", words->out, prof_file_reason(&file));
-        return false;
-    }
-    return true;
-}
 
 /* --subject needs a scenario about a subject, --debug one about the library. */
 static bool
@@ -120,7 +82,8 @@ run_scenario(const struct sim_input *input, const char *path,
         return cli_usage("%s", error.text);
     asked = cli_subject_give(scenario, words->subject);
     if (!fits_subject(scenario, path, words) ||
-        !prepare_folder(folder, sizeof folder, path, words)) {
+        !cli_folder_prepare(folder, sizeof folder, "run", words->out,
+                            words->out_each, path)) {
         sim_scenario_free(scenario);
         return CLI_USAGE;
     }
@@ -155,84 +118,6 @@ run_scenario(const struct sim_input *input, const char *path,
     return CLI_BROKEN;
 }
 
-/* ---- recordings ---- */
-
-/* returns: NULL if there is no memory */
-static struct cli_call_tree *
-tree_of(const struct cli_heap_report *report)
-{
-    struct cli_call_tree *tree = cli_call_tree_new();
-    bool good = tree != NULL;
-
-    for (uint32_t i = 0; i < CLI_MEASURES && good; i++)
-        good = cli_call_tree_add(tree, i, report->calls, report->recording,
-                                 report->heap, (enum cli_measure)i);
-    if (good && cli_call_tree_finish(tree))
-        return tree;
-    cli_call_tree_delete(tree);
-    return NULL;
-}
-
-/* Print, and write what goes into the folder ("": nothing). */
-static enum cli_exit
-show_heap(const struct cli_heap_report *report, const char *folder,
-          const struct words *words)
-{
-    struct cli_call_tree *tree = NULL;
-    bool good = true;
-
-    if (words->folded || folder[0] != '\0' || cli_page_wanted(&words->pages)) {
-        tree = tree_of(report);
-        good = tree != NULL;
-    }
-    if (good && words->folded)
-        good = cli_graphs_folded(stdout, tree, words->by);
-    else if (good)
-        good = cli_heap_report_print(report);
-    if (!good) {
-        cli_call_tree_delete(tree);
-        return cli_usage("%s: not enough memory", report->path);
-    }
-    if (folder[0] != '\0')
-        good = cli_profiles_write_recording(folder, report->path,
-                                            report->recording, report->calls,
-                                            report->heap) &&
-               cli_graphs_write(folder, tree, report->path);
-    if (cli_page_wanted(&words->pages))
-        good = cli_run_page_write(&words->pages, report, tree) && good;
-    cli_call_tree_delete(tree);
-    return good ? CLI_OK : CLI_USAGE;
-}
-
-static enum cli_exit
-show_recording(const struct sim_recording *recording, const char *path,
-               const struct words *words)
-{
-    struct cli_heap_report report = {.path = path,
-                                     .recording = recording,
-                                     .top = words->top,
-                                     .only = words->by_given,
-                                     .measure = words->by};
-    struct sim_live_heap heap;
-    struct cli_calls *calls;
-    enum cli_exit exit_code;
-    char folder[PATH_MAX];
-    bool good;
-
-    if (!prepare_folder(folder, sizeof folder, path, words))
-        return CLI_USAGE;
-    good = sim_live_heap_open(&heap, recording, cli_show_progress);
-    cli_hide_progress();
-    calls = good ? cli_calls_open(recording) : NULL;
-    report.heap = &heap;
-    report.calls = calls;
-    exit_code = calls != NULL ? show_heap(&report, folder, words)
-                              : cli_usage("%s: not enough memory", path);
-    cli_calls_close(calls);
-    sim_live_heap_close(&heap);
-    return exit_code;
-}
-
 /* Add the result of a file, unless its run has added results. */
 static void
 add_result(const struct words *words, const char *path, enum cli_exit exit_code,
@@ -247,59 +132,19 @@ add_result(const struct words *words, const char *path, enum cli_exit exit_code,
 }
 
 static enum cli_exit
-run_recording(struct sim_input *input, const char *path,
-              const struct words *words)
-{
-    struct props_breach breach = cli_no_breach();
-    struct sim_recording *recording = cli_take_recording(input, path);
-    enum cli_exit exit_code = CLI_USAGE;
-
-    if (recording != NULL)
-        exit_code = show_recording(recording, path, words);
-    if (exit_code != CLI_OK) {
-        add_result(words, path, exit_code, &breach);
-    } else if (words->verdicts) {
-        putchar('\n');
-        exit_code = cli_check_recording(recording, path, words->rules,
-                                        PROPS_ALL, words->report);
-    } else {
-        cli_result_text(
-            words->report,
-            &cli_report_add(words->report, "files", path, CLI_VERDICT_NOT_TRIED)
-                 ->text,
-            "its heap was shown; --verdicts judges the library on it");
-    }
-    sim_recording_close(recording);
-    return exit_code;
-}
-
-/* ---- the command ---- */
-
-/* Run a scenario or a recording, whichever the content is. */
-static enum cli_exit
 run_input(struct sim_input *input, const char *path, const struct words *words)
 {
     struct props_breach breach = cli_no_breach();
     enum cli_exit exit_code;
 
-    switch (input->kind) {
-    case SIM_INPUT_RECORDING:
-        if (words->subject == NULL)
-            return run_recording(input, path, words);
-        exit_code = cli_usage("%s: --subject is for scenarios, and this is a "
-                              "recording",
-                              path);
-        break;
-    case SIM_INPUT_SCENARIO:
+    if (input->kind == SIM_INPUT_SCENARIO)
         exit_code = run_scenario(input, path, words, &breach);
-        break;
-    case SIM_INPUT_MUTANTS:
-    case SIM_INPUT_RESULT:
-    case SIM_INPUT_OTHER:
-    default:
-        exit_code = cli_usage("%s: neither a scenario nor a recording%s", path,
+    else if (input->kind == SIM_INPUT_RECORDING)
+        exit_code =
+            cli_usage("%s: this is a recording; 'profsim show' shows it", path);
+    else
+        exit_code = cli_usage("%s: not a scenario%s", path,
                               input->bytes_count == 0 ? ": it is empty" : "");
-    }
     add_result(words, path, exit_code, &breach);
     return exit_code;
 }
@@ -321,29 +166,16 @@ run_file(const char *path, const struct words *words)
     return exit_code;
 }
 
-enum { RULES = 1, TOP, OUT, VERDICTS, BY, FOLDED, DEBUG, SUBJECT };
+enum { OUT = 1, DEBUG, SUBJECT };
 
 static const struct cli_option table[] = {
-    {TOP, 0, "top", "N", "sites and threads to print (10)"},
-    {BY, 0, "by", "WHAT",
-     "show the sites of one kind only (recordings): peak (in\nuse at the "
-     "peak), exit (never freed), allocs (all\nallocated)"},
-    {FOLDED, 0, "folded", NULL,
-     "print collapsed stacks with bytes (recordings; of the\npeak, unless "
-     "--by says otherwise), and nothing else"},
     {OUT, 0, "out", "DIR",
      "write profiles: heap, allocs, block, mutex, as .pb.gz\nand .txt. "
      "Scenarios with tasks also: goroutine,\nthreadcreate, profile (CPU), "
-     "goroutine-stacks.txt.\nTraces: trace.out, trace-2.out ... Recordings "
-     "also:\npeak, exit; graphs peak.svg, exit.svg, "
-     "allocs.svg;\nheap.speedscope.json, peak.folded"},
+     "goroutine-stacks.txt.\nTraces: trace.out, trace-2.out ..."},
     {DEBUG, 0, "debug", "WHAT",
      "alloc: print a line of each allocation, free and\ncollection, with the "
-     "task that did it (scenarios)"},
-    {VERDICTS, 0, "verdicts", NULL,
-     "also judge the library by replaying the recording, as\n`profsim check "
-     "FILE` does"},
-    {RULES, 0, "rules", "NAME", "the library's rule set (exact)"},
+     "task that did it"},
     {SUBJECT, 0, "subject", "FILE",
      "the profiler that scenarios are about (docs/subjects.md):\nprint what "
      "it shows at the end; --out then writes\nheap.pb.gz and, of waits, "
@@ -356,11 +188,9 @@ static const struct cli_option table[] = {
 static const struct cli_syntax syntax = {
     .command = "run",
     .words = "[OPTION...] FILE...",
-    .about = "Run a scenario and compare it with its `expect` lines, or "
-             "show the heap of a\nrecorded program: its peak, what it never "
-             "freed and what it allocated, by site,\ntime, thread and size. "
-             "The first bytes of FILE tell which it is. It may be a\npipe; - "
-             "is standard input.\n",
+    .about = "Run scenarios and compare what happens with their `expect` "
+             "lines. FILE may be a\npipe; - is standard input. ('profsim show' "
+             "shows recordings.)\n",
     .options = table,
     .exits = CLI_EXIT_HELP,
 };
@@ -371,22 +201,10 @@ take(struct words *words, int id, const char *value)
     switch (id) {
     case SUBJECT:
         return cli_subject_take(&words->subject, &words->subject_path, value);
-    case RULES:
-        return (words->rules = cli_rules(value)) != NULL;
-    case TOP:
-        return cli_number("--top", value, 1, UINT32_MAX, &words->top);
-    case BY:
-        words->by_given = true;
-        return cli_measure_find(value, &words->by) ||
-               cli_complain("--by takes peak, exit or allocs, not '%s'", value);
     case DEBUG:
         words->lines = true;
         return strcmp(value, "alloc") == 0 ||
                cli_complain("--debug takes alloc, not '%s'", value);
-    case FOLDED:
-        return words->folded = true;
-    case VERDICTS:
-        return words->verdicts = true;
     case CLI_PAGE_HTML:
     case CLI_PAGE_DATA:
         return cli_page_take(&words->pages, id, value);
@@ -404,8 +222,7 @@ enum cli_exit
 cli_run(int argc, char **argv)
 {
     struct cli_report report;
-    struct words words = {
-        .rules = &prof_rules_exact, .top = 10, .report = &report};
+    struct words words = {.report = &report};
     enum cli_exit worst = CLI_OK;
     struct cli_options options;
     int files = 0;

@@ -249,7 +249,7 @@ count "it states the version" $?
 ln -s "$tree/bin/profsim" "$dir/linked"
 holds "it finds its recorder, also when called by a link" \
     "$dir/linked" record -o "$dir/x.rec" -- sh -c :
-holds "and reads what was recorded" "$tree/bin/profsim" run "$dir/x.rec"
+holds "and reads what was recorded" "$tree/bin/profsim" show "$dir/x.rec"
 rm "$tree/lib/profsim/libprofsim-record.so"
 refuses "without the recorder it says so" "the library is not there" \
     "$tree/bin/profsim" record -o "$dir/x.rec" -- sh -c :

@@ -169,10 +169,10 @@ class Record(Tool):
     def said(self, folder):
         profsim = self.out + "/profsim"
         recording = folder + "/x.rec"
-        subprocess.run([profsim, "convert", "-o", recording, folder + "/spool"],
+        subprocess.run([profsim, "recover", "-o", recording, folder + "/spool"],
                        check=True, stdout=subprocess.DEVNULL,
                        stderr=subprocess.DEVNULL)
-        text = subprocess.run([profsim, "run", "--top", "1", recording],
+        text = subprocess.run([profsim, "show", "--top", "1", recording],
                               check=True, stdout=subprocess.PIPE).stdout.decode()
         lost = re.search(r"^not recorded +(.*)", text, re.M).group(1)
         if lost != "nothing":

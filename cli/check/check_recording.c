@@ -1,6 +1,6 @@
 /*
  * check_recording.c -- see check_recording.h. The collector is simulated, so
- * the verdicts do not show what the program itself had in use; `profsim run`
+ * the verdicts do not show what the program itself had in use; `profsim show`
  * shows that.
  */
 #include "check_recording.h"

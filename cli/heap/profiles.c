@@ -1,5 +1,7 @@
-/* profiles.c -- the profile files of `profsim run --out DIR`. */
+/* profiles.c -- the profile files of `profsim run` and `show --out DIR`. */
 #include "profiles.h"
+
+#include "complaint.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -383,4 +385,29 @@ cli_profiles_write(const struct cli_profiles *profiles)
            write_file(profiles, &room, HEAP, "symbolized", write_symbolized);
     room_release(&room);
     return good;
+}
+
+bool
+cli_folder_prepare(char *folder, size_t room, const char *command,
+                   const char *out, bool each, const char *path)
+{
+    const char *name = strrchr(path, '/');
+    struct prof_file file;
+    int length;
+
+    name = name != NULL ? name + 1 : path;
+    folder[0] = '\0';
+    if (out == NULL)
+        return true;
+    length = each ? snprintf(folder, room, "%s/%s", out, name)
+                  : snprintf(folder, room, "%s", out);
+    if ((size_t)length >= room) {
+        cli_usage("%s: --out: %.40s...: name too long", command, out);
+        return false;
+    }
+    if (each && prof_file_folder(&file, out) != PROF_OK) {
+        cli_usage("%s: %s: %s", command, out, prof_file_reason(&file));
+        return false;
+    }
+    return true;
 }

@@ -1,5 +1,5 @@
 /*
- * profiles.h -- the profile files of `profsim run --out DIR`.
+ * profiles.h -- the profile files of `profsim run` and `show --out DIR`.
  *
  *      heap, allocs, block, mutex; of a recording also peak and exit; of a
  *      scenario whose processors take tasks also goroutine, threadcreate
@@ -102,5 +102,14 @@ bool cli_profiles_print_allocations(const char *path,
 bool cli_profiles_write_tasks(const char *folder, const char *path,
                               struct sim_world *world,
                               const struct prof_symbols *symbols);
+
+/*
+ * Make the folder for the profiles of one file.
+ * in:  command that asks, for complaints; out, what --out says, or NULL; each:
+ *      in it a folder for each file, named after it
+ * out: folder, "" if none is wanted
+ */
+bool cli_folder_prepare(char *folder, size_t room, const char *command,
+                        const char *out, bool each, const char *path);
 
 #endif

@@ -1,4 +1,4 @@
-// run.js -- the page of a recorded run ("profsim run").
+// run.js -- the page of a recorded run ("profsim show").
 const sites = data.sites;
 const bins = data.bins;
 const seconds = (ticks) => ticks / data.ticks_per_second;

@@ -373,7 +373,7 @@ tell_all(const struct cli_images *images, struct cli_image *const *order,
                         images->verb, saved - LISTED_MAX, output, last);
     if (lacking > 0)
         fprintf(stderr,
-                "profsim %s: %zu of these lack events, too; 'profsim run' says "
+                "profsim %s: %zu of these lack events, too; 'profsim show' says "
                 "which\n",
                 images->verb, lacking);
     if (left > 0)
@@ -435,7 +435,7 @@ cli_images_remove(const struct cli_images *images)
         return;
     sim_escape_line(stderr,
                     "profsim %s: the logs of %zu %s are kept; save them with: "
-                    "profsim convert -o FILE %s",
+                    "profsim recover -o FILE %s",
                     images->verb, listed, listed == 1 ? "process" : "processes",
                     images->folder);
 }

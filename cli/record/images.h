@@ -64,7 +64,7 @@ bool cli_images_save(struct cli_images *images, const char *output,
  */
 void cli_images_remove(const struct cli_images *images);
 
-/* `profsim convert`: save the images of a recorder that was ended. */
-enum cli_exit cli_convert_folder(int argc, char **argv);
+/* `profsim recover`: save the images of a recorder that was ended. */
+enum cli_exit cli_recover(int argc, char **argv);
 
 #endif

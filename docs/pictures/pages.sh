@@ -16,7 +16,7 @@ failure)
     ;;
 run)
     height=800
-    "$1" run fixtures/recordings/python-index.rec --html "$work/page.html" \
+    "$1" show fixtures/recordings/python-index.rec --html "$work/page.html" \
         >"$work/said"
     ;;
 campaign)

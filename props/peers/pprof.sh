@@ -102,7 +102,7 @@ shown() { # how a line of the summary begins: its bytes and objects
 # names.
 for recording in fixtures/recordings/*.rec; do
     out=$folder/$(basename "$recording" .rec)
-    "$profsim" run "$recording" --out "$out" >"$folder/summary"
+    "$profsim" show "$recording" --out "$out" >"$folder/summary"
     for moment in peak exit; do
         set -- $(shown "$([ $moment = peak ] || echo 'at ')$moment")
         for file in $moment.pb.gz $moment.txt; do

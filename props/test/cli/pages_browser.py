@@ -145,7 +145,7 @@ def test_trace():
 
 
 def test_run():
-    run("run", "fixtures/recordings/waits.rec", "--html", os.path.join(work, "run.html"))
+    run("show", "fixtures/recordings/waits.rec", "--html", os.path.join(work, "run.html"))
     got = browse(os.path.join(work, "run.html"), [
         "all('#chart path[data-site]').length === data.sites.length + 1",
         "all('#flame div').length > 1",

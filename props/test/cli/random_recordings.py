@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Random recordings, written by the description in docs/recording.md, and the
-pages that `profsim run --data` makes of them: every number is computed again
+pages that `profsim show --data` makes of them: every number is computed again
 here.
 
 usage: random_recordings.py PROFSIM FOLDER COUNT
@@ -389,7 +389,7 @@ def main(profsim, folder, many):
         path, data = f'{folder}/{seed}.rec', f'{folder}/{seed}.json'
         with open(path, 'wb') as file:
             file.write(program.file())
-        subprocess.run([profsim, 'run', path, '--data', data], check=True,
+        subprocess.run([profsim, 'show', path, '--data', data], check=True,
                        stdout=subprocess.DEVNULL)
         with open(data, encoding='utf-8') as file:
             page = Page(program, json.load(file))

@@ -46,7 +46,7 @@ unreached() { # NAME COMMAND...
     grep -q "^profsim record: not recorded: process [0-9]*, $1\$" err &&
         grep -q '1 executed program ran without the recorder' err
     count "$name: it is named" $?
-    "$profsim" run x.rec >shown 2>&1
+    "$profsim" show x.rec >shown 2>&1
     count "$name: the one that executed it is recorded" $?
     for verb in record profile; do
         rm -rf f x.rec
@@ -98,7 +98,7 @@ else
     as_alone confined record "$program" confine
     grep -qx 'child 5' out
     count "confined, recorded: the child lives" $?
-    "$profsim" run --top 99 x.rec >shown 2>&1
+    "$profsim" show --top 99 x.rec >shown 2>&1
     grep -q '^ *7700 *100 .*allocate_after .*< run_confined' shown &&
         grep -q '^ *7700 *100 .*allocate_before .*< run_confined' shown
     count "confined, recorded: all allocations of it" $?
@@ -122,7 +122,7 @@ else
 fi
 
 as_alone unconfined record "$program" unconfined
-"$profsim" run --top 99 x.rec >shown 2>&1
+"$profsim" show --top 99 x.rec >shown 2>&1
 grep -q '^ *7700 *100 .*allocate_after' shown &&
     ! grep -q 'children, forked by a process' shown
 count "not confined, recorded: the child, too" $?

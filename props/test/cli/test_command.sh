@@ -141,7 +141,7 @@ refuses "choices that are no numbers" "'0,x'" explore seqlock-2w2r \
 refuses "a folder of logs that is not there" "missing: No such file" \
     convert "$dir/missing"
 refuses "two folders of logs" "'b' is one more" convert a b
-refuses "no folder of logs" "convert: needs a FOLDER; 'profsim convert --help' says more" convert
+refuses "no folder of logs" "recover: needs a FOLDER; 'profsim recover --help' says more" recover
 refuses "no recording of all" "from 1 to 1000000, not '0'" convert --images 0 a
 refuses "two tables of mutants" "'b'" mutants a b
 refuses "a table that is not there" "No such file" mutants "$dir/missing"

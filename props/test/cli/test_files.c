@@ -243,7 +243,7 @@ TEST(files_of_the_library_are_whole)
 TEST(profiles_and_their_texts_are_whole)
 {
     char *argv[] = {
-        profsim, "run", "--out", out, "fixtures/recordings/waits.rec", NULL};
+        profsim, "show", "--out", out, "fixtures/recordings/waits.rec", NULL};
 
     if (profsim == NULL)
         skip();

@@ -1,5 +1,5 @@
 #!/bin/bash
-# The heap that `profsim run` shows of real programs, against a preload that
+# The heap that `profsim show` shows of real programs, against a preload that
 # counts by itself (props/test/cli/heap/count_heap.c): peak, live at exit and totals, to the
 # byte and the object. If the recorder reports a loss, the test fails, too.
 #
@@ -21,7 +21,7 @@ failed=0
 
 # compare NAME: compare the recording x.rec with the counts of its process
 compare() {
-    "$profsim" run --top 1 x.rec >shown 2>err || {
+    "$profsim" show --top 1 x.rec >shown 2>err || {
         failed=$((failed + 1))
         echo "FAILED: $1: $(cat err)"
         return

@@ -165,7 +165,7 @@ check "the command that replays it" says "$work/threads.json" \
     "' --replay ' in d['command'] and d['command'] in open('$work/said').read()"
 
 # ---- a recording ----
-"$profsim" run fixtures/recordings/python-index.rec --data "$work/run.json" \
+"$profsim" show fixtures/recordings/python-index.rec --data "$work/run.json" \
     >"$work/said"
 peak=$(awk '/^peak/ { print $2; exit }' "$work/said")
 check "the highest step is the peak" says "$work/run.json" \
@@ -176,7 +176,7 @@ check "every allocation is in one step" says "$work/run.json" \
     "sum(b[-1] for b in d['bins']) == 74755 and d['lost'] == 0"
 check "boxes lie within their parents" says "$work/run.json" \
     "all(sum(n[m] for n in d['tree'][1:] if n[1] == i) <= d['tree'][i][m] for i in range(60) for m in (2, 4, 6))"
-"$profsim" run fixtures/recordings/waits.rec --data "$work/waits.json" \
+"$profsim" show fixtures/recordings/waits.rec --data "$work/waits.json" \
     >"$work/said"
 check "locks by the time waited for them" says "$work/waits.json" \
     "len(d['locks']) > 0 and d['locks'] == sorted(d['locks'], key=lambda l: -l['ticks']) and all(l['ticks'] >= l['longest'] for l in d['locks'])"
@@ -188,7 +188,7 @@ check "each number of random scenarios" python3 \
 
 # One of two results cannot be written: an error, and the other is there.
 touch "$work/file"
-"$profsim" run fixtures/recordings/waits.rec --out "$work/file/none" \
+"$profsim" show fixtures/recordings/waits.rec --out "$work/file/none" \
     --html "$work/other.html" >"$work/said" 2>&1
 check "a folder that cannot be made beside a page" test $? -eq 1
 check "... which is there" test -s "$work/other.html"

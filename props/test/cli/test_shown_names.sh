@@ -1,5 +1,5 @@
 #!/bin/sh
-# The names that `profsim run` shows for functions of a recorded program: inlined
+# The names that `profsim show` shows for functions of a recorded program: inlined
 # functions separately, with the lines of their calls; C++ names demangled; with
 # tables of address ranges (gcc) and without (clang), in DWARF 4 and 5.
 #
@@ -15,7 +15,7 @@ failed=0
 # shows NAME LINE: the first site of the summary must be LINE
 shows() {
     "$profsim" record -o x.rec -- ./program 2>words
-    "$profsim" run --top 1 x.rec >shown
+    "$profsim" show --top 1 x.rec >shown
     if grep -A 2 '^in use at the peak' shown | grep -qF "$2"; then
         passed=$((passed + 1))
         echo "ok: $1"
@@ -76,7 +76,7 @@ shows "no symbols: the module, and where in it" " program+0x"
 
 # Information that is missing is reported, with what to do about it.
 "$profsim" record --limit 64k -o x.rec -- python3 -c pass 2>words
-"$profsim" run x.rec >shown
+"$profsim" show x.rec >shown
 full='[1-9][0-9]* events after the log was full: .* larger --limit'
 if grep -q "^not recorded  *$full" shown &&
     grep -q "^profsim record: x.rec: not recorded $full" words; then
@@ -102,7 +102,7 @@ awk 'BEGIN {
 }' >long.c
 gcc -g -O1 long.c -o long
 "$profsim" record -o x.rec -- ./long 2>words
-"$profsim" run --top 1 x.rec >shown
+"$profsim" show --top 1 x.rec >shown
 bytes=$(wc -c <x.rec)
 if [ "$bytes" -gt 32768 ] && [ "$bytes" -lt 98304 ] &&
     grep -q '^ *512-  *1023  *8000  *8000  *8000  *8$' shown; then

@@ -78,7 +78,7 @@ around campaign-go1.17 check --rules go1.17 --seeds 1..1000 --jobs 1 \
     --save "$dir/saved"
 want run "$recording"
 for profsim in $others; do
-    same "recording: $profsim" "$profsim" run "$recording"
+    same "recording: $profsim" "$profsim" show "$recording"
 done
 same "recording: no environment" env -i setarch -R "$first" run "$recording"
 want check "$recording"

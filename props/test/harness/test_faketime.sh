@@ -81,10 +81,10 @@ done
 
 # profsim reads no clock.
 recording=fixtures/recordings/python-index.rec
-TZ=UTC LC_ALL=C timeout 120 "$profsim" run "$recording" \
+TZ=UTC LC_ALL=C timeout 120 "$profsim" show "$recording" \
     --out "$folder/plain" >"$folder/plain.text"
 TZ=Asia/Tokyo LC_ALL=C.UTF-8 faked '1999-12-31 23:59:59' \
-    "$profsim" run "$recording" --out "$folder/faked" >"$folder/faked.text"
+    "$profsim" show "$recording" --out "$folder/faked" >"$folder/faked.text"
 diff -r "$folder/plain" "$folder/faked" || fail "profsim's files differ"
 cmp "$folder/plain.text" "$folder/faked.text" || fail "profsim's words differ"
 echo "test_faketime: $cases clocks, files as they must be"

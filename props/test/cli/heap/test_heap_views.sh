@@ -29,12 +29,12 @@ sum() {
     sed -n "s/^$1 *\([0-9]*\) bytes.*/\1/p" "$folder/summary"
 }
 
-"$profsim" run "$recording" --out "$folder/out" >"$folder/summary" || exit 1
+"$profsim" show "$recording" --out "$folder/out" >"$folder/summary" || exit 1
 for what in "peak peak" "exit at exit" "allocs allocated"; do
     measure=${what%% *}
     want=$(sum "${what#* }")
     same "collapsed stacks, $measure" \
-        "$("$profsim" run --folded --by "$measure" "$recording" |
+        "$("$profsim" show --folded --by "$measure" "$recording" |
             awk '{ bytes += $NF } END { print bytes }')" "$want"
     same "speedscope and flames, $measure" \
         "$(python3 - "$folder/out" "$measure" <<'END'
@@ -83,7 +83,7 @@ for by in peak exit allocs; do
     same "rows of diff, $by" \
         "$(awk '/^ +[+-][0-9]+ / { if ($0 ~ /  in all$/) all = $1 + 0
             else rows += $1 } END { print all - rows }' "$folder/diff")" 0
-    "$profsim" run "$other" >"$folder/summary"
+    "$profsim" show "$other" >"$folder/summary"
     old=$(sum "$([ $by = peak ] && echo peak || { [ $by = exit ] &&
         echo "at exit" || echo allocated; })")
     same "before, $by" \
@@ -134,7 +134,7 @@ END
 }
 write "$folder/one.rec" alpha:64 beta:8 gamma:300 alpha:17
 write "$folder/two.rec" alpha:32 alpha:32 beta:8 gamma:300 alpha:17
-"$profsim" run "$folder/one.rec" >"$folder/summary"
+"$profsim" show "$folder/one.rec" >"$folder/summary"
 same "each loss is told" \
     "$(sed -n 's/^not recorded *\([0-9]*\) .*/\1/p' "$folder/summary" | tr '\n' ' ')" \
     "11 12 13 14 15 16 17 "

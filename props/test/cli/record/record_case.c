@@ -282,7 +282,7 @@ static enum cli_exit
 convert(int argc, char **argv)
 {
     signal(SIGINT, SIG_IGN);
-    return cli_convert_folder(argc, argv);
+    return cli_recover(argc, argv);
 }
 
 static const char *

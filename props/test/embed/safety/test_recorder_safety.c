@@ -534,7 +534,7 @@ wait_until_gone(pid_t process)
 static int
 convert_spools_to(char *file, char *images)
 {
-    char convert[] = "convert";
+    char convert[] = "recover";
     char to[] = "-o";
     char found[400];
     char *argv[] = {

@@ -1,5 +1,5 @@
 /*
- * convert_folder.c -- `profsim convert`: saves spools that `profsim record`
+ * recover.c -- `profsim recover`: saves spools that `profsim record`
  * left behind because it was killed before it could save them, or because their
  * processes outlived it.
  */
@@ -20,7 +20,7 @@ static const struct cli_option table[] = {
 };
 
 static const struct cli_syntax syntax = {
-    .command = "convert",
+    .command = "recover",
     .words = "[OPTION...] FOLDER",
     .about = "Make recordings of the logs in FOLDER, a profsim-XXXXXX in "
              "$TMPDIR or /tmp that\na killed `profsim record` left. Once they "
@@ -30,7 +30,7 @@ static const struct cli_syntax syntax = {
 };
 
 enum cli_exit
-cli_convert_folder(int argc, char **argv)
+cli_recover(int argc, char **argv)
 {
     const char *output = "profsim.rec";
     const char *folder = NULL;
@@ -51,7 +51,7 @@ cli_convert_folder(int argc, char **argv)
         } else if (folder == NULL) {
             folder = words.value;
         } else {
-            return cli_usage("convert: takes one folder; '%s' is one more",
+            return cli_usage("recover: takes one folder; '%s' is one more",
                              words.value);
         }
     }
@@ -59,7 +59,7 @@ cli_convert_folder(int argc, char **argv)
         return words.exit_code;
     if (folder == NULL)
         return cli_options_missing(&words, "a FOLDER");
-    good = cli_images_read(&images, "convert", folder) &&
+    good = cli_images_read(&images, "recover", folder) &&
            cli_images_save(&images, output, most);
     if (images.count > 0)
         cli_images_remove(&images);

@@ -1,0 +1,253 @@
+/*
+ * show.c -- `profsim show`: the heap of a recorded program, as it was.
+ */
+#include <limits.h>
+#include <stdio.h>
+
+#include "check_recording.h"
+#include "command.h"
+#include "file_result.h"
+#include "graphs.h"
+#include "heap_report.h"
+#include "options.h"
+#include "profiles.h"
+#include "run_page.h"
+
+struct words {
+    const struct prof_rules *rules;
+    uint64_t top;    /* sites to print */
+    const char *out; /* folder for profile files, or NULL */
+    bool out_each;   /* in it a folder for each file, named after it */
+    bool folded;
+    bool by_given;
+    enum cli_measure by;
+    bool verdicts; /* also judge the library on the recording */
+    struct cli_page_paths pages;
+    struct cli_report *report;
+};
+
+/* returns: NULL if there is no memory */
+static struct cli_call_tree *
+tree_of(const struct cli_heap_report *report)
+{
+    struct cli_call_tree *tree = cli_call_tree_new();
+    bool good = tree != NULL;
+
+    for (uint32_t i = 0; i < CLI_MEASURES && good; i++)
+        good = cli_call_tree_add(tree, i, report->calls, report->recording,
+                                 report->heap, (enum cli_measure)i);
+    if (good && cli_call_tree_finish(tree))
+        return tree;
+    cli_call_tree_delete(tree);
+    return NULL;
+}
+
+/* Print, and write what goes into the folder ("": nothing). */
+static enum cli_exit
+show_heap(const struct cli_heap_report *report, const char *folder,
+          const struct words *words)
+{
+    struct cli_call_tree *tree = NULL;
+    bool good = true;
+
+    if (words->folded || folder[0] != '\0' || cli_page_wanted(&words->pages)) {
+        tree = tree_of(report);
+        good = tree != NULL;
+    }
+    if (good && words->folded)
+        good = cli_graphs_folded(stdout, tree, words->by);
+    else if (good)
+        good = cli_heap_report_print(report);
+    if (!good) {
+        cli_call_tree_delete(tree);
+        return cli_usage("%s: not enough memory", report->path);
+    }
+    if (folder[0] != '\0')
+        good = cli_profiles_write_recording(folder, report->path,
+                                            report->recording, report->calls,
+                                            report->heap) &&
+               cli_graphs_write(folder, tree, report->path);
+    if (cli_page_wanted(&words->pages))
+        good = cli_run_page_write(&words->pages, report, tree) && good;
+    cli_call_tree_delete(tree);
+    return good ? CLI_OK : CLI_USAGE;
+}
+
+static enum cli_exit
+show_recording(const struct sim_recording *recording, const char *path,
+               const struct words *words)
+{
+    struct cli_heap_report report = {.path = path,
+                                     .recording = recording,
+                                     .top = words->top,
+                                     .only = words->by_given,
+                                     .measure = words->by};
+    struct sim_live_heap heap;
+    struct cli_calls *calls;
+    enum cli_exit exit_code;
+    char folder[PATH_MAX];
+    bool good;
+
+    if (!cli_folder_prepare(folder, sizeof folder, "show", words->out,
+                            words->out_each, path))
+        return CLI_USAGE;
+    good = sim_live_heap_open(&heap, recording, cli_show_progress);
+    cli_hide_progress();
+    calls = good ? cli_calls_open(recording) : NULL;
+    report.heap = &heap;
+    report.calls = calls;
+    exit_code = calls != NULL ? show_heap(&report, folder, words)
+                              : cli_usage("%s: not enough memory", path);
+    cli_calls_close(calls);
+    sim_live_heap_close(&heap);
+    return exit_code;
+}
+
+static enum cli_exit
+show_input(struct sim_input *input, const char *path, const struct words *words)
+{
+    struct props_breach breach = cli_no_breach();
+    struct sim_recording *recording = NULL;
+    enum cli_exit exit_code = CLI_USAGE;
+
+    if (input->kind == SIM_INPUT_RECORDING)
+        recording = cli_take_recording(input, path);
+    else if (input->kind == SIM_INPUT_SCENARIO)
+        cli_usage("%s: this is a scenario; 'profsim run' runs it", path);
+    else
+        cli_usage("%s: not a recording%s", path,
+                  input->bytes_count == 0 ? ": it is empty" : "");
+    if (recording != NULL)
+        exit_code = show_recording(recording, path, words);
+    if (exit_code != CLI_OK) {
+        cli_file_result(words->report, "files", path, exit_code, &breach,
+                        "profsim show");
+    } else if (words->verdicts) {
+        putchar('\n');
+        exit_code = cli_check_recording(recording, path, words->rules,
+                                        PROPS_ALL, words->report);
+    } else {
+        cli_result_text(
+            words->report,
+            &cli_report_add(words->report, "files", path, CLI_VERDICT_NOT_TRIED)
+                 ->text,
+            "its heap was shown; --verdicts judges the library on it");
+    }
+    sim_recording_close(recording);
+    return exit_code;
+}
+
+static enum cli_exit
+show_file(const char *path, const struct words *words)
+{
+    struct props_breach breach = cli_no_breach();
+    struct sim_input input;
+    enum cli_exit exit_code;
+
+    if (!sim_input_read(&input, path)) {
+        cli_usage("%s: %s", path, input.reason);
+        cli_file_result(words->report, "files", path, CLI_USAGE, &breach,
+                        "profsim show");
+        return CLI_USAGE;
+    }
+    exit_code = show_input(&input, path, words);
+    sim_input_free(&input);
+    return exit_code;
+}
+
+enum { RULES = 1, TOP, OUT, VERDICTS, BY, FOLDED };
+
+static const struct cli_option table[] = {
+    {TOP, 0, "top", "N", "sites and threads to print (10)"},
+    {BY, 0, "by", "WHAT",
+     "show the sites of one kind only: peak (in use at the\npeak), exit (never "
+     "freed), allocs (all allocated)"},
+    {FOLDED, 0, "folded", NULL,
+     "print collapsed stacks with bytes (of the peak, unless\n--by says "
+     "otherwise), and nothing else"},
+    {OUT, 0, "out", "DIR",
+     "write profiles: heap, allocs, peak, exit, block, mutex,\nas .pb.gz and "
+     ".txt; graphs peak.svg, exit.svg,\nallocs.svg; heap.speedscope.json, "
+     "peak.folded"},
+    {VERDICTS, 0, "verdicts", NULL,
+     "also judge the library by replaying the recording, as\n`profsim check "
+     "FILE` does"},
+    {RULES, 0, "rules", "NAME", "the library's rule set (exact)"},
+    CLI_PAGE_OPTIONS,
+    CLI_REPORT_OPTIONS,
+    {0},
+};
+
+static const struct cli_syntax syntax = {
+    .command = "show",
+    .words = "[OPTION...] FILE...",
+    .about = "Show the heap of a recorded program: its peak, what it never "
+             "freed and what it\nallocated, by site, time, thread and size. "
+             "FILE is a recording; it may be a pipe;\n- is standard input.\n",
+    .options = table,
+    .exits = CLI_EXIT_HELP,
+};
+
+static bool
+take(struct words *words, int id, const char *value)
+{
+    switch (id) {
+    case RULES:
+        return (words->rules = cli_rules(value)) != NULL;
+    case TOP:
+        return cli_number("--top", value, 1, UINT32_MAX, &words->top);
+    case BY:
+        words->by_given = true;
+        return cli_measure_find(value, &words->by) ||
+               cli_complain("--by takes peak, exit or allocs, not '%s'", value);
+    case FOLDED:
+        return words->folded = true;
+    case VERDICTS:
+        return words->verdicts = true;
+    case CLI_PAGE_HTML:
+    case CLI_PAGE_DATA:
+        return cli_page_take(&words->pages, id, value);
+    case CLI_REPORT_JSON:
+    case CLI_REPORT_JUNIT:
+        return cli_report_take(words->report, id, value);
+    default:
+        words->out = value;
+        return *value != '\0' ||
+               cli_complain("--out needs the name of a folder");
+    }
+}
+
+enum cli_exit
+cli_show(int argc, char **argv)
+{
+    struct cli_report report;
+    struct words words = {
+        .rules = &prof_rules_exact, .top = 10, .report = &report};
+    enum cli_exit worst = CLI_OK;
+    struct cli_options options;
+    int files = 0;
+    int id;
+
+    cli_report_begin(&report, argc, argv);
+    cli_options_begin(&options, &syntax, argc, argv);
+    while ((id = cli_options_next(&options)) != CLI_OPTIONS_END) {
+        if (id == CLI_OPTIONS_WORD)
+            argv[++files] = argv[options.index - 1];
+        else if (!take(&words, id, options.value))
+            return cli_report_drop(&report, CLI_USAGE);
+    }
+    if (options.ended)
+        return cli_report_drop(&report, options.exit_code);
+    if (files == 0)
+        return cli_report_drop(&report,
+                               cli_options_missing(&options, "a FILE"));
+    if (files > 1 && cli_page_wanted(&words.pages))
+        return cli_report_drop(&report,
+                               cli_usage("--html and --data take one file"));
+    words.out_each = files > 1;
+    report.inputs = &argv[1];
+    report.inputs_count = files;
+    for (int i = 1; i <= files; i++)
+        worst = cli_exit_worse(worst, show_file(argv[i], &words));
+    return cli_report_end(&report, worst);
+}
