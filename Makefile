@@ -25,7 +25,7 @@ check long:
 	@.ci/deps build test
 	@ninja -k 0 -j $$(($$(nproc) + 2)) $(call built,$(or $(PART),$@)); status=$$?; \
 	    $(run) .ci/count $(or $(PART),$@) && exit $$status
-# One test, by its name: make test T=test_prof_heap
+# One test, by its name: make test T=test_prof
 test: ; @.ci/deps build test && .ci/test '$(T)'
 pictures:
 	@.ci/deps build test pages

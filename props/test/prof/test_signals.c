@@ -62,9 +62,3 @@ TEST(a_handler_may_record_after_each_instruction_of_one_call)
         assert_in_range(strike(&interrupted_calls[i], 0), 10 * PROPS_STEPS,
                         STEPS_MAX);
 }
-
-int
-main(void)
-{
-    return tests_run(interrupted_open, interrupted_close);
-}

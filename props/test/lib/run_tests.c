@@ -1,0 +1,8 @@
+/* run_tests.c -- main() of a test program of several files. */
+#include "unit_test.h"
+
+int
+main(void)
+{
+    return tests_run(NULL, NULL);
+}
