@@ -183,7 +183,7 @@ static const struct cli_syntax syntax = {
     .words = "[OPTION...] FILE...",
     .about = "Show the heap of a recorded program: its peak, what it never "
              "freed and what it\nallocated, by site, time, thread and size. "
-             "FILE is a recording; it may be a pipe;\n- is standard input.\n",
+             "FILE is a recording; it may be a\npipe; - is standard input.\n",
     .options = table,
     .exits = CLI_EXIT_HELP,
 };

@@ -183,15 +183,18 @@ def check_same(report, root):
             fail("'%s' is not told" % result["replay"])
 
 
-def main():
-    schema = json.load(open(sys.argv[1], encoding="utf-8"))
-    report = json.load(open(sys.argv[2], encoding="utf-8"),
-                       object_pairs_hook=no_duplicates)
-    root = tree.parse(sys.argv[3]).getroot()
-    check_json(schema, report, int(sys.argv[4]))
+def check(schema, report, junit, exit_code):
+    """Exits with what is wrong of the files of these names."""
+    with open(schema, encoding="utf-8") as file:
+        schema = json.load(file)
+    with open(report, encoding="utf-8") as file:
+        report = json.load(file, object_pairs_hook=no_duplicates)
+    root = tree.parse(junit).getroot()
+    check_json(schema, report, exit_code)
     check_exit(report)
     check_junit(root)
     check_same(report, root)
 
 
-main()
+if __name__ == "__main__":
+    check(*sys.argv[1:4], int(sys.argv[4]))
