@@ -19,9 +19,9 @@
     ((condition) ? (void)0 : child_fail(#condition, __FILE__, __LINE__))
 
 static inline void
-child_fail(const char *condition, const char *file, int line)
+child_fail(const char *condition, const char *source, int line)
 {
-    fprintf(stderr, "%s:%d: does not hold: %s\n", file, line, condition);
+    fprintf(stderr, "%s:%d: does not hold: %s\n", source, line, condition);
     fflush(stderr);
     _exit(1);
 }

@@ -1,6 +1,9 @@
 /*
  * test_file_place.c -- where a file is written if its name is a link, has links
- * on its path, or is a pipe, a device, or a descriptor of the caller.
+ * on its path, or is a pipe, a device, or a descriptor of the caller; and in
+ * folders where other users may have put links, pipes or second names.
+ *
+ * Tests with other users give files to them, and become them: only root can.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -11,12 +14,14 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "file_stubs.h"
+#include "file_case.h"
 #include "unit_test.h"
+
+#define FILE_TEST(name) TEST_WITH(file_case_begin, file_case_end, name)
 
 /* ---- paths ---- */
 
-TEST_WITH(begin, end, a_path_may_be_as_long_as_the_system_has_it)
+FILE_TEST(a_path_may_be_as_long_as_the_system_has_it)
 {
     char name[PROF_FILE_NAME_MAX + 2];
     static char longest[PROF_PATH_MAX + 1];
@@ -24,242 +29,187 @@ TEST_WITH(begin, end, a_path_may_be_as_long_as_the_system_has_it)
     memset(name, 'n', sizeof name);
     name[PROF_FILE_NAME_MAX + 1] = '\0';
     assert_refused(in_folder(name), ENAMETOOLONG, "too long");
-    memset(longest, 'n', 3000);
-    assert_refused(longest, ENAMETOOLONG, "too long");
     name[PROF_FILE_NAME_MAX] = '\0';
     assert_writes(in_folder(name), in_folder(name));
     memset(longest, '/', PROF_PATH_MAX);
     memcpy(longest, folder, strlen(folder));
     longest[PROF_PATH_MAX - 1] = 'x';
     assert_refused(longest, ENAMETOOLONG, "too long");
+    assert_int_equal(prof_file_folder(&file, longest), PROF_ERR_SINK);
+    assert_int_equal(file.error, ENAMETOOLONG);
     longest[PROF_PATH_MAX - 2] = 'x';
     longest[PROF_PATH_MAX - 1] = '\0';
     assert_writes(longest, in_folder("x"));
 }
 
-TEST_WITH(begin, end, a_path_that_names_no_file_is_refused)
+FILE_TEST(a_path_that_names_no_file_is_refused)
 {
+    static const struct {
+        const char *name;
+        int error;
+    } rows[] = {{"d", EISDIR},    {"d/", EISDIR},  {"d/..", EISDIR},
+                {"x/", ENOENT},   {"x/y", ENOENT}, {"f/", ENOTDIR},
+                {"f/y", ENOTDIR}, {"loop", ELOOP}, {"loop/x", ELOOP}};
+
     assert_int_equal(mkdir(in_folder("d"), 0777), 0);
+    assert_int_equal(symlink("loop", in_folder("loop")), 0);
     make_text(in_folder("f"), "kept");
     assert_refused("", ENOENT, "No such file");
     assert_refused("/", EISDIR, "Is a directory");
     assert_refused(".", EISDIR, "Is a directory");
-    assert_refused(in_folder("d"), EISDIR, "Is a directory");
-    assert_refused(in_folder("d/"), EISDIR, "Is a directory");
-    assert_refused(in_folder("d/.."), EISDIR, "Is a directory");
-    assert_refused(in_folder("x/"), ENOENT, "No such file");
-    assert_refused(in_folder("x/y"), ENOENT, "No such file");
-    assert_refused(in_folder("f/"), ENOTDIR, "Not a directory");
-    assert_refused(in_folder("f/y"), ENOTDIR, "Not a directory");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_refused(in_folder(rows[i].name), rows[i].error,
+                       strerror(rows[i].error));
     assert_holds(in_folder("f"), "kept");
     assert_writes(in_folder("d/..//./d/../y"), in_folder("y"));
-    assert_int_equal(unlink(in_folder("f")), 0);
-    assert_int_equal(rmdir(in_folder("d")), 0);
+    assert_int_equal(prof_file_check(&file, "/proc/self/none"), PROF_ERR_SINK);
 }
 
 /* ---- links ---- */
 
-TEST_WITH(begin, end, a_link_is_followed_and_stays)
+FILE_TEST(a_link_is_followed_and_stays)
 {
-    char target[512];
+    static const char *const names[] = {"relative", "chain", "absolute",
+                                        "way/target"};
+    char target[64];
 
+    snprintf(target, sizeof target, "%s/d/target", folder);
     assert_int_equal(mkdir(in_folder("d"), 0777), 0);
     assert_int_equal(symlink("d/target", in_folder("relative")), 0);
     assert_int_equal(symlink("relative", in_folder("chain")), 0);
-    snprintf(target, sizeof target, "%s/d/target", folder);
     assert_int_equal(symlink(target, in_folder("absolute")), 0);
     assert_int_equal(symlink("d", in_folder("way")), 0);
-    for (int i = 0; i < 2; i++) { /* nothing is there; a file is there */
-        static const char *const names[] = {"relative", "chain", "absolute",
-                                            "way/target"};
-
-        for (size_t n = 0; n < sizeof names / sizeof *names; n++) {
-            if (i == 1) {
-                make_text(target, "old");
-                assert_int_equal(chmod(target, 0604), 0);
-            }
-            assert_int_equal(prof_file_begin(&file, in_folder(names[n])),
-                             PROF_OK);
-            assert_int_equal(access(in_folder("d"), W_OK), 0);
-            assert_int_equal(prof_file_end(&file, PROF_OK), PROF_OK);
-            assert_true(S_ISREG(like(target).st_mode));
-            if (i == 1)
-                assert_int_equal(like(target).st_mode & 0777, 0604);
-            assert_int_equal(unlink(target), 0);
+    for (size_t i = 0; i < 8; i++) {
+        if (i >= 4) { /* a file is there */
+            make_text(target, "old");
+            assert_int_equal(chmod(target, 0604), 0);
         }
+        write_text(in_folder(names[i % 4]), "new");
+        assert_true(S_ISREG(like(target).st_mode));
+        if (i >= 4)
+            assert_int_equal(mode_of(target), 0604);
+        assert_int_equal(unlink(target), 0);
+        assert_true(S_ISLNK(like(in_folder("chain")).st_mode));
     }
     assert_refused(in_folder("way"), EISDIR, "Is a directory");
-    assert_int_equal(unlink(in_folder("relative")), 0);
-    assert_int_equal(unlink(in_folder("chain")), 0);
-    assert_int_equal(unlink(in_folder("absolute")), 0);
-    assert_int_equal(unlink(in_folder("way")), 0);
-    assert_int_equal(rmdir(in_folder("d")), 0);
 }
 
-TEST_WITH(begin, end, links_that_lead_nowhere_are_refused)
+/* Also links to a link in a folder, and those with the whole path. */
+FILE_TEST(of_forty_links_the_last_is_followed)
 {
-    enum { BARE, BY_FOLDER, WHOLE, KINDS };
-    char name[16];
-    char next[16];
+    for (int kind = 0; kind < 3; kind++) {
+        char name[16];
+        char next[PROF_PATH_MAX];
 
-    assert_int_equal(symlink("loop", in_folder("loop")), 0);
-    assert_refused(in_folder("loop"), ELOOP, "Too many levels");
-    assert_refused(in_folder("loop/x"), ELOOP, "Too many levels");
-    assert_int_equal(unlink(in_folder("loop")), 0);
-    assert_int_equal(mkdir(in_folder("d"), 0777), 0);
-    for (int kind = BARE; kind < KINDS; kind++) {
         for (int i = 0; i <= 40; i++) {
-            char whole[PROF_PATH_MAX];
-
-            snprintf(name, sizeof name, "l%d", i);
-            snprintf(next, sizeof next, "%sl%d",
-                     kind == BY_FOLDER ? "d/../" : "", i + 1);
-            snprintf(whole, sizeof whole, "%s", in_folder(next));
-            assert_int_equal(
-                symlink(kind == WHOLE ? whole : next, in_folder(name)), 0);
+            snprintf(name, sizeof name, "%d-%d", kind, i);
+            snprintf(next, sizeof next, "%s%s%d-%d", kind == 2 ? folder : "",
+                     kind == 2   ? "/"
+                     : kind == 1 ? "./"
+                                 : "",
+                     kind, i + 1);
+            assert_int_equal(symlink(next, in_folder(name)), 0);
         }
-        assert_refused(in_folder("l0"), ELOOP, "Too many levels");
-        assert_writes(in_folder("l1"), in_folder("l41"));
-        for (int i = 0; i <= 40; i++) {
-            snprintf(name, sizeof name, "l%d", i);
-            assert_int_equal(unlink(in_folder(name)), 0);
-        }
+        snprintf(name, sizeof name, "%d-0", kind);
+        assert_refused(in_folder(name), ELOOP, "Too many levels");
+        snprintf(name, sizeof name, "%d-1", kind);
+        snprintf(next, sizeof next, "%d-41", kind);
+        assert_writes(in_folder(name), in_folder(next));
     }
-    assert_int_equal(rmdir(in_folder("d")), 0);
 }
 
 /* The link's target and the rest of the path may together have 4096 bytes, with
  * the final NUL. */
-TEST_WITH(begin, end, a_link_that_makes_the_path_too_long_is_refused)
+FILE_TEST(a_link_that_makes_the_path_too_long_is_refused)
 {
     static char target[PROF_PATH_MAX];
     static char name[PROF_PATH_MAX];
-    const size_t folder_bytes = strlen(folder);
+    const size_t used = strlen(folder) + strlen("/long");
 
     memset(target, '/', 4000);
-    memcpy(target, folder, folder_bytes);
+    memcpy(target, folder, strlen(folder));
     assert_int_equal(symlink(target, in_folder("long")), 0);
     memset(name, '/', sizeof name - 1);
-    snprintf(name, sizeof name, "%s/long", folder);
-    name[strlen(name)] = '/';
-    name[folder_bytes + 5 + 94] = 'x';
-    name[folder_bytes + 5 + 95] = '\0';
+    memcpy(name, in_folder("long"), used);
+    name[used + 94] = 'x';
+    name[used + 95] = '\0';
     assert_writes(name, in_folder("x"));
-    name[folder_bytes + 5 + 94] = '/';
-    name[folder_bytes + 5 + 95] = 'x';
-    name[folder_bytes + 5 + 96] = '\0';
+    name[used + 94] = '/';
+    name[used + 95] = 'x';
+    name[used + 96] = '\0';
     assert_refused(name, ENAMETOOLONG, "too long");
-    assert_int_equal(unlink(in_folder("long")), 0);
+}
+
+/* A folder that is moved away while a file is written takes it along. */
+FILE_TEST(a_folder_is_looked_up_once)
+{
+    assert_int_equal(mkdir(in_folder("d"), 0777), 0);
+    assert_int_equal(mkdir(in_folder("e"), 0777), 0);
+    assert_int_equal(prof_file_begin(&file, in_folder("d/file")), PROF_OK);
+    assert_int_equal(put("new"), PROF_OK);
+    assert_int_equal(rename(in_folder("d"), in_folder("moved")), 0);
+    assert_int_equal(symlink("e", in_folder("d")), 0);
+    assert_int_equal(prof_file_end(&file, PROF_OK), PROF_OK);
+    assert_holds(in_folder("moved/file"), "new");
 }
 
 /* ---- pipes and devices ---- */
 
-TEST_WITH(begin, end, a_pipe_is_written_to_and_stays)
+FILE_TEST(a_pipe_is_written_to_and_stays)
 {
     const int reader = make_pipe();
     char got[8] = "";
 
     assert_int_equal(symlink("file", in_folder("link")), 0);
-    refuse(CALL_OPEN, EINTR, 3);
     assert_int_equal(prof_file_check(&file, path), PROF_OK);
     write_text(path, "one");
-    assert_int_equal(stubs.refused_times, 0);
-    assert_int_equal(stubs.opened_flags,
-                     O_WRONLY | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC);
     write_text(in_folder("link"), "two");
     assert_int_equal(read(reader, got, sizeof got), 6);
     assert_string_equal(got, "onetwo");
-    assert_true(S_ISFIFO(like(path).st_mode));
-    assert_int_equal(like(path).st_mode & 0777, 0600);
     assert_int_equal(prof_file_begin_private(&file, path), PROF_OK);
-    assert_int_equal(prof_file_end(&file, PROF_OK), PROF_OK);
-    assert_int_equal(prof_file_folder(&file, path), PROF_ERR_SINK);
-    assert_int_equal(file.error, ENOTDIR);
-    /* What the pipe has received cannot be taken back, and the pipe is not
-     * removed. */
-    assert_int_equal(prof_file_begin(&file, path), PROF_OK);
     prof_file_abandon(&file);
     assert_int_equal(prof_file_end(&file, PROF_ERR_MEMORY), PROF_ERR_MEMORY);
-    assert_true(S_ISFIFO(like(path).st_mode));
-    refuse(CALL_OPEN, EACCES, 1);
-    assert_int_equal(prof_file_begin(&file, path), PROF_ERR_SINK);
-    assert_int_equal(file.error, EACCES);
-    assert_int_equal(stubs.unlinks, 0);
-    assert_int_equal(close(reader), 0);
-    assert_int_equal(unlink(in_folder("link")), 0);
-}
-
-TEST_WITH(begin, end, what_is_swapped_while_it_is_opened_is_refused)
-{
-    const int reader = make_pipe();
-
-    make_text(in_folder("other"), "kept");
-    stubs.swap = "other";
-    assert_int_equal(prof_file_begin(&file, path), PROF_ERR_SINK);
-    assert_int_equal(file.error, EAGAIN);
-    assert_string_equal(prof_file_reason(&file),
-                        "it was replaced while it was opened");
-    assert_holds(in_folder("other"), "kept");
-    assert_int_equal(unlink(in_folder("other")), 0);
+    assert_int_equal(prof_file_folder(&file, path), PROF_ERR_SINK);
+    assert_int_equal(file.error, ENOTDIR);
+    assert_int_equal(like(path).st_mode, S_IFIFO | 0600);
     assert_int_equal(close(reader), 0);
 }
 
-/*
- * Open a device that no mistake of the library can replace, even if root runs
- * the test: a terminal, in a folder where no file can be made.
- */
-static int
-open_terminal(char *name, size_t name_bytes)
+/* A terminal, in a folder where no mistake of the library can make a file, even
+ * if root runs the test. */
+FILE_TEST(a_device_is_written_to)
 {
     const int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+    char name[64];
+    char got[8] = "";
 
     assert_true(master >= 0);
     assert_int_equal(grantpt(master), 0);
     assert_int_equal(unlockpt(master), 0);
-    assert_int_equal(ptsname_r(master, name, name_bytes), 0);
-    return master;
-}
-
-TEST_WITH(begin, end, a_device_is_written_to)
-{
-    char name[64];
-    char got[8] = "";
-    const int master = open_terminal(name, sizeof name);
-    const struct stat before = like(name);
-
-    stubs.descriptors = 0; /* a descriptor opened without the stubs */
+    assert_int_equal(ptsname_r(master, name, sizeof name), 0);
     write_text(name, "new");
     assert_int_equal(read(master, got, sizeof got - 1), 3);
     assert_string_equal(got, "new");
     assert_int_equal(prof_file_check(&file, name), PROF_OK);
-    assert_true(S_ISCHR(like(name).st_mode));
-    assert_int_equal(like(name).st_ino, before.st_ino);
     assert_int_equal(prof_file_begin(&file, name), PROF_OK);
     assert_false(prof_file_is(&file, name)); /* it may be read and written */
-    refuse(CALL_WRITE, ENOSPC, 1);
-    assert_int_equal(prof_file_end(&file, put("much")), PROF_ERR_SINK);
-    assert_int_equal(file.error, ENOSPC);
-    assert_int_equal(stubs.descriptors, 0);
+    assert_int_equal(prof_file_end(&file, PROF_OK), PROF_OK);
+    assert_true(S_ISCHR(like(name).st_mode));
     close(master);
-    stubs.descriptors = 0;
 }
 
-TEST_WITH(begin, end, a_socket_is_refused)
+FILE_TEST(a_socket_is_refused)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     const int server = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-    assert_true(server >= 0);
     snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
     assert_int_equal(bind(server, (void *)&address, sizeof address), 0);
     assert_refused(path, ENXIO, "a socket");
-    assert_true(S_ISSOCK(like(path).st_mode));
-    assert_int_equal(stubs.descriptors, 0);
     assert_int_equal(close(server), 0);
-    stubs.descriptors = 0; /* socket() is not counted */
 }
 
-TEST_WITH(begin, end, what_comes_meanwhile_and_is_no_file_stays)
+FILE_TEST(what_comes_meanwhile_and_is_no_file_stays)
 {
     assert_int_equal(prof_file_begin(&file, path), PROF_OK);
     assert_int_equal(mkfifo(path, 0600), 0);
@@ -277,79 +227,50 @@ TEST_WITH(begin, end, what_comes_meanwhile_and_is_no_file_stays)
 
 /* ---- own descriptors ---- */
 
-TEST_WITH(begin, end, own_descriptors_are_written_to_where_they_are)
+FILE_TEST(own_descriptors_are_written_to_where_they_are)
 {
-    static const char *const none[] = {"/dev/fd/", "/dev/fd/x", "/dev/fd/1x",
-                                       "/dev/fd/1000000", "/proc/self/fd/-1"};
+    static const char *const none[] = {"/dev/fd/",           "/dev/fd/x",
+                                       "/dev/fd/1x",         "/dev/fd/1000000",
+                                       "/proc/self/fd/-1",   "/dev/fd/999999",
+                                       "/proc/self/fd/99999"};
+    const int before = dup(STDERR_FILENO);
     char name[64];
     int opened;
-    int descriptor;
 
     make_text(path, "begun, ");
     opened = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
-    descriptor = fcntl(opened, F_DUPFD_CLOEXEC, 123); /* three digits */
-    assert_true(descriptor >= 123);
-    assert_int_equal(close(opened), 0);
-    snprintf(name, sizeof name, "/dev/fd/%d", descriptor);
-    write_text(name, "gone on, ");
-    assert_true(prof_file_check(&file, name) == PROF_OK);
-    snprintf(name, sizeof name, "/proc/self/fd/%d", descriptor);
+    snprintf(name, sizeof name, "/dev/fd/%d", opened);
+    write_text(name, "two, ");
+    assert_int_equal(prof_file_check(&file, name), PROF_OK);
+    snprintf(name, sizeof name, "/proc/self/fd/%d", opened);
     assert_int_equal(prof_file_begin(&file, name), PROF_OK);
     assert_int_equal(fcntl(file.descriptor, F_GETFD), FD_CLOEXEC);
     assert_true(prof_file_is(&file, path));
-    stubs.descriptors++; /* fcntl() is not counted */
-    assert_int_equal(prof_file_end(&file, put("ended")), PROF_OK);
-    assert_holds(path, "begun, gone on, ended");
-    assert_int_equal(close(descriptor), 0);
-    stubs.descriptors = 0; /* fcntl() is not counted */
-    assert_int_equal(prof_file_begin(&file, "/dev/fd/999999"), PROF_ERR_SINK);
-    assert_int_equal(file.error, EBADF);
-    assert_int_equal(prof_file_check(&file, "/dev/fd/999999"), PROF_ERR_SINK);
-    assert_int_equal(file.error, EBADF);
+    assert_int_equal(prof_file_end(&file, put("three, ")), PROF_OK);
+    fflush(NULL);
+    assert_int_equal(dup2(opened, STDERR_FILENO), STDERR_FILENO);
+    assert_int_equal(prof_file_begin(&file, "/dev/stderr"), PROF_OK);
+    assert_int_equal(prof_file_end(&file, put("four")), PROF_OK);
+    assert_int_equal(dup2(before, STDERR_FILENO), STDERR_FILENO);
+    assert_int_equal(prof_file_check(&file, "/dev/stdout"), PROF_OK);
+    assert_holds(path, "begun, two, three, four");
+    assert_int_equal(close(opened) + close(before), 0);
     for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
         assert_int_equal(prof_file_begin(&file, none[i]), PROF_ERR_SINK);
-        assert_int_not_equal(file.error, EBADF);
+        assert_int_equal(file.error == EBADF, i >= 5);
+        if (i >= 5)
+            assert_int_equal(prof_file_check(&file, none[i]), PROF_ERR_SINK);
     }
-}
-
-TEST_WITH(begin, end, standard_output_and_error_have_names)
-{
-    static const struct {
-        const char *name;
-        int descriptor;
-    } cases[] = {{"/dev/stdout", STDOUT_FILENO},
-                 {"/dev/stderr", STDERR_FILENO}};
-
-    for (size_t i = 0; i < 2; i++) {
-        const int before = dup(cases[i].descriptor);
-        enum prof_status status;
-        int to;
-
-        make_text(path, "");
-        to = open(path, O_WRONLY | O_CLOEXEC);
-        assert_int_equal(write(to, "begun, ", 7), 7);
-        fflush(NULL);
-        dup2(to, cases[i].descriptor);
-        status = prof_file_begin(&file, cases[i].name);
-        if (status == PROF_OK)
-            status = prof_file_end(&file, put("said"));
-        dup2(before, cases[i].descriptor);
-        close(before);
-        close(to);
-        assert_int_equal(status, PROF_OK);
-        assert_holds(path, "begun, said");
-    }
-    stubs.descriptors = 0; /* dup() is not counted */
 }
 
 /* ---- questions ---- */
 
-TEST_WITH(begin, end, a_file_is_known_under_any_name)
+FILE_TEST(a_file_is_known_under_any_name)
 {
     make_text(path, "input");
+    make_text(in_folder("other"), "input");
     assert_int_equal(link(path, in_folder("second")), 0);
     assert_int_equal(symlink("file", in_folder("link")), 0);
-    make_text(in_folder("other"), "input");
     assert_int_equal(prof_file_begin(&file, path), PROF_OK);
     assert_true(prof_file_is(&file, path));
     assert_true(prof_file_is(&file, in_folder("second")));
@@ -362,56 +283,173 @@ TEST_WITH(begin, end, a_file_is_known_under_any_name)
     assert_int_equal(prof_file_begin(&file, in_folder("new")), PROF_OK);
     assert_false(prof_file_is(&file, path));
     assert_int_equal(prof_file_end(&file, PROF_ERR_SINK), PROF_ERR_SINK);
-    assert_int_equal(unlink(in_folder("second")), 0);
-    assert_int_equal(unlink(in_folder("link")), 0);
-    assert_int_equal(unlink(in_folder("other")), 0);
 }
 
-/* The caller makes the folder, so that others cannot choose what is in it. */
-TEST_WITH(begin, end, a_folder_is_made_or_is_there)
+FILE_TEST(a_folder_is_made_or_is_there)
 {
-    char longest[PROF_PATH_MAX + 2];
+    static const char *const made[] = {"d", "d", "d/e//", ""};
 
-    assert_int_equal(prof_file_folder(&file, in_folder("d")), PROF_OK);
-    assert_true(S_ISDIR(like(in_folder("d")).st_mode));
-    assert_int_equal(prof_file_folder(&file, in_folder("d")), PROF_OK);
-    assert_int_equal(prof_file_folder(&file, in_folder("d/e//")), PROF_OK);
-    assert_true(S_ISDIR(like(in_folder("d/e")).st_mode));
+    for (size_t i = 0; i < sizeof made / sizeof *made; i++) {
+        assert_int_equal(prof_file_folder(&file, in_folder(made[i])), PROF_OK);
+        assert_int_equal(file.error, 0);
+        assert_true(S_ISDIR(like(in_folder(made[i])).st_mode));
+    }
     assert_int_equal(prof_file_folder(&file, "/"), PROF_OK);
-    assert_int_equal(file.error, 0);
     make_text(path, "file");
     assert_int_equal(prof_file_folder(&file, path), PROF_ERR_SINK);
     assert_string_equal(prof_file_reason(&file), "Not a directory");
     assert_int_equal(prof_file_folder(&file, in_folder("x/y")), PROF_ERR_SINK);
     assert_int_equal(file.error, ENOENT);
     assert_int_equal(prof_file_folder(&file, ""), PROF_ERR_SINK);
-    assert_int_equal(file.error, ENOENT);
-    memset(longest, '/', sizeof longest);
-    longest[PROF_PATH_MAX] = 'x';
-    longest[PROF_PATH_MAX + 1] = '\0';
-    assert_int_equal(prof_file_folder(&file, longest), PROF_ERR_SINK);
-    assert_int_equal(file.error, ENAMETOOLONG);
     assert_int_equal(prof_file_folder(&file, "/proc/none"), PROF_ERR_SINK);
-    assert_true(file.error != 0);
-    assert_int_equal(rmdir(in_folder("d/e")), 0);
-    assert_int_equal(rmdir(in_folder("d")), 0);
+    assert_int_not_equal(file.error, 0);
 }
 
-TEST_WITH(begin, end, what_may_not_be_written_is_known_early)
+/* ---- other users ---- */
+
+static const char planted[] = "a link that another user may have planted";
+
+/* Give a file, or the link itself, to a user. */
+static void
+give(const char *name, uid_t user)
 {
+    assert_int_equal(lchown(name, user, (gid_t)-1), 0);
+}
+
+static void
+skip_unless_root(void)
+{
+    if (geteuid() != 0)
+        skip(); /* only root can give files away */
+}
+
+/* A folder is trusted if it is ours and only we may write to it. Elsewhere only
+ * links of ours and of root are followed, and none with a second name: with
+ * fs.protected_hardlinks off, anybody can make that. */
+FILE_TEST(a_link_of_another_is_followed_in_a_folder_of_ours_only)
+{
+    static const struct {
+        mode_t mode;
+        uid_t folder;
+        uid_t link;
+        bool second;
+        bool follows;
+    } rows[] = {
+        {0755, 0, 1, false, true},   {0700, 0, 1, true, true},
+        {0775, 0, 1, false, false},  {0757, 0, 1, false, false},
+        {01777, 0, 1, false, false}, {01777, 0, 0, false, true},
+        {01777, 0, 0, true, false},  {0755, 1, 1, false, false},
+        {0755, 1, 0, false, true},
+    };
+
+    skip_unless_root();
+    assert_int_equal(mkdir(in_folder("d"), 0700), 0);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        make_text(in_folder("d/file"), "kept");
+        assert_int_equal(symlink("d/file", path), 0);
+        assert_int_equal(symlink("d", in_folder("way")), 0);
+        if (rows[i].second)
+            assert_int_equal(link(path, in_folder("second")), 0);
+        give(path, rows[i].link);
+        give(in_folder("way"), rows[i].link);
+        assert_int_equal(chmod(folder, rows[i].mode), 0);
+        give(folder, rows[i].folder);
+        if (rows[i].follows) {
+            write_text(path, "new");
+            write_text(in_folder("way/file"), "new");
+        } else {
+            assert_refused(path, EACCES, planted);
+            if (!rows[i].second) {
+                assert_refused(in_folder("way/file"), EACCES, planted);
+                assert_int_equal(prof_file_folder(&file, in_folder("way/f")),
+                                 PROF_ERR_SINK);
+            }
+        }
+        assert_holds(in_folder("d/file"), rows[i].follows ? "new" : "kept");
+        (void)unlink(in_folder("second"));
+        assert_int_equal(unlink(path) + unlink(in_folder("way")), 0);
+    }
+}
+
+/* Others may have chosen the old file's mode: it must not open the new file to
+ * them. The second name of an old file is not written into. */
+FILE_TEST(in_a_shared_folder_a_file_is_replaced_and_not_opened_up)
+{
+    const mode_t before = umask(022);
+
+    assert_int_equal(chmod(folder, 01777), 0);
+    make_text(in_folder("elsewhere"), "kept");
+    assert_int_equal(chmod(in_folder("elsewhere"), 0666), 0);
+    assert_int_equal(link(in_folder("elsewhere"), path), 0);
+    write_text(path, "new");
+    assert_holds(in_folder("elsewhere"), "kept");
+    assert_int_equal(mode_of(path), 0644);
+    assert_int_equal(chmod(path, 0606), 0);
+    write_text(path, "new");
+    assert_int_equal(mode_of(path), 0606);
+    if (geteuid() == 0) {
+        give(path, ANOTHER_USER);
+        write_text(path, "new");
+        assert_int_equal(mode_of(path), 0604);
+    }
+    umask(before);
+}
+
+/* Only root can make a device, so its owner says nothing about who planted
+ * it. */
+FILE_TEST(a_pipe_of_another_in_a_shared_folder_is_refused_and_no_device)
+{
+    static const char reason[] = "a pipe that another user may have planted";
+    int reader;
+
+    skip_unless_root();
+    reader = make_pipe();
+    give(path, ANOTHER_USER);
+    write_text(path, "x"); /* the folder is ours */
+    assert_int_equal(chmod(folder, 01777), 0);
+    assert_refused(path, EACCES, reason);
+    give(path, 0);
+    write_text(path, "y");
+    assert_int_equal(link(path, in_folder("second")), 0);
+    assert_refused(path, EACCES, reason);
+    assert_int_equal(close(reader), 0);
+    if (mknod(in_folder("null"), S_IFCHR | 0666, 0x103) != 0)
+        skip(); /* in a user namespace */
+    give(in_folder("null"), ANOTHER_USER);
+    write_text(in_folder("null"), "gone");
+    assert_true(S_ISCHR(like(in_folder("null")).st_mode));
+}
+
+/* The kernel would refuse the rename at the end; prof_file_check() says so
+ * before the work is done. */
+FILE_TEST(what_may_not_be_replaced_is_known_early)
+{
+    static const struct {
+        mode_t mode;
+        uid_t folder;
+        uid_t file;
+        int error; /* for another user */
+    } rows[] = {{0777, 0, 0, 0},
+                {01777, 0, 0, EPERM},
+                {01777, 0, ANOTHER_USER, 0},
+                {01777, ANOTHER_USER, 0, 0},
+                {0755, 0, ANOTHER_USER, EACCES}};
+
     assert_int_equal(prof_file_check(&file, path), PROF_OK);
-    assert_int_equal(access(path, F_OK), -1); /* and no folder is made */
-    assert_int_equal(file.descriptor, -1);
-    assert_int_equal(prof_file_check(&file, "/proc/self/none"), PROF_ERR_SINK);
-    if (geteuid() == 0)
-        return; /* a user who may write everywhere */
-    assert_int_equal(chmod(folder, 0500), 0);
-    assert_int_equal(prof_file_check(&file, path), PROF_ERR_SINK);
-    assert_int_equal(file.error, EACCES);
-}
+    assert_int_equal(access(path, F_OK), -1);
+    skip_unless_root();
+    make_text(path, "theirs");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        enum prof_status status;
 
-int
-main(void)
-{
-    return tests_run(make_folder, remove_folder);
+        assert_int_equal(chmod(folder, rows[i].mode), 0);
+        give(folder, rows[i].folder);
+        give(path, rows[i].file);
+        assert_int_equal(seteuid(ANOTHER_USER), 0);
+        status = prof_file_check(&file, path);
+        assert_int_equal(seteuid(0), 0);
+        assert_int_equal(status, rows[i].error ? PROF_ERR_SINK : PROF_OK);
+        assert_int_equal(file.error, rows[i].error);
+        assert_int_equal(prof_file_check(&file, path), PROF_OK); /* root */
+    }
 }

@@ -4,8 +4,7 @@
  * in its copy of memory, records more, publishes everything, and must find its
  * own events; the parent must find its own events and no others.
  *
- * A child does not inherit timers. If both processes write the same file, it is
- * one of their two profiles, complete.
+ * A child does not inherit timers.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -17,7 +16,6 @@
 
 #include "aligned_block.h"
 #include "interrupted.h"
-#include "prof/file.h"
 #include "prof/process.h"
 #include "single_step.h"
 #include "unit_test.h"
@@ -142,44 +140,6 @@ TEST(a_child_ticks_only_if_it_asks_for_it)
     assert_int_equal(prof_cpu_stop(cpu), PROF_OK);
     assert_true(prof_cpu_totals(cpu).recorded >= 1);
     free(block);
-}
-
-static bool
-write_text(struct prof_file *file, const char *text)
-{
-    return prof_file_end(file, prof_file_sink(file).write(
-                                   file, text, strlen(text))) == PROF_OK;
-}
-
-static bool
-writes_too(void *path)
-{
-    static struct prof_file file;
-
-    return prof_file_begin(&file, path) == PROF_OK &&
-           write_text(&file, "of the child");
-}
-
-TEST(two_processes_may_write_one_file)
-{
-    static struct prof_file file;
-    char path[] = "/tmp/profsim-forks-XXXXXX";
-    char got[32] = "";
-    const int made = mkstemp(path);
-    FILE *from;
-
-    assert_true(made >= 0);
-    close(made);
-    assert_int_equal(prof_file_begin(&file, path), PROF_OK);
-    in_child(writes_too, path);
-    assert_true(write_text(&file, "of the parent"));
-    from = fopen(path, "rb");
-    assert_non_null(from);
-    assert_int_equal(fread(got, 1, sizeof got - 1, from),
-                     strlen("of the parent"));
-    fclose(from);
-    unlink(path);
-    assert_string_equal(got, "of the parent");
 }
 
 int
