@@ -1,14 +1,16 @@
 /*
- * test_cfi.c -- unwind tables: each instruction, each operation of expressions,
- * packed rows, and tables that are damaged.
+ * test_cfi.c -- unwind tables: each instruction and each operation of
+ * expressions, and a library's tables, damaged.
  *
  * The expected rows are from the DWARF 5 specification, sections 6.4.2 and
- * 2.5.1, not from what the code does.
+ * 2.5.1, not from what the code does. test_unwind.c compares whole stacks with
+ * libunwind's.
  */
+#include <dlfcn.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "cfi.h"
-#include "drawn_expression.h"
 #include "unit_test.h"
 
 #define BYTES(...) \
@@ -187,11 +189,11 @@ static bool
 evaluate(uintptr_t *value, const uint8_t *bytes, size_t bytes_count)
 {
     const struct embed_registers registers = {
-        .pc = EXPRESSION_PC, .sp = 1000, .fp = (uintptr_t)memory};
+        .pc = 0x100b, .sp = 1000, .fp = (uintptr_t)memory};
 
     return embed_cfi_evaluate(value,
                               (struct embed_bytes){bytes, bytes + bytes_count},
-                              &registers, EXPRESSION_FIRST, read_memory, NULL);
+                              &registers, 7, read_memory, NULL);
 }
 
 static void
@@ -267,192 +269,135 @@ TEST(expressions_that_cannot_be_evaluated_are_refused)
                                         0x30, 0x30))); /* too deep */
 }
 
-TEST(random_expressions_have_the_value_that_dwarf_says)
+/* ---- a library's tables ---- */
+
+enum { PAGE = 4096, DAMAGES = 4000, LOOKS = 8 };
+
+static struct dl_find_object library; /* libcmocka */
+static size_t library_bytes;
+static size_t header_at;  /* in the library */
+static uint8_t *room_end; /* an inaccessible page begins here */
+
+/* A copy of the library's first bytes that ends at the inaccessible page, so
+ * that a read behind it ends the test. */
+static struct embed_bytes copy;
+
+static uint64_t
+drawn(uint64_t below)
 {
-    static struct expression drawn;
-    int refused = 0;
+    static uint64_t number = 1;
 
-    (void)state;
-    for (int i = 0; i < 30000; i++) {
-        uintptr_t value = 0;
-
-        expression_draw(&drawn);
-        assert_int_equal(evaluate(&value, drawn.bytes, drawn.bytes_count),
-                         drawn.is_good);
-        if (drawn.is_good)
-            assert_int_equal(value, drawn.stack[drawn.depth - 1]);
-        refused += !drawn.is_good;
-    }
-    assert_in_range(refused, 5000, 25000);
-}
-
-/* ---- stepping ---- */
-
-static struct embed_registers at;
-
-/* From registers that are all different. */
-static bool
-step(struct embed_rule cfa, struct embed_rule pc)
-{
-    at = (struct embed_registers){.pc = 1,
-                                  .sp = (uintptr_t)memory,
-                                  .fp = (uintptr_t)memory + 8,
-                                  .base = (uintptr_t)memory + 16,
-                                  .scratch = (uintptr_t)memory + 24};
-    row.cfa = cfa;
-    row.pc = pc;
-    return embed_cfi_step(&at, &row, read_memory, NULL);
+    number = number * UINT64_C(6364136223846793005) + 1;
+    return (number >> 33) % below;
 }
 
 static void
-assert_untouched(void)
+make_copy(size_t bytes)
 {
-    assert_int_equal(at.pc, 1);
-    assert_int_equal(at.sp, (uintptr_t)memory);
-    assert_int_equal(at.fp, (uintptr_t)memory + 8);
-    assert_int_equal(at.base, (uintptr_t)memory + 16);
-    assert_int_equal(at.scratch, (uintptr_t)memory + 24);
-}
-
-TEST(a_step_leads_to_the_caller)
-{
-    static const uint8_t deref[] = {0x76, 0, 0x06}; /* at rbp */
-    static const uint32_t bases[] = {SP, FP, BASE, EMBED_REGISTER_SCRATCH};
-    const struct embed_rule sp = {.kind = EMBED_RULE_PLUS, .number = SP};
-    const struct embed_rule same = {.kind = EMBED_RULE_SAME};
-    const struct embed_rule stored = {.kind = EMBED_RULE_AT, .offset = 16};
-    const struct embed_rule lost = {.kind = EMBED_RULE_UNKNOWN};
-    const struct embed_rule said = {
-        .kind = EMBED_RULE_EXPRESSION, .number = 3, .expression = deref};
-    const struct embed_rule where = {
-        .kind = EMBED_RULE_AT_EXPRESSION, .number = 2, .expression = deref};
-    struct embed_rule rule = sp;
-
-    row = first;
-    for (uint32_t i = 0; i < 4; i++) {
-        rule.number = bases[i];
-        rule.offset = 5;
-        assert_true(step(rule, same));
-        assert_int_equal(at.sp, (uintptr_t)memory + 8 * i + 5);
-        assert_int_equal(at.pc, 1);
-        assert_int_equal(at.fp, (uintptr_t)memory + 8);
-        assert_int_equal(at.base, (uintptr_t)memory + 16);
-        assert_int_equal(at.scratch, 0);
-    }
-    assert_true(step(sp, stored));
-    assert_int_equal(at.pc, 300);
-    assert_true(step(sp, said));
-    assert_int_equal(at.pc, 200);
-    assert_true(step(sp, where));
-    assert_int_equal(at.pc, 200);
-    assert_true(step(said, sp));
-    assert_int_equal(at.sp, 200);
-    assert_int_equal(at.pc, 200);
-    row.fp = stored;
-    row.base = lost;
-    assert_true(step(sp, same));
-    assert_int_equal(at.fp, 300);
-    assert_int_equal(at.base, 0);
-    row.fp = (struct embed_rule){.kind = EMBED_RULE_AT, .offset = 64};
-    assert_true(step(sp, same));
-    assert_int_equal(at.fp, 0);
-}
-
-TEST(where_nobody_called_registers_stay)
-{
-    static const uint8_t drop[] = {0x13};
-    const struct embed_rule sp = {.kind = EMBED_RULE_PLUS, .number = SP};
-    const struct embed_rule refused[] = {
-        {.kind = EMBED_RULE_UNDEFINED},
-        {.kind = EMBED_RULE_UNKNOWN},
-        {.kind = EMBED_RULE_AT, .offset = 64},
-        {.kind = EMBED_RULE_EXPRESSION, .number = 1, .expression = drop},
-        {.kind = EMBED_RULE_AT_EXPRESSION, .number = 1, .expression = drop}};
-
-    row = first;
-    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
-        assert_false(step(sp, refused[i]));
-        assert_untouched();
-    }
-    assert_false(step((struct embed_rule){.number = 0}, sp)); /* rax */
-    assert_untouched();
-    assert_false(step(refused[3], sp));
-    assert_untouched();
-}
-
-/* ---- packing ---- */
-
-static void
-assert_packed(uint64_t cfa, int64_t cfa_offset, uint64_t fp, int64_t fp_words,
-              uint64_t base, int64_t base_words)
-{
-    const uint64_t packed = embed_row_pack(&row);
-
-    assert_true(known);
-    assert_int_equal(packed & 1, 1);
-    assert_false(EMBED_PACKED_LAST(packed));
-    assert_int_equal(EMBED_PACKED_CFA(packed), cfa);
-    assert_int_equal(embed_packed_number(packed, 16, 24), cfa_offset);
-    assert_int_equal(EMBED_PACKED_FP(packed), fp);
-    assert_int_equal(embed_packed_number(packed, 40, 12), fp_words);
-    assert_int_equal(EMBED_PACKED_BASE(packed), base);
-    assert_int_equal(embed_packed_number(packed, 52, 12), base_words);
-}
-
-TEST(usual_rows_are_packed)
-{
-    run(0, BYTES(0));
-    assert_packed(EMBED_PACKED_FROM_SP, 8, 0, 0, 0, 0);
-    run(0, BYTES(0x0c, FP, 16, 0x80 | FP, 2, 0x80 | BASE, 0x80, 0x10));
-    assert_packed(EMBED_PACKED_FROM_FP, 16, EMBED_PACKED_SAVED, -2,
-                  EMBED_PACKED_SAVED, -2048);
-    run(0, BYTES(0x0f, 3, 0x76, 0x78, 0x06, 0x07, FP, 0x09, BASE, 12));
-    assert_packed(EMBED_PACKED_AT_FP, -8, EMBED_PACKED_LOST, 0,
-                  EMBED_PACKED_LOST, 0);
-    run(0, BYTES(0x0e, 0xff, 0xff, 0xff, 3));
-    assert_packed(EMBED_PACKED_FROM_SP, (1 << 23) - 1, 0, 0, 0, 0);
-    assert_true(EMBED_PACKED_LAST(embed_row_pack(run(0, BYTES(0x07, PC)))));
+    copy = (struct embed_bytes){room_end - bytes, room_end};
+    memcpy(room_end - bytes, library.dlfo_map_start, bytes);
 }
 
 static bool
-is_packed(const uint8_t *bytes, size_t bytes_count)
+find_in_copy(uintptr_t offset)
 {
-    return embed_row_pack(run(0, bytes, bytes_count)) != 0;
+    return embed_cfi_find(&row, copy.begin + header_at, copy,
+                          (uintptr_t)copy.begin + offset);
 }
 
-/* A CFA is stored at rbp + a number: rbp with that number, then a read, and
- * nothing behind. */
-TEST(one_expression_is_packed)
+static int
+find_library(void **state)
 {
-    (void)state;
-    for (int i = 0; i < 256; i++) {
-        const uint8_t byte = (uint8_t)i;
+    size_t bytes;
+    uint8_t *all;
 
-        assert_int_equal(is_packed(BYTES(0x0f, 3, byte, 8, 0x06)), i == 0x76);
-        assert_int_equal(is_packed(BYTES(0x0f, 3, 0x76, 8, byte)), i == 0x06);
-        assert_false(is_packed(BYTES(0x0f, 4, 0x76, 8, 0x06, byte)));
-        assert_int_equal(is_packed(BYTES(0x0f, 4, 0x76, byte, 0, 0x06)),
-                         i >= 0x80); /* a number of two bytes */
+    (void)state;
+    if (_dl_find_object((void *)(uintptr_t)vprint_error, &library) != 0)
+        return -1;
+    library_bytes =
+        (uintptr_t)library.dlfo_map_end - (uintptr_t)library.dlfo_map_start;
+    header_at =
+        (uintptr_t)library.dlfo_eh_frame - (uintptr_t)library.dlfo_map_start;
+    bytes = (library_bytes + PAGE - 1) / PAGE * PAGE;
+    all =
+        mmap(NULL, bytes + PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (all == MAP_FAILED || mprotect(all, bytes, PROT_READ | PROT_WRITE) != 0)
+        return -1;
+    room_end = all + bytes;
+    return 0;
+}
+
+static bool
+is_same_rule(const struct embed_rule *a, const struct embed_rule *b)
+{
+    return a->kind == b->kind && a->number == b->number &&
+           a->offset == b->offset;
+}
+
+TEST(a_library_has_the_same_rows_wherever_it_lies)
+{
+    const uint8_t *const begin = library.dlfo_map_start;
+    const struct embed_bytes module = {begin, begin + library_bytes};
+    uint32_t found = 0;
+
+    make_copy(library_bytes);
+    for (uint32_t i = 0; i < 20000; i++) {
+        const uintptr_t offset = drawn(library_bytes);
+        struct embed_row want;
+        const bool is_known = embed_cfi_find(&want, library.dlfo_eh_frame,
+                                             module, (uintptr_t)begin + offset);
+
+        assert_int_equal(find_in_copy(offset), is_known);
+        found += is_known;
+        if (is_known)
+            assert_true(is_same_rule(&row.cfa, &want.cfa) &&
+                        is_same_rule(&row.fp, &want.fp) &&
+                        is_same_rule(&row.base, &want.base) &&
+                        is_same_rule(&row.pc, &want.pc));
+    }
+    assert_true(found > 1000);
+}
+
+/* Some bytes of the tables are changed, and the module may end amid them: then
+ * rows are wrong or missing, but nothing behind the module is read. */
+TEST(damaged_tables_are_survived)
+{
+    const size_t behind = library_bytes - header_at;
+
+    for (uint32_t i = 0; i < DAMAGES; i++) {
+        make_copy(i % 2 == 0 ? library_bytes : header_at + drawn(behind));
+        for (uint64_t n = drawn(8); n > 0; n--) {
+            const size_t at = header_at + drawn(i % 3 == 0 ? 64 : 8192);
+
+            if (copy.begin + at < copy.end)
+                room_end[at - (size_t)(copy.end - copy.begin)] =
+                    (uint8_t)drawn(256);
+        }
+        for (uint32_t look = 0; look < LOOKS; look++)
+            (void)find_in_copy(drawn(library_bytes));
     }
 }
 
-TEST(unusual_rows_are_not)
+/* The version, and the kinds of the header's pointers. */
+TEST(a_table_of_another_kind_is_refused)
 {
-    assert_int_equal(embed_row_pack(run(0, BYTES(0x0c, 10, 0))), 0);
-    assert_int_equal(embed_row_pack(run(0, BYTES(0x80 | PC, 2))), 0);
-    assert_int_equal(embed_row_pack(run(0, BYTES(0x0e, 0x80, 0x80, 0x80, 4))),
-                     0);
-    assert_int_equal(embed_row_pack(run(0, BYTES(0x80 | FP, 0x81, 0x10))), 0);
-    assert_int_equal(embed_row_pack(run(0, BYTES(0x10, FP, 1, 0x9c))), 0);
-    assert_int_equal(embed_row_pack(run(0, BYTES(0x0f, 2, 0x76, 8))), 0);
-    assert_int_equal(embed_row_pack(run(0, BYTES(0x0f, 3, 0x77, 8, 6))), 0);
-    run(0, BYTES(0));
-    row.is_signal = true;
-    assert_int_equal(embed_row_pack(&row), 0);
+    static const uint8_t others[] = {2, 0x3b, 0x0b, 0x1b};
+    const uintptr_t function =
+        (uintptr_t)vprint_error - (uintptr_t)library.dlfo_map_start;
+
+    for (size_t i = 0; i < sizeof others; i++) {
+        make_copy(library_bytes);
+        assert_true(find_in_copy(function));
+        room_end[header_at + i - library_bytes] = others[i];
+        assert_false(find_in_copy(function));
+    }
+    make_copy(library_bytes);
+    assert_false(find_in_copy(1));
+    assert_false(find_in_copy(library_bytes + PAGE));
 }
 
 int
 main(void)
 {
-    return tests_run(NULL, NULL);
+    return tests_run(find_library, NULL);
 }
