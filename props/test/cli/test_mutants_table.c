@@ -1,7 +1,6 @@
 /*
  * test_mutants_table.c -- `profsim mutants TABLE`: counts, scores and the exit
- * code; an incomplete table is refused. The checksum is that of cksum(1). And
- * the commands that build a program to explore.
+ * code; an incomplete table is refused. The checksum is that of cksum(1).
  */
 #include <stdio.h>
 #include <string.h>
@@ -9,9 +8,6 @@
 
 #include "captured.h"
 #include "conform/conform_command.h"
-#include "explore/build_commands.h"
-#include "explore/build_parts.h"
-#include "explore/weaker_orders.h"
 #include "folder.h"
 #include "mutants.h"
 #include "unit_test.h"
@@ -175,11 +171,6 @@ TEST(the_weaker_orders_of_one_kernel_are_tried)
         assert_null(strstr(captured.text, "SURVIVES"));
         captured_free(&captured);
     }
-}
-
-TEST(weaker_orders_are_told_alike_in_each_form)
-{
-    weaker_orders_in_each_form(folder);
 }
 
 TEST(the_report_of_a_table_has_a_result_for_each_file)
@@ -346,38 +337,6 @@ TEST(a_field_has_up_to_1022_bytes)
                   "0    100.0\n\n"
                   "first to notice           caught\n"
                   "t                              1\n");
-}
-
-/* ---- Programs to explore ---- */
-
-TEST(a_program_is_built_and_run_by_these_commands)
-{
-    commands_of_builds(folder);
-}
-
-TEST(functions_that_nobody_instruments_are_named_in_order)
-{
-    functions_that_are_foreign(folder);
-}
-
-TEST(assembly_in_a_program_is_refused_at_its_place)
-{
-    assembly_that_is_refused(folder);
-}
-
-TEST(objects_with_calls_that_nobody_sees_are_refused)
-{
-    objects_that_are_refused(folder);
-}
-
-TEST(a_signal_ends_the_compiler_and_its_folder)
-{
-    builds_that_a_signal_ends(folder);
-}
-
-TEST(a_build_says_what_it_lacks)
-{
-    builds_without_tools(folder);
 }
 
 /* ---- Producers of probes ---- */

@@ -8,8 +8,6 @@
 
 #include "unit_test.h"
 
-uint64_t completed;
-
 /* ---- Explored ---- */
 
 struct props_rc11_program program;
@@ -166,7 +164,6 @@ note_outcome(void *context)
     uint64_t outcome = 0;
 
     (void)context;
-    completed++;
     for (uint32_t t = 0; t < program.threads; t++) {
         for (uint32_t i = 0; i < program.length; i++)
             outcome = props_rc11_put(outcome, t, i, read_by[t][i]);
@@ -191,7 +188,6 @@ make_kernel(void)
     for (uint32_t t = 0; t < program.threads; t++)
         kernel->threads[t] = (struct sim_thread){"t", run_thread, NULL};
     explored.count = 0;
-    completed = 0;
     return kernel;
 }
 

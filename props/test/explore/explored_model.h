@@ -24,7 +24,6 @@ extern uint32_t width; /* bytes of a location; they lie side by side */
 extern uint32_t others[PROPS_RC11_THREADS_MAX][2];
 extern bool counts; /* the rounds of its loops */
 extern bool locks;  /* exchanges at LOCK_LOCATION are empty critical sections */
-extern uint64_t completed; /* runs */
 extern struct props_rc11_outcomes explored;
 extern struct props_rc11_outcomes allowed;
 

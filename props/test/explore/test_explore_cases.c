@@ -1,13 +1,11 @@
 /*
  * test_explore_cases.c -- the faults that the explorer must notice, case by
- * case, and its reports.
+ * case.
  */
 #include "cases.h"
 #include "history.h"
-#include "textbook.h"
 #include "visited.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -138,31 +136,6 @@ TEST(pruning_loses_no_graph_of_any_case_that_passes)
     }
     compare_graphs(fixtures_flags(false));
     compare_graphs(&fixtures_three_and_two);
-}
-
-/* An operation that depends on another, or must come behind it, is not tried in
- * front of it. */
-TEST(no_run_of_locks_and_sleepers_is_in_vain)
-{
-    static const struct {
-        const char *name;
-        uint64_t graphs;
-    } rows[] = {
-        {"lock_and_add/lock_and_add", 2},
-        {"lock_and_add/try_and_add", 3}, /* first, second, or in vain */
-        /* It sleeps, or comes before the wake-up, or behind. */
-        {"look_and_wake/sleep_and_store", 3},
-        {"do_not_sleep/do_not_sleep", 1},
-        {"sleep_only/sleep_only/make_ready_and_wake", 9},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        struct sim_exhaust_result r;
-
-        sim_explore_exhaust(case_named(rows[i].name),
-                            &(struct sim_exhaust_options){0}, &r);
-        assert_int_equal(r.graphs, rows[i].graphs);
-        assert_int_equal(r.runs, rows[i].graphs);
-    }
 }
 
 /* Whether it waits already when the other thread forks or does not. */
@@ -314,114 +287,6 @@ TEST(weak_exchanges_fail_spuriously_where_asked_and_visible)
         assert_int_equal(r.verdict, SIM_VERDICT_PASS);
     if (r.failures > 0)
         free(r.choices);
-}
-
-/* ---- Reports ---- */
-
-static char *
-report_of(const struct sim_kernel *kernel, struct sim_exhaust_result *r)
-{
-    char *text = NULL;
-    size_t bytes = 0;
-    FILE *out = open_memstream(&text, &bytes);
-
-    assert_non_null(out);
-    sim_explore_report(out, NULL, kernel, r);
-    fclose(out);
-    return text;
-}
-
-static void
-contains(const char *text, const char *part)
-{
-    if (strstr(text, part) == NULL)
-        fail_msg("'%s' is not in:\n%s", part, text);
-}
-
-/* Run a seqlock whose last release is relaxed, as a programmer might write it
- * by mistake. */
-static void
-find_mutant(struct sim_exhaust_result *r, enum sim_op op)
-{
-    const struct sim_kernel *kernel = fixtures_seqlock(1, 1);
-    struct sim_site sites[16];
-    const uint32_t count = sim_explore_sites(kernel, 200, sites, 16);
-
-    for (uint32_t i = 0; i < count; i++) {
-        if (sites[i].op != op || !sim_explore_weaken(&sites[i], 0))
-            continue;
-        sim_explore_mutate(&sites[i]);
-        sim_explore_exhaust(kernel, &(struct sim_exhaust_options){0}, r);
-        return;
-    }
-    fail_msg("no site to weaken");
-}
-
-TEST(a_report_names_places_stale_reads_and_what_is_necessary)
-{
-    struct sim_exhaust_result r;
-    char *text;
-    char *again;
-
-    find_mutant(&r, SIM_OP_STORE);
-    text = report_of(fixtures_seqlock(1, 1), &r);
-    contains(text, "a reader accepted halves of two updates (check)");
-    contains(text, "by thread 1 (reader) at fixtures/explore/seqlock.c:");
-    contains(text, "preemptions: 0, stale reads: 1,");
-    contains(text, "seq = 2 (rlx)");
-    contains(text, "^ stale: the value before the run, 1 behind event");
-    contains(text, "a stale read (1 of 2), before event 7: necessary");
-    contains(text, "100%");
-    again = report_of(fixtures_seqlock(1, 1), &r);
-    /* A shrunk list shrinks to itself, and the rest of the report is the
-     * same. */
-    assert_string_equal(strstr(text, "\n\n"), strstr(again, "\n\n"));
-    free(text);
-    free(again);
-    sim_explore_mutate(NULL);
-    free(r.choices);
-}
-
-TEST(a_race_report_names_both_accesses)
-{
-    const struct sim_kernel *kernel = case_named("publish_relaxed/consume");
-    struct sim_exhaust_result r;
-    char *text;
-
-    sim_explore_exhaust(kernel, &(struct sim_exhaust_options){0}, &r);
-    text = report_of(kernel, &r);
-    contains(text, "(data race)");
-    contains(text, "by thread 1 (consume) at fixtures/explore/cases.c:");
-    contains(text, "  against fixtures/explore/cases.c:");
-    free(text);
-    free(r.choices);
-}
-
-TEST(every_start_shrinks_to_two_stale_reads_and_no_preemption)
-{
-    const struct sim_kernel *kernel = fixtures_seqlock(1, 1);
-    struct sim_exhaust_result r;
-
-    find_mutant(&r, SIM_OP_FENCE);
-    free(r.choices);
-    for (uint64_t seed = 1; seed <= 20; seed++) {
-        const struct sim_sample_options options = {.runs = 100000,
-                                                   .seed = seed * 100000};
-        uint32_t before;
-
-        sim_explore_sample(kernel, &options, &r);
-        assert_int_equal(r.verdict, SIM_VERDICT_FAIL);
-        before = r.choices_count;
-        assert_true(sim_explore_shrink(kernel, &r) < 1000);
-        assert_true(r.choices_count <= before);
-        assert_true(r.fewest_known);
-        /* Both ends of the reader must read stale values; nothing else is
-         * needed. */
-        assert_int_equal(r.first_failure.stale, 2);
-        assert_int_equal(r.first_failure.switches, 0);
-        free(r.choices);
-    }
-    sim_explore_mutate(NULL);
 }
 
 TEST(a_sleeper_may_wake_for_nothing_where_asked)

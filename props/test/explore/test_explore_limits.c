@@ -4,7 +4,7 @@
  *
  * The tests call the __tsan_* entry points themselves.
  */
-#include "engine.h"
+#include "explore.h"
 #include "tsan.h"
 
 #include <signal.h>
@@ -442,53 +442,6 @@ TEST(each_order_is_weakened_by_one_step_at_a_time)
         site.order_failure = LD;
         expect_weaker(site, cas ? 3 : 2,
                       (const int[][2]){{LD, LD}, {ST, LD}, {BOTH, none}});
-    }
-}
-
-/* ---- What a debugger is shown ---- */
-
-static void
-store_thrice(void *context, uint32_t thread)
-{
-    (void)context;
-    for (uint32_t i = 0; i < 3; i++)
-        __tsan_atomic64_store(&memory[thread], i, __ATOMIC_RELAXED);
-}
-
-/* Before each event: where the waiting threads' stacks are, and who has
- * ended. */
-TEST(a_debugger_is_shown_each_thread_before_the_event)
-{
-    static const struct sim_kernel kernel = {
-        .name = "stopped",
-        .threads = {{"a", store_thrice, NULL},
-                    {"b", store_thrice, NULL},
-                    {"c", store_thrice, NULL}},
-        .threads_count = 3};
-    struct sim_choice list[64];
-    struct sim_choices choices;
-    struct sim_run run;
-
-    for (uint32_t event = 0; event < 9; event++) {
-        sim_choices_init(&choices, list, 64);
-        sim_choices_replay(&choices, NULL, 0); /* a, then b, then c */
-        memset(sim_trace_view, 0, 27 * sizeof sim_trace_view[0]);
-        sim_trace_stop_before(event);
-        assert_int_equal(sim_explore_run(&kernel, &(struct sim_run_options){0},
-                                         &choices, &run),
-                         SIM_END_COMPLETE);
-        sim_engine.trace = NULL;
-        assert_int_equal(sim_trace_view[0], event);
-        assert_int_equal(sim_trace_view[1], 3);
-        assert_int_equal(sim_trace_view[2], 3);
-        for (uint32_t i = 0; i < 3; i++) {
-            const uint64_t *row = &sim_trace_view[3 + 4 * i];
-
-            assert_int_equal(row[2] - row[1], SIM_FIBER_STACK_BYTES);
-            assert_int_equal(row[3], i < event / 3);
-            if (i != event / 3) /* it does not run */
-                assert_in_range(row[0], row[1] + 1, row[2] - 1);
-        }
     }
 }
 

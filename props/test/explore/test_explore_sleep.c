@@ -1,13 +1,13 @@
 /*
  * test_explore_sleep.c -- random programs that sleep, wake, lock, try to lock
- * and call barriers, and one with a signal handler. Explored graph by graph and
- * schedule by schedule, each has the same graphs and the same verdict. And two
- * programs that create a thread, with no run in vain.
+ * and call barriers, and some with a signal handler. Explored graph by graph
+ * and schedule by schedule, each has the same graphs and the same verdict.
  *
  *      test_explore_sleep            800 programs
  *      test_explore_sleep 20000      20000 programs
  */
-#include "engine.h"
+#include "explore.h"
+#include "rng.h"
 #include "tsan.h"
 
 #include <stdlib.h>
@@ -185,7 +185,6 @@ TEST(sleeping_programs_have_the_same_graphs_either_way)
     uint64_t graphs = 0;
     uint32_t failing = 0;
 
-    (void)state;
     for (uint32_t i = 0; i < programs; i++) {
         struct sim_exhaust_result by_graphs;
         struct sim_exhaust_result by_schedules;
@@ -202,51 +201,13 @@ TEST(sleeping_programs_have_the_same_graphs_either_way)
         graphs += by_graphs.graphs + by_graphs.failures;
         failing += by_graphs.failures > 0;
     }
-    print_message("%llu runs for %llu graphs; %u of %u programs hang\n",
-                  (unsigned long long)runs, (unsigned long long)graphs, failing,
-                  programs);
     assert_in_range(failing, programs / 10, programs - programs / 10);
     assert_true(runs < 2 * graphs);
 }
 
-/* ---- Deadlocks ---- */
-
-static char forks[3];
-
-static void
-dine(void *context, uint32_t thread)
-{
-    (void)context;
-    sim_explore_lock(&forks[thread], 0);
-    sim_explore_lock(&forks[(thread + 1) % 3], 0);
-    sim_explore_unlock(&forks[(thread + 1) % 3]);
-    sim_explore_unlock(&forks[thread]);
-}
-
-/* Each thread reaches its second lock while that is free, or waits for it. */
-TEST(threads_that_find_their_locks_taken_meanwhile_are_stuck)
-{
-    const struct sim_kernel kernel = {
-        .name = "diners",
-        .about = "three threads, each with a lock that the next one wants",
-        .setup = setup,
-        .threads = {{"a", dine, NULL}, {"b", dine, NULL}, {"c", dine, NULL}},
-        .threads_count = 3,
-    };
-    struct sim_exhaust_options options = {.by_schedules = false};
-    struct sim_exhaust_result r;
-
-    (void)state;
-    for (int i = 0; i < 2; i++) {
-        options.by_schedules = i == 1;
-        sim_explore_exhaust(&kernel, &options, &r);
-        assert_int_equal(r.failures, 1);
-        assert_int_equal(r.first_failure.failure.kind, SIM_FAIL_DEADLOCK);
-        free(r.choices);
-    }
-}
-
 /* ---- Signals ---- */
+
+static char locks[2];
 
 static void
 store_flag(void *context, uint32_t thread)
@@ -312,7 +273,6 @@ TEST(a_thread_may_see_the_answer_to_what_its_signal_handler_did)
         .threads_count = 2,
     };
 
-    (void)state;
     expect_same_graphs(&kernel);
 }
 
@@ -330,17 +290,16 @@ TEST(what_a_signal_handler_does_has_its_turn_among_barriers)
         .barriers = true,
     };
 
-    (void)state;
     expect_same_graphs(&kernel);
 }
 
 static void
-take_a_fork(void *context, uint32_t thread)
+take_a_lock(void *context, uint32_t thread)
 {
     (void)context;
     (void)thread;
-    sim_explore_lock(&forks[0], 0);
-    sim_explore_unlock(&forks[0]);
+    sim_explore_lock(&locks[0], 0);
+    sim_explore_unlock(&locks[0]);
 }
 
 static void
@@ -348,8 +307,8 @@ take_another(void *context, uint32_t thread)
 {
     (void)context;
     (void)thread;
-    sim_explore_lock(&forks[1], 0);
-    sim_explore_unlock(&forks[1]);
+    sim_explore_lock(&locks[1], 0);
+    sim_explore_unlock(&locks[1]);
 }
 
 /* The handler runs before its thread has the lock: if that is taken meanwhile,
@@ -360,115 +319,19 @@ TEST(a_signal_handler_may_take_a_lock_before_its_thread_takes_another)
         .name = "signal",
         .about = "any",
         .setup = setup,
-        .threads = {{"one", take_a_fork, take_another},
-                    {"other", take_a_fork, NULL}},
+        .threads = {{"one", take_a_lock, take_another},
+                    {"other", take_a_lock, NULL}},
         .threads_count = 2,
     };
 
     const struct sim_sample_options options = {.runs = 200, .seed = 1};
     struct sim_exhaust_result r;
 
-    (void)state;
     /* Either takes it first; the handler runs at one of two points, or not. */
     assert_int_equal(expect_same_graphs(&kernel), 6);
     sim_explore_sample(&kernel, &options, &r);
     assert_int_equal(r.runs, 200);
     assert_int_equal(r.failures, 0);
-}
-
-/* ---- Threads that a run creates ---- */
-
-static uint32_t seen;
-
-static void
-store_answer(void *unused)
-{
-    (void)unused;
-    __tsan_atomic32_store(&memory[1], 1, __ATOMIC_RELAXED);
-}
-
-static void
-look_at_flag(void *unused)
-{
-    (void)unused;
-    seen = __tsan_atomic32_load(&memory[0], __ATOMIC_RELAXED);
-}
-
-static void
-create_if_flagged(void *context, uint32_t thread)
-{
-    (void)context;
-    (void)thread;
-    look_at_flag(NULL);
-    if (seen != 0)
-        sim_thread_create(store_answer, NULL, 0, 1);
-}
-
-static void
-join_and_answer(void *context, uint32_t thread)
-{
-    (void)context;
-    (void)thread;
-    sim_thread_join(sim_thread_create(look_at_flag, NULL, 0, 1), 2);
-    if (seen != 0)
-        store_answer(NULL);
-}
-
-static void
-load_answer_and_flag(void *context, uint32_t thread)
-{
-    load_answer(context, thread);
-    store_flag(context, thread);
-}
-
-/* What a thread does depends on what its creator has read, and what follows a
- * join on what the thread has read. So the load before the flag does not wait
- * for the answer to it. */
-TEST(a_search_knows_what_created_threads_depend_on)
-{
-    struct sim_kernel kernel = {
-        .name = "created",
-        .about = "a thread is created, or joined, before the answer",
-        .setup = setup,
-        .threads = {{"create", create_if_flagged, NULL},
-                    {"flag", load_answer_and_flag, NULL}},
-        .threads_count = 2,
-    };
-    const struct sim_exhaust_options options = {.keep_going = false};
-    struct sim_exhaust_result r;
-
-    (void)state;
-    for (uint32_t i = 0; i < 2; i++) {
-        sim_explore_exhaust(&kernel, &options, &r);
-        assert_int_equal(r.graphs, 2); /* the flag is seen or is not */
-        assert_int_equal(r.runs, 2);
-        kernel.threads[0].body = join_and_answer;
-    }
-}
-
-static void
-create_answer(void *context, uint32_t thread)
-{
-    (void)context;
-    (void)thread;
-    sim_thread_create(store_answer, NULL, 0, 1);
-}
-
-/* Who creates a thread first gives it the lower number: two graphs, and in each
- * the two threads store in either order. */
-TEST(threads_are_created_in_either_order)
-{
-    const struct sim_kernel kernel = {
-        .name = "created",
-        .about = "two threads create one each",
-        .setup = setup,
-        .threads = {{"one", create_answer, NULL},
-                    {"other", create_answer, NULL}},
-        .threads_count = 2,
-    };
-
-    (void)state;
-    assert_int_equal(expect_same_graphs(&kernel), 4);
 }
 
 int

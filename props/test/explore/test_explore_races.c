@@ -1,14 +1,16 @@
 /*
- * run_races.c -- plain and atomic accesses to the same bytes, against a model.
+ * test_explore_races.c -- plain and atomic accesses to the same bytes, against
+ * a model.
  *
  * Random programs run once each. The model keeps every access to every byte.
  * Two accesses race if one of them writes, one is plain, and neither happens
  * before the other. A run must end at the first access that races with an
- * earlier one, and name such an earlier one. A value that is read was written,
- * and no write stands between.
+ * earlier one, and say what races. A value that is read was written, and no
+ * write stands between.
  */
-#include "run_races.h"
-#include "engine.h"
+#include "explore.h"
+#include "rng.h"
+#include "tsan.h"
 
 #include <string.h>
 
@@ -51,12 +53,6 @@ static uint8_t
 name(const struct access *a)
 {
     return (uint8_t)(a->thread * LENGTH + a->index + 1);
-}
-
-static uintptr_t
-site(const struct access *a)
-{
-    return 1000U + name(a);
 }
 
 static bool
@@ -162,36 +158,39 @@ learn(uint32_t *knows, const uint32_t *more)
         knows[t] = more[t] > knows[t] ? more[t] : knows[t];
 }
 
-static uint64_t
-exchange(uint64_t old, uint64_t operand)
-{
-    (void)old;
-    return operand;
-}
+#define ACCESS(bits)                                                    \
+    static uint64_t access_##bits(const struct access *a, void *at)     \
+    {                                                                   \
+        const uint##bits##_t value =                                    \
+            (uint##bits##_t)(0x0101010101010101U * name(a));            \
+                                                                        \
+        if (a->kind == LOAD)                                            \
+            return __tsan_atomic##bits##_load(at, a->order);            \
+        if (a->kind != STORE)                                           \
+            return __tsan_atomic##bits##_exchange(at, value, a->order); \
+        __tsan_atomic##bits##_store(at, value, a->order);               \
+        return 0;                                                       \
+    }
+
+ACCESS(8)
+ACCESS(16)
+ACCESS(32)
+ACCESS(64)
 
 static uint64_t
 do_access(const struct access *a)
 {
-    const uintptr_t address = (uintptr_t)&memory[a->at];
-    const uint64_t value = 0x0101010101010101U * name(a);
-    const uint64_t mask =
-        UINT64_MAX >> (64 - 8 * (a->bytes < 8 ? a->bytes : 8));
+    void *const at = &memory[a->at];
 
-    switch (a->kind) {
-    case LOAD:
-        return sim_atomic_load(address, a->bytes, a->order, site(a));
-    case STORE:
-        sim_atomic_store(address, a->bytes, value & mask, a->order, site(a));
-        return 0;
-    case EXCHANGE:
-    case SYNC:
-        return sim_atomic_rmw(address, a->bytes, exchange, value & mask,
-                              a->order, site(a));
-    case READ:
-    case WRITE:
-    case KINDS:
-        sim_plain_access(address, a->bytes, writes(a), site(a));
-    }
+    if (is_atomic(a))
+        return a->bytes == 1   ? access_8(a, at)
+               : a->bytes == 2 ? access_16(a, at)
+               : a->bytes == 4 ? access_32(a, at)
+                               : access_64(a, at);
+    if (writes(a))
+        __tsan_write_range(at, a->bytes);
+    else
+        __tsan_read_range(at, a->bytes);
     return 0;
 }
 
@@ -283,7 +282,7 @@ draw(struct sim_rng *rng)
     }
 }
 
-/* The access that did not come back races with what is named. */
+/* The access that did not come back races with an earlier one, as is said. */
 static void
 check_race(const struct sim_failure *f)
 {
@@ -291,14 +290,10 @@ check_race(const struct sim_failure *f)
     bool found = false;
 
     assert_int_equal(f->kind, SIM_FAIL_RACE);
-    assert_int_equal(f->site, site(a));
     for (uint32_t i = 0; i < done_count; i++) {
         const char *what = race(done[i], a);
 
-        if (what != NULL && f->other_site == site(done[i])) {
-            assert_string_equal(f->text, what);
-            found = true;
-        }
+        found |= what != NULL && strcmp(f->text, what) == 0;
     }
     assert_true(found);
 }
@@ -330,7 +325,7 @@ TEST(the_first_race_of_each_run_is_reported_and_nothing_else)
 }
 
 int
-run_races_tests(void)
+main(void)
 {
     return tests_run(NULL, NULL);
 }
