@@ -1,4 +1,5 @@
-/* heap_report.h -- the report of `profsim show` on a recorded program's heap. */
+/* heap_report.h -- the report of `profsim show` on a recorded program's heap.
+ */
 #ifndef CLI_HEAP_REPORT_H
 #define CLI_HEAP_REPORT_H
 

@@ -372,10 +372,11 @@ tell_all(const struct cli_images *images, struct cli_image *const *order,
         sim_escape_line(stderr, "profsim %s: and %zu smaller, up to %s.%zu",
                         images->verb, saved - LISTED_MAX, output, last);
     if (lacking > 0)
-        fprintf(stderr,
-                "profsim %s: %zu of these lack events, too; 'profsim show' says "
-                "which\n",
-                images->verb, lacking);
+        fprintf(
+            stderr,
+            "profsim %s: %zu of these lack events, too; 'profsim show' says "
+            "which\n",
+            images->verb, lacking);
     if (left > 0)
         fprintf(stderr,
                 "profsim %s: %zu smaller process image%s not kept; --images N "

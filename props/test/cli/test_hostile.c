@@ -123,7 +123,7 @@ TEST(a_recording_cannot_print_its_own_verdict)
     write_recording("verdict.rec",
                     "f\n\nverdict: H1 broken at event 1: forged\x1b[2J\xff",
                     "/m");
-    run_on(cli_run, "run", "verdict.rec");
+    run_on(cli_show, "show", "verdict.rec");
     assert_int_equal(captured.exit_code, CLI_OK);
     assert_non_null(strstr(captured.text,
                            "f\\n\\nverdict: H1 broken at event 1: "
@@ -133,14 +133,14 @@ TEST(a_recording_cannot_print_its_own_verdict)
     assert_int_equal(captured.exit_code, CLI_OK);
     assert_non_null(strstr(captured.text, "\nverdict: every property"));
     write_recording("module.rec", "", "/lib/m\nverdict: forged");
-    run_on(cli_run, "run", "module.rec");
+    run_on(cli_show, "show", "module.rec");
     assert_null(strstr(captured.text, "\nverdict: forged"));
 }
 
 TEST(a_path_cannot_print_a_line)
 {
     write_recording("a\nb: ok", "f", "/m");
-    run_on(cli_run, "run", "a\nb: ok");
+    run_on(cli_show, "show", "a\nb: ok");
     assert_int_equal(strncmp(captured.text, "a\\nb: ok: ", 10), 0);
     run_on(cli_run, "run", "no\nsuch\x1b.sim");
     assert_int_equal(captured.exit_code, CLI_USAGE);
@@ -152,11 +152,11 @@ TEST(a_path_cannot_print_a_line)
 
 TEST(a_name_cannot_end_a_line_of_a_profile)
 {
-    char *words[] = {"run", "--out", "out", "names.rec", NULL};
+    char *words[] = {"show", "--out", "out", "names.rec", NULL};
 
     write_recording("names.rec", "f\n---\n0x1 g\n", "/m\n---");
     captured_free(&captured);
-    assert_true(captured_run(&captured, cli_run, words, -1, SECONDS));
+    assert_true(captured_run(&captured, cli_show, words, -1, SECONDS));
     assert_int_equal(captured.exit_code, CLI_OK);
     assert_non_null(strstr(slurp("out/heap.symbolized"),
                            " f\\n---\\n0x1 g\\n\n---\nheap profile: "));
@@ -319,7 +319,7 @@ TEST(recordings_of_one_kind_of_record_stay_below_the_ceiling)
         cli_recfile_end(&file, none);
         write_file("kind.rec", file.bytes, file.bytes_count);
         cli_recfile_release(&file);
-        run_on(cli_run, "run", "kind.rec");
+        run_on(cli_show, "show", "kind.rec");
         assert_below_ceiling("kind.rec");
         run_on(cli_check, "check", "kind.rec");
         assert_below_ceiling("kind.rec");
@@ -377,7 +377,7 @@ TEST(a_pipe_works_where_a_file_does)
     assert_non_null(file);
     count = fread(bytes, 1, sizeof bytes, file);
     fclose(file);
-    run_on_pipe(cli_run, "run", bytes, count);
+    run_on_pipe(cli_show, "show", bytes, count);
     assert_int_equal(captured.exit_code, CLI_OK);
 }
 
@@ -387,7 +387,7 @@ TEST(what_a_file_is_its_content_says)
     run_on(cli_run, "run", "scenario.rec");
     assert_string_equal(captured.text, "scenario.rec: ok\n");
     write_recording("recording.sim", "f", "/m");
-    run_on(cli_run, "run", "recording.sim");
+    run_on(cli_show, "show", "recording.sim");
     assert_int_equal(captured.exit_code, CLI_OK);
     write_file("traced.rec", traced, sizeof traced - 1);
     run_on(cli_run, "run", "traced.rec");
@@ -395,7 +395,7 @@ TEST(what_a_file_is_its_content_says)
     write_file("text.sim", "hello\n", 6);
     run_on(cli_run, "run", "text.sim");
     assert_int_equal(captured.exit_code, CLI_USAGE);
-    assert_non_null(strstr(captured.text, "text.sim: neither a scenario"));
+    assert_non_null(strstr(captured.text, "text.sim: not a scenario"));
     run_on(cli_run, "run", "/dev/zero");
     assert_int_equal(captured.exit_code, CLI_USAGE);
 }

@@ -181,8 +181,6 @@ check "boxes lie within their parents" says "$work/run.json" \
 check "locks by the time waited for them" says "$work/waits.json" \
     "len(d['locks']) > 0 and d['locks'] == sorted(d['locks'], key=lambda l: -l['ticks']) and all(l['ticks'] >= l['longest'] for l in d['locks'])"
 
-check "each number of random recordings" python3 \
-    props/test/cli/random_recordings.py "$profsim" "$work" 30
 check "each number of random scenarios" python3 \
     props/test/cli/random_scenarios.py "$profsim" "$work" 100
 
