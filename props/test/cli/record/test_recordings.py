@@ -97,7 +97,7 @@ def run(*words):
 
 def check(profsim, folder, path, rec, measure):
     heap = oracle.Heap(rec)
-    data, out = folder + '/data', path + '.out'
+    data, out = folder + '/data', folder + '/out'
     oracle.check_summary(run(profsim, 'show', path, '--out', out, '--data', data),
                          path, heap)
     oracle.check_profiles(out, heap)
