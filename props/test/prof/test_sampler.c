@@ -10,13 +10,6 @@
 #include "stream.h"
 #include "unit_test.h"
 
-static const struct prof_rules *const all_rules[] = {
-    &prof_rules_exact,  &prof_rules_go1_5,  &prof_rules_go1_6_late,
-    &prof_rules_go1_10, &prof_rules_go1_17,
-};
-
-enum { RULES = sizeof all_rules / sizeof *all_rules };
-
 /* The cap of Go's sampler. At this mean, the largest, the gaps show most digits
  * of the logarithm. */
 enum { GO_MEAN_BYTES = 0x7000000, DRAW_BITS = 26, CORNERS = 33 };
@@ -40,11 +33,11 @@ TEST(a_bucket_shows_the_rate_it_was_sampled_at_or_in_go_that_of_now)
 {
     const uintptr_t stack[] = {1};
 
-    for (int i = 0; i < RULES; i++) {
-        const bool exact = all_rules[i]->sampler == PROF_SAMPLER_EXACT;
+    for (int i = 0; prof_rules_all[i] != NULL; i++) {
+        const bool exact = prof_rules_all[i]->sampler == PROF_SAMPLER_EXACT;
         struct props_fixture fixture;
 
-        assert_true(props_fixture_begin(&fixture, all_rules[i]));
+        assert_true(props_fixture_begin(&fixture, prof_rules_all[i]));
         prof_heap_rate_set(fixture.prof, 4096);
         assert_true(prof_heap_sample(fixture.proc, UINT64_C(1) << 40));
         (void)prof_heap_alloc(fixture.proc, stack, 1, 1);
@@ -86,33 +79,6 @@ TEST(a_rate_too_many_is_taken_for_the_last)
         PROF_OK);
     assert_int_equal(count, 1);
     assert_int_equal(record.rate_bytes, last);
-    props_fixture_end(&fixture);
-}
-
-/* A processor whose rate found no place draws one gap and counts it down, as at
- * any rate. Drawing for each allocation would cost fifty times the
- * allocation. */
-TEST(a_rate_too_many_is_drawn_for_once)
-{
-    enum { KEPT_APART = 64 };
-    struct props_fixture fixture;
-    uint64_t drawn;
-
-    assert_true(props_fixture_begin(&fixture, &prof_rules_exact));
-    for (int64_t rate = 2; rate <= KEPT_APART; rate++) {
-        prof_heap_rate_set(fixture.prof, rate);
-        (void)prof_heap_sample(fixture.proc, 0);
-    }
-    prof_heap_rate_set(fixture.prof, INT64_C(1) << 40);
-    (void)prof_heap_sample(fixture.proc, 0);
-    prof_heap_rate_set(fixture.prof, 1000);
-    (void)prof_heap_sample(fixture.proc, 0);
-    drawn = prof_proc_rng_state(fixture.proc);
-    for (int i = 0; i < 1000; i++)
-        assert_false(prof_heap_sample(fixture.proc, 8));
-    assert_true(prof_proc_rng_state(fixture.proc) == drawn);
-    /* An embedder may also take the bytes left and count down itself. */
-    assert_true(prof_heap_until_take(fixture.proc) > 0);
     props_fixture_end(&fixture);
 }
 
@@ -187,37 +153,13 @@ TEST(the_way_to_a_mark_is_the_model_s_to_the_byte)
         INT64_MAX,
     };
 
-    for (int i = 0; i < RULES; i++) {
+    for (int i = 0; prof_rules_all[i] != NULL; i++) {
         for (size_t j = 0; j < sizeof rates / sizeof *rates; j++) {
             for (uint64_t n = 0; n < 100; n++) {
                 struct both both;
 
-                begin_both(&both, all_rules[i], rates[j],
+                begin_both(&both, prof_rules_all[i], rates[j],
                            model_seeded(MODEL_EXACT, n));
-                walk_both(&both);
-            }
-        }
-    }
-}
-
-/* The lowest and highest random numbers of the rule sets, and some between. */
-TEST(ways_from_numbers_of_choice_are_the_model_s)
-{
-    static const uint64_t numbers[] = {
-        0,        1,          2,          (1U << 26) - 2, (1U << 26) - 1,
-        1U << 26, 0x7ffffffe, 0x7fffffff, 0xffffffff,
-    };
-
-    for (int i = 0; i < RULES; i++) {
-        for (size_t j = 0; j < sizeof numbers / sizeof *numbers; j++) {
-            for (int64_t rate = 0x3ffffffe; rate <= 0x40000001; rate++) {
-                struct both both;
-                uint64_t before;
-
-                if (!props_stream_before(all_rules[i]->random, numbers[j],
-                                         &before))
-                    continue;
-                begin_both(&both, all_rules[i], rate, before);
                 walk_both(&both);
             }
         }
@@ -258,11 +200,11 @@ TEST(a_row_of_allocations_is_sampled_as_the_model_does)
     static const uint64_t sizes[] = {0,        1,    2,        RATE / 2,
                                      RATE - 1, RATE, RATE + 1, 3 * RATE};
 
-    for (int i = 0; i < RULES; i++) {
+    for (int i = 0; prof_rules_all[i] != NULL; i++) {
         struct both both;
         uint64_t chosen = 7;
 
-        begin_both(&both, all_rules[i], RATE, 7);
+        begin_both(&both, prof_rules_all[i], RATE, 7);
         for (int n = 0; n < ROW; n++) {
             const uint64_t size = sizes[model_draw(MODEL_EXACT, &chosen) % 8];
 
@@ -375,12 +317,12 @@ check_taken(const struct prof_rules *rules, int64_t rate)
 
 TEST(a_number_taken_away_samples_the_same)
 {
-    for (int i = 0; i < RULES; i++) {
-        check_taken(all_rules[i], 4096);
-        check_taken(all_rules[i], 2);
-        check_taken(all_rules[i], 1);
-        check_taken(all_rules[i], 0);
-        check_taken(all_rules[i], -1);
+    for (int i = 0; prof_rules_all[i] != NULL; i++) {
+        check_taken(prof_rules_all[i], 4096);
+        check_taken(prof_rules_all[i], 2);
+        check_taken(prof_rules_all[i], 1);
+        check_taken(prof_rules_all[i], 0);
+        check_taken(prof_rules_all[i], -1);
     }
 }
 
@@ -475,10 +417,4 @@ TEST(what_is_left_after_a_time_without_marks_is_no_way_to_one)
         assert_false(prof_heap_sample(fixture.proc, 1));
         props_fixture_end(&fixture);
     }
-}
-
-int
-main(void)
-{
-    return tests_run(NULL, NULL);
 }

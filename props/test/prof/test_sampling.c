@@ -13,26 +13,20 @@
 #include "stream.h"
 #include "unit_test.h"
 
-static const struct prof_rules *const all_rules[] = {
-    &prof_rules_exact,  &prof_rules_go1_5,  &prof_rules_go1_6_late,
-    &prof_rules_go1_10, &prof_rules_go1_17,
-};
-
-enum { RULES = sizeof all_rules / sizeof *all_rules };
-
 /* ---- checkers ---- */
 
 TEST(every_rule_set_follows_its_own_formula)
 {
-    for (int i = 0; i < RULES; i++) {
+    for (int i = 0; prof_rules_all[i] != NULL; i++) {
         for (int p = 0; p < PROPS_COUNT; p++) {
-            const struct props_question question = {all_rules[i], NULL, false};
+            const struct props_question question = {prof_rules_all[i], NULL,
+                                                    false};
             struct props_finding finding;
 
             if (!props_checker_run((enum props_property)p, &question, &finding))
                 continue;
             if (finding.failed)
-                fail_msg("%s, %s: %s", all_rules[i]->name,
+                fail_msg("%s, %s: %s", prof_rules_all[i]->name,
                          props_property_id((enum props_property)p),
                          finding.text);
             assert_true(finding.cells > 100);
@@ -100,146 +94,15 @@ TEST(formulas_give_the_figures_of_a_live_go_runtime)
                 0.0005);
 }
 
-TEST(a_count_in_doubles_loses_one_past_2_to_the_53)
-{
-    const int64_t rate = INT64_C(1) << 53;
-    struct props_fixture fixture;
-
-    assert_true(props_fixture_begin(&fixture, &prof_rules_go1_17));
-    prof_block_rate_set(fixture.prof, rate);
-    (void)props_fixture_event(&fixture, PROF_BLOCK, 0, 1); /* counts as 2^53
-                                                            * events */
-    (void)props_fixture_event(&fixture, PROF_BLOCK, 0, rate);
-    (void)props_fixture_event(&fixture, PROF_BLOCK, 0, rate);
-    assert_int_equal(props_fixture_read(&fixture, PROF_BLOCK).count, rate);
-    assert_int_equal(props_fixture_read(&fixture, PROF_BLOCK).cycles, 3 * rate);
-    props_fixture_end(&fixture);
-
-    assert_true(props_fixture_begin(&fixture, &prof_rules_exact));
-    prof_block_rate_set(fixture.prof, rate);
-    (void)props_fixture_event(&fixture, PROF_BLOCK, 0, 1);
-    (void)props_fixture_event(&fixture, PROF_BLOCK, 0, rate);
-    (void)props_fixture_event(&fixture, PROF_BLOCK, 0, rate);
-    assert_int_equal(props_fixture_read(&fixture, PROF_BLOCK).count, rate + 2);
-    props_fixture_end(&fixture);
-}
-
-/* ---- rates ---- */
-
-static int64_t
-ticks_of(const struct prof_rules *rules, int64_t ns, uint64_t per_second)
-{
-    static _Alignas(PROF_BLOCK_ALIGN) unsigned char block[1 << 16];
-    const struct prof_config config = {
-        .rules = rules, .buckets_max = 1, .ticks_per_second = per_second};
-    struct prof *prof;
-
-    memset(block, 0, sizeof block);
-    assert_int_equal(prof_init(&prof, &config, block, sizeof block), PROF_OK);
-    prof_block_rate_set(prof, ns);
-    return prof_block_rate_ticks(prof);
-}
-
-TEST(a_rate_in_ns_becomes_ticks)
-{
-    for (int i = 0; i < RULES; i++) {
-        const struct prof_rules *rules = all_rules[i];
-
-        assert_int_equal(ticks_of(rules, 0, 3000000000), 0);
-        assert_int_equal(ticks_of(rules, -5, 3000000000), 0);
-        assert_int_equal(ticks_of(rules, 1, 3000000000), 1);
-        assert_int_equal(ticks_of(rules, 2, 100000000), 1); /* 0.2 ticks */
-        assert_int_equal(ticks_of(rules, 2, 2596000000), 5);
-        assert_int_equal(ticks_of(rules, 1000000000, 3000000000), 3000000000);
-    }
-}
-
-TEST(a_rate_too_large_saturates_or_turns_off)
-{
-    assert_int_equal(ticks_of(&prof_rules_exact, INT64_MAX, 2596000000),
-                     INT64_MAX);
-    assert_int_equal(ticks_of(&prof_rules_exact, INT64_MAX, 1000000000),
-                     INT64_MAX);
-    assert_int_equal(ticks_of(&prof_rules_exact, INT64_MAX, 500000000),
-                     INT64_MAX / 2);
-    assert_int_equal(ticks_of(&prof_rules_go1_17, INT64_MAX, 2596000000),
-                     INT64_MIN);
-}
-
 /* ---- generators ---- */
-
-/* A linear map of 31 bits, given by the image of each bit. */
-struct map31 {
-    uint32_t of[31];
-};
-
-static uint32_t
-map31_apply(const struct map31 *map, uint32_t x)
-{
-    uint32_t y = 0;
-
-    for (int i = 0; i < 31; i++)
-        y ^= (x >> i & 1) != 0 ? map->of[i] : 0;
-    return y;
-}
-
-TEST(the_shift_register_meets_every_number_but_0)
-{
-    struct map31 map;
-    struct map31 power;
-
-    for (int i = 0; i < 31; i++) {
-        uint64_t x = UINT64_C(1) << i;
-
-        map.of[i] = (uint32_t)model_draw(MODEL_GO_1_5, &x);
-    }
-    /* After 31 squarings the map is its 2^31-th power. If that is the map
-     * itself, the map's order divides 2^31 - 1, a prime; as the map is not the
-     * identity, its order is that prime. */
-    power = map;
-    for (int squarings = 0; squarings < 31; squarings++) {
-        struct map31 square;
-
-        for (int i = 0; i < 31; i++)
-            square.of[i] = map31_apply(&power, power.of[i]);
-        power = square;
-    }
-    assert_memory_equal(&power, &map, sizeof map);
-    assert_int_not_equal(map.of[0], 1);
-}
-
-TEST(a_generator_can_be_made_to_give_any_number)
-{
-    static const uint64_t wanted[] = {0,          1,
-                                      2,          5,
-                                      0x7fffffff, 0x80000000,
-                                      0xffffffff, UINT64_C(1) << 32,
-                                      UINT64_MAX, 0x0123456789abcdef};
-
-    for (int i = 0; i < RULES; i++) {
-        const enum model_era era = props_era_of(all_rules[i]);
-        const struct model_draws draws = model_era_draws(era);
-
-        for (size_t j = 0; j < sizeof wanted / sizeof *wanted; j++) {
-            uint64_t before;
-            const bool can =
-                props_stream_before(all_rules[i]->random, wanted[j], &before);
-
-            assert_int_equal(can, wanted[j] >= draws.first &&
-                                      wanted[j] < draws.first + draws.count);
-            if (can)
-                assert_true(model_draw(era, &before) == wanted[j]);
-        }
-    }
-}
 
 TEST(library_and_model_draw_the_same_numbers)
 {
-    for (int i = 0; i < RULES; i++) {
+    for (int i = 0; prof_rules_all[i] != NULL; i++) {
         struct props_fixture fixture;
         uint64_t model;
 
-        assert_true(props_fixture_begin(&fixture, all_rules[i]));
+        assert_true(props_fixture_begin(&fixture, prof_rules_all[i]));
         prof_proc_seed(fixture.proc, 42);
         model = model_seeded(fixture.era, 42);
         prof_block_rate_set(fixture.prof, 1000000);
@@ -257,10 +120,10 @@ TEST(library_and_model_draw_the_same_numbers)
 /* A seed may be the time or an address: all of its bits count. */
 TEST(library_and_model_begin_with_the_same_state)
 {
-    for (int i = 0; i < RULES; i++) {
+    for (int i = 0; prof_rules_all[i] != NULL; i++) {
         struct props_fixture fixture;
 
-        assert_true(props_fixture_begin(&fixture, all_rules[i]));
+        assert_true(props_fixture_begin(&fixture, prof_rules_all[i]));
         for (uint32_t bit = 0; bit < 64; bit++) {
             const uint64_t seed = UINT64_MAX - (UINT64_C(1) << bit);
 
@@ -298,62 +161,12 @@ TEST(an_impossible_state_becomes_a_possible_one)
     }
 }
 
-TEST(exact_rules_refuse_a_generator_of_few_bits)
-{
-    struct prof_rules rules = prof_rules_exact;
-    const struct prof_config config = {.rules = &rules, .buckets_max = 1};
-
-    assert_true(prof_bytes_needed(&config) > 0);
-    rules.random = PROF_RANDOM_XORSHIFT32;
-    assert_int_equal(prof_bytes_needed(&config), 0);
-}
-
-/* 2^64 modulo the rate is 2^62, so one number in four is rejected. */
-TEST(a_number_of_no_use_is_followed_by_another)
-{
-    const uint64_t rate = UINT64_C(3) << 61;
-    const int64_t cycles = INT64_C(1) << 62;
-    uint32_t useless = 0;
-
-    for (uint64_t number = 0; number < 64; number++) {
-        /* For an r of 0 or 3 modulo 8, r * rate modulo 2^64 is below 2^62. */
-        const uint64_t r = number << 55 | number % 8;
-        const bool is_useless = r * rate < UINT64_C(1) << 62;
-        struct prof_contention_record record;
-        struct props_fixture fixture;
-        model_u128 product;
-        uint64_t state_of;
-
-        assert_true(props_fixture_begin(&fixture, &prof_rules_exact));
-        prof_block_rate_set(fixture.prof, (int64_t)rate);
-        assert_int_equal(props_fixture_event(&fixture, PROF_BLOCK, r, cycles) ==
-                             1,
-                         !is_useless);
-        product = (model_u128)r * rate;
-        if (is_useless) { /* the next number that is not rejected decides */
-            assert_true(props_stream_before(PROF_RANDOM_64, r, &state_of));
-            (void)model_draw(MODEL_EXACT, &state_of);
-            do
-                product = (model_u128)model_draw(MODEL_EXACT, &state_of) * rate;
-            while ((uint64_t)product < UINT64_C(1) << 62);
-            assert_true(prof_proc_rng_state(fixture.proc) == state_of);
-        }
-        record = props_fixture_read(&fixture, PROF_BLOCK);
-        assert_int_equal(record.cycles,
-                         (uint64_t)(product >> 64) < (uint64_t)cycles ? rate
-                                                                      : 0);
-        useless += is_useless;
-        props_fixture_end(&fixture);
-    }
-    assert_true(useless > 0 && useless < 64);
-}
-
 /* ---- unsampling ---- */
 
 struct unsampling {
     struct prof_heap_sum recorded;
     int64_t rate;
-    struct prof_heap_sum told;
+    struct prof_heap_sum want;
 };
 
 static void
@@ -361,11 +174,11 @@ check_unsampling(const struct prof_rules *rules,
                  const struct unsampling *vectors, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        const struct prof_heap_sum told =
+        const struct prof_heap_sum got =
             prof_heap_unsample(rules, vectors[i].recorded, vectors[i].rate);
 
-        assert_int_equal(told.objects, vectors[i].told.objects);
-        assert_int_equal(told.bytes, vectors[i].told.bytes);
+        assert_int_equal(got.objects, vectors[i].want.objects);
+        assert_int_equal(got.bytes, vectors[i].want.bytes);
     }
 }
 
@@ -409,17 +222,6 @@ TEST(exact_unsampling_rounds_to_the_nearest_and_saturates)
                      sizeof vectors / sizeof *vectors);
 }
 
-TEST(unsampling_without_a_cap_keeps_to_the_rate)
-{
-    const struct model_heap_sampling capped =
-        model_heap_sampling(MODEL_GO_1_17, 1000, 1000000000);
-
-    assert_true(fabs(capped.factor - 8.51) < 0.01);
-    assert_true(model_heap_sampling(MODEL_EXACT, 1000, 1000000000).factor == 1);
-    assert_true(fabs(model_heap_sampling(MODEL_GO_1_10, 524288, 524288).factor -
-                     1.58) < 0.005);
-}
-
 /* A caller's own rule set may mix rules: how block events count must not affect
  * mutex events. */
 TEST(a_mutex_event_counts_alike_where_block_counts_are_not_whole)
@@ -440,10 +242,4 @@ TEST(a_mutex_event_counts_alike_where_block_counts_are_not_whole)
     assert_int_equal(record.count, 10);
     assert_int_equal(record.cycles, 70);
     props_fixture_end(&fixture);
-}
-
-int
-main(void)
-{
-    return tests_run(NULL, NULL);
 }

@@ -141,9 +141,3 @@ TEST(short_and_long_waits_weigh_the_same)
     check_weights(&prof_rules_exact);
     check_weights(&prof_rules_go1_17); /* keeps 1 % more: 101 of 1000 */
 }
-
-int
-main(void)
-{
-    return tests_run(NULL, NULL);
-}
