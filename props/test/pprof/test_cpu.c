@@ -1,44 +1,44 @@
 /*
  * test_cpu.c -- the CPU profile: ticks by direct call (a virtual SIGPROF), by
- * signals that interrupt each other, and by real timers.
+ * signals that interrupt each other, and as words of Go's format; its limits;
+ * and any calls, beside a model.
  */
 #include <pthread.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "aligned_block.h"
+#include "cpu_model.h"
 #include "pprof_case.h"
-#include "prof/process.h"
 #include "unit_test.h"
 
 static struct case_run run;
 static struct prof_cpu *cpu;
-static void *block;
 
 static const uintptr_t work[] = {CASE_WORK, CASE_MAIN};
 static const uintptr_t serve[] = {CASE_SERVE, CASE_MAIN};
 
-static int
-a_small_profile(void **state)
+static void
+a_profile(uint32_t ticks_max, uint32_t stacks_max, uint32_t depth_max)
 {
-    const struct prof_cpu_config config = {
-        .ticks_max = 16, .stacks_max = 8, .depth_max = 4};
+    static _Alignas(64) unsigned char block[1 << 20];
+    const struct prof_cpu_config config = {.ticks_max = ticks_max,
+                                           .stacks_max = stacks_max,
+                                           .depth_max = depth_max};
     const size_t bytes = prof_cpu_bytes_needed(&config);
 
-    (void)state;
-    block = props_block(bytes, 0x5a);
+    memset(block, 0x5a, sizeof block);
     assert_int_equal(prof_cpu_init(&cpu, &config, block, bytes - 1),
                      PROF_ERR_MEMORY);
+    assert_int_equal(prof_cpu_init(&cpu, &config, block + 8, bytes),
+                     PROF_ERR_MEMORY);
     assert_int_equal(prof_cpu_init(&cpu, &config, block, bytes), PROF_OK);
-    return 0;
 }
 
 static int
-no_profile(void **state)
+a_small_profile(void **state)
 {
     (void)state;
-    free(block);
+    a_profile(16, 8, 4);
     return 0;
 }
 
@@ -63,7 +63,7 @@ ticks_written(void)
 /* ---- Go's vectors ---- */
 
 /* The vector of Go's test TestConvertCPUProfile (runtime/pprof). */
-TEST_WITH(a_small_profile, no_profile, words_of_gos_runtime_become_a_profile)
+TEST_WITH(a_small_profile, NULL, words_of_gos_runtime_become_a_profile)
 {
     static const uint64_t words[] = {
         3, 0, 500,                 /* 500 Hz */
@@ -97,7 +97,7 @@ TEST_WITH(a_small_profile, no_profile, words_of_gos_runtime_become_a_profile)
 
 /* The same words as text. Stacks with more ticks come first; of equal ones, the
  * one met first. Lost ticks are at the lost address, and in the total. */
-TEST_WITH(a_small_profile, no_profile, a_profile_is_also_a_text)
+TEST_WITH(a_small_profile, NULL, a_profile_is_also_a_text)
 {
     static const uint64_t words[] = {
         3, 0, 500,    4, 0, 5, 0x9001, 4, 0, 40, 0x9002, 4,
@@ -129,8 +129,7 @@ TEST_WITH(a_small_profile, no_profile, a_profile_is_also_a_text)
 }
 
 /* The vectors of Go's TestConvertCPUProfileEmpty and TestEmptyStack. */
-TEST_WITH(a_small_profile, no_profile,
-          no_ticks_and_ticks_without_frames_are_profiles)
+TEST_WITH(a_small_profile, NULL, no_ticks_and_ticks_without_frames_are_profiles)
 {
     static const uint64_t none[] = {3, 0, 500};
     static const uint64_t bare[] = {3, 0, 500, 3, 0, 7};
@@ -147,7 +146,7 @@ TEST_WITH(a_small_profile, no_profile,
     case_end(&run);
 }
 
-TEST_WITH(a_small_profile, no_profile, an_overflow_record_counts_lost_ticks)
+TEST_WITH(a_small_profile, NULL, an_overflow_record_counts_lost_ticks)
 {
     static const uint64_t words[] = {3, 0, 100, 4, 0, 0, 17, 4, 0, 2, 0x2001};
 
@@ -160,19 +159,7 @@ TEST_WITH(a_small_profile, no_profile, an_overflow_record_counts_lost_ticks)
     case_end(&run);
 }
 
-TEST_WITH(a_small_profile, no_profile, two_words_of_count_zero_are_a_stack)
-{
-    static const uint64_t words[] = {3, 0, 100, 5, 0, 0, 0x2001, 0x2002};
-
-    assert_int_equal(prof_cpu_load(cpu, words, 8, NULL, 0), PROF_OK);
-    assert_int_equal(prof_cpu_totals(cpu).lost, 0);
-    write_profile();
-    assert_int_equal(run.profile.samples[0].locations_count, 2);
-    assert_int_equal(run.profile.samples[0].values[0], 0);
-    case_end(&run);
-}
-
-TEST_WITH(a_small_profile, no_profile, wrong_words_are_refused)
+TEST_WITH(a_small_profile, NULL, wrong_words_are_refused)
 {
     static const struct prof_label_set *const labels[3] = {NULL, NULL, NULL};
     static const struct {
@@ -206,7 +193,7 @@ TEST_WITH(a_small_profile, no_profile, wrong_words_are_refused)
 
 /* ---- start and stop ---- */
 
-TEST_WITH(a_small_profile, no_profile, one_profile_is_taken_at_a_time)
+TEST_WITH(a_small_profile, NULL, one_profile_is_taken_at_a_time)
 {
     static const uint64_t words[] = {3, 0, 500};
 
@@ -228,7 +215,7 @@ TEST_WITH(a_small_profile, no_profile, one_profile_is_taken_at_a_time)
     case_end(&run);
 }
 
-TEST_WITH(a_small_profile, no_profile, ticks_outside_a_profile_do_not_count)
+TEST_WITH(a_small_profile, NULL, ticks_outside_a_profile_do_not_count)
 {
     prof_cpu_tick(cpu, work, 2, NULL);
     assert_int_equal(prof_cpu_start(cpu, 100), PROF_OK);
@@ -246,7 +233,7 @@ TEST_WITH(a_small_profile, no_profile, ticks_outside_a_profile_do_not_count)
 
 /* ---- the ring ---- */
 
-TEST_WITH(a_small_profile, no_profile, no_tick_is_lost_uncounted)
+TEST_WITH(a_small_profile, NULL, no_tick_is_lost_uncounted)
 {
     for (uint64_t ticks = 0; ticks < 200; ticks++) {
         assert_int_equal(prof_cpu_start(cpu, 100), PROF_OK);
@@ -259,80 +246,6 @@ TEST_WITH(a_small_profile, no_profile, no_tick_is_lost_uncounted)
                          ticks > 16 ? ticks - 16 : 0);
         case_end(&run);
     }
-}
-
-TEST_WITH(a_small_profile, no_profile, a_drained_ring_takes_more)
-{
-    assert_int_equal(prof_cpu_start(cpu, 100), PROF_OK);
-    for (int i = 0; i < 1000; i++) {
-        prof_cpu_tick(cpu, work, 2, NULL);
-        if (i % 16 == 15)
-            prof_cpu_drain(cpu);
-    }
-    assert_int_equal(prof_cpu_stop(cpu), PROF_OK);
-    assert_int_equal(prof_cpu_totals(cpu).recorded, 1000);
-    assert_int_equal(prof_cpu_totals(cpu).lost, 0);
-}
-
-TEST_WITH(a_small_profile, no_profile, more_stacks_than_fit_are_counted_as_lost)
-{
-    assert_int_equal(prof_cpu_start(cpu, 100), PROF_OK);
-    for (uintptr_t i = 0; i < 20; i++) {
-        prof_cpu_tick(cpu, &(uintptr_t){0x2000 + i}, 1, NULL);
-        prof_cpu_drain(cpu);
-    }
-    assert_int_equal(prof_cpu_stop(cpu), PROF_OK);
-    write_profile();
-    assert_int_equal(run.profile.samples_count, 9);
-    assert_int_equal(ticks_written(), 20);
-    assert_int_equal(prof_cpu_totals(cpu).lost, 12);
-    case_end(&run);
-}
-
-TEST_WITH(a_small_profile, no_profile,
-          deep_stacks_are_cut_and_labels_kept_apart)
-{
-    static const uintptr_t deep[] = {0x2001, 0x2002, 0x2003, 0x2004, 0x2005};
-    static const struct prof_label label[] = {{"k", "v"}};
-    static const struct prof_label_set set = {label, 1};
-
-    assert_int_equal(prof_cpu_start(cpu, 100), PROF_OK);
-    prof_cpu_tick(cpu, deep, 5, NULL);
-    prof_cpu_tick(cpu, deep, 4, NULL);
-    prof_cpu_tick(cpu, deep, 4, &set);
-    prof_cpu_tick(cpu, NULL, 0, NULL);
-    assert_int_equal(prof_cpu_stop(cpu), PROF_OK);
-    write_profile();
-    assert_int_equal(run.profile.samples_count, 3);
-    assert_int_equal(run.profile.samples[0].values[0], 2);
-    assert_int_equal(run.profile.samples[0].locations_count, 4);
-    assert_string_equal(run.profile.samples[1].labels[0].text, "v");
-    assert_int_equal(run.profile.samples[2].locations_count, 1);
-    assert_string_equal(
-        case_function(&run, run.profile.samples[2].locations[0]), "main.lost");
-    case_end(&run);
-}
-
-/* There are more label sets than hash chains, so some share a chain; they must
- * be told apart all the same. */
-TEST_WITH(a_small_profile, no_profile,
-          every_set_of_labels_is_a_sample_of_its_own)
-{
-    static const struct prof_label label[] = {{"k", "v"}};
-    static const struct prof_label_set sets[8] = {{label, 1}, {label, 1}};
-
-    assert_int_equal(prof_cpu_start(cpu, 100), PROF_OK);
-    for (int round = 0; round < 2; round++) {
-        for (size_t i = 0; i < 8; i++)
-            prof_cpu_tick(cpu, work, 2, &sets[i]);
-        prof_cpu_drain(cpu);
-    }
-    assert_int_equal(prof_cpu_stop(cpu), PROF_OK);
-    write_profile();
-    assert_int_equal(run.profile.samples_count, 8);
-    for (size_t i = 0; i < 8; i++)
-        assert_int_equal(run.profile.samples[i].values[0], 2);
-    case_end(&run);
 }
 
 /* ---- threads, signals ---- */
@@ -361,7 +274,7 @@ tick_many(void *unused)
     return NULL;
 }
 
-TEST_WITH(a_small_profile, no_profile, ticks_of_threads_and_handlers_all_count)
+TEST_WITH(a_small_profile, NULL, ticks_of_threads_and_handlers_all_count)
 {
     const uint64_t signals = (TICKS + 63) / 64;
     pthread_t threads[THREADS];
@@ -386,38 +299,150 @@ TEST_WITH(a_small_profile, no_profile, ticks_of_threads_and_handlers_all_count)
     case_end(&run);
 }
 
-/* A real timer: use CPU time until it has ticked, however slow the machine
- * is. */
-static volatile uint64_t burned;
+/* ---- limits ---- */
 
-TEST_WITH(a_small_profile, no_profile, a_threads_timer_ticks_as_it_uses_cpu)
+TEST(sizes_beyond_the_limits_are_refused)
 {
-    struct prof_timer timer;
+    static const struct prof_cpu_config wrong[] = {
+        {.ticks_max = UINT32_MAX},
+        {.stacks_max = UINT32_MAX},
+        {.depth_max = PROF_DEPTH_LIMIT + 1},
+    };
+    static _Alignas(64) unsigned char block[64];
 
-    assert_int_equal(prof_cpu_start(cpu, PROF_CPU_HZ), PROF_OK);
-    assert_int_equal(prof_process_begin(cpu, NULL), PROF_OK);
-    assert_int_equal(prof_process_begin(cpu, NULL), PROF_ERR_ACTIVE);
-    assert_int_equal(prof_timer_open(&timer, 0), PROF_ERR_CONFIG);
-    assert_int_equal(prof_timer_open(&timer, PROF_CPU_HZ), PROF_OK);
-    for (int i = 0; i < 20000 && prof_cpu_totals(cpu).recorded < 3; i++) {
-        for (int j = 0; j < 1000000; j++)
-            burned = burned + 1;
-        prof_cpu_drain(cpu);
+    cpu = NULL;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        assert_int_equal(prof_cpu_bytes_needed(&wrong[i]), 0);
+        assert_int_equal(prof_cpu_init(&cpu, &wrong[i], block, sizeof block),
+                         PROF_ERR_CONFIG);
+        assert_null(cpu);
     }
-    prof_timer_close(&timer);
-    prof_process_end();
-    assert_int_equal(prof_cpu_stop(cpu), PROF_OK);
-    assert_true(prof_cpu_totals(cpu).recorded >= 3);
-    /* A late signal finds no profile, and does no harm. */
-    raise(SIGPROF);
-    write_profile();
-    assert_true(ticks_written() >= 3);
-    assert_int_equal(run.profile.samples[0].locations_count, 1);
+}
+
+/* 0 means the default: 512 ticks, 4096 stacks, 64 frames. */
+TEST(zeros_stand_for_the_defaults)
+{
+    const struct prof_cpu_config zeros = {0};
+    const struct prof_cpu_config named = {
+        .ticks_max = 512, .stacks_max = 4096, .depth_max = 64};
+    const struct prof_cpu_config more = {
+        .ticks_max = 513, .stacks_max = 4096, .depth_max = 64};
+
+    assert_int_equal(prof_cpu_bytes_needed(&zeros),
+                     prof_cpu_bytes_needed(&named));
+    assert_true(prof_cpu_bytes_needed(&more) > prof_cpu_bytes_needed(&named));
+}
+
+/* Of a record with more frames than a stack may have, the first ones are
+ * kept. */
+TEST(a_record_of_too_many_frames_is_cut)
+{
+    enum { FRAMES = PROF_DEPTH_LIMIT + 3 };
+    static uint64_t words[3 + 3 + FRAMES] = {3, 0, 100, 3 + FRAMES, 0, 1};
+
+    a_profile(2, 2, PROF_DEPTH_LIMIT);
+    for (size_t i = 0; i < FRAMES; i++)
+        words[6 + i] = CASE_UNKNOWN + i;
+    assert_int_equal(prof_cpu_load(cpu, words, 6 + FRAMES, NULL, 0), PROF_OK);
+    case_begin(&run);
+    case_read(&run, prof_cpu_write(cpu, &run.output, 1));
+    assert_int_equal(run.profile.samples[0].locations_count, PROF_DEPTH_LIMIT);
     case_end(&run);
 }
 
-int
-main(void)
+/* A profile without ticks has 100 Hz, 10 ms a tick. Its duration is left out if
+ * the clock went backwards. */
+TEST(a_profile_that_never_began_is_an_empty_one)
 {
-    return tests_run(NULL, NULL);
+    static const uint64_t words[] = {3, 0, 100, 4, 0, 0, 4};
+
+    a_profile(8, 8, 8);
+    case_begin(&run);
+    case_read(&run, prof_cpu_write(cpu, &run.output, -5));
+    assert_int_equal(run.profile.samples_count, 0);
+    assert_int_equal(run.profile.period, 10000000);
+    assert_int_equal(run.profile.duration_ns, 0);
+    case_end(&run);
+
+    /* Lost ticks have an address even if the output names none. */
+    assert_int_equal(prof_cpu_load(cpu, words, 7, NULL, 0), PROF_OK);
+    case_begin(&run);
+    run.output.lost = 0;
+    case_read(&run, prof_cpu_write(cpu, &run.output, 0));
+    assert_int_equal(run.profile.samples_count, 1);
+    assert_int_equal(run.profile.samples[0].values[0], 4);
+    assert_int_equal(
+        model_pprof_location(&run.profile, run.profile.samples[0].locations[0])
+            ->address,
+        0);
+    case_end(&run);
+}
+
+/* A set has one label more than a sample may have: that label is left out. */
+TEST(labels_beyond_the_limit_are_left_out)
+{
+    static struct prof_label many[PROF_LABELS_MAX + 1];
+    static char keys[PROF_LABELS_MAX + 1][4];
+    const struct prof_label_set set = {.labels = many,
+                                       .count = PROF_LABELS_MAX + 1};
+
+    a_profile(8, 8, 8);
+    for (size_t i = 0; i <= PROF_LABELS_MAX; i++) {
+        keys[i][0] = 'k';
+        keys[i][1] = (char)('A' + i / 8);
+        keys[i][2] = (char)('a' + i % 8);
+        many[i] = (struct prof_label){.key = keys[i], .value = "v"};
+    }
+    assert_int_equal(prof_cpu_start(cpu, 100), PROF_OK);
+    prof_cpu_tick(cpu, work, 2, &set);
+    assert_int_equal(prof_cpu_stop(cpu), PROF_OK);
+    case_begin(&run);
+    case_read(&run, prof_cpu_write(cpu, &run.output, 1));
+    assert_int_equal(run.profile.samples[0].labels_count, PROF_LABELS_MAX);
+    case_end(&run);
+}
+
+TEST(ticks_beyond_2_to_32_keep_their_time)
+{
+    const uint64_t ticks = (UINT64_C(1) << 32) + 5;
+    const uint64_t words[] = {3, 0, 100, 4, 0, ticks, 0x1000};
+
+    a_profile(8, 8, 8);
+    assert_int_equal(prof_cpu_load(cpu, words, 7, NULL, 0), PROF_OK);
+    case_begin(&run);
+    case_read(&run, prof_cpu_write(cpu, &run.output, 1));
+    assert_int_equal(run.profile.samples_count, 1);
+    assert_int_equal(run.profile.samples[0].values[0], ticks);
+    assert_int_equal(run.profile.samples[0].values[1], ticks * 10000000);
+    case_end(&run);
+    case_begin(&run);
+    assert_non_null(
+        strstr(case_text(&run, prof_cpu_write_text(cpu, &run.output)),
+               "total 4294967301\n4294967301 @ 0x1000\n"));
+}
+
+TEST(words_may_be_of_any_rate_up_to_a_tick_a_nanosecond)
+{
+    for (uint64_t hz = 1; hz <= 1000000000; hz *= 10) {
+        const uint64_t words[] = {3, 0, hz, 4, 0, 1, 0x1000};
+
+        a_profile(8, 8, 8);
+        assert_int_equal(prof_cpu_load(cpu, words, 7, NULL, 0), PROF_OK);
+        case_begin(&run);
+        case_read(&run, prof_cpu_write(cpu, &run.output, 1));
+        assert_int_equal(run.profile.period, 1000000000 / hz);
+        case_end(&run);
+    }
+}
+
+TEST(any_calls_leave_the_profile_that_a_model_says)
+{
+    for (int world = 0; world < 60; world++) {
+        const struct prof_cpu_config config = cpu_model_config();
+
+        a_profile(config.ticks_max, config.stacks_max, config.depth_max);
+        cpu_model_begin(cpu, &config);
+        for (int step = 0; step < 200; step++)
+            cpu_model_call(&run);
+    }
 }

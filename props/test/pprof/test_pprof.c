@@ -1,6 +1,7 @@
 /*
- * test_pprof.c -- profile.proto as an independent reader sees it: values,
- * names, numbering, order (P1). The test vectors come from Go's own tests.
+ * test_pprof.c -- a heap profile as profile.proto, as an independent reader
+ * sees it: values, names, numbering, order, mappings (P1). The test vectors
+ * come from Go's own tests.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -231,59 +232,6 @@ TEST(numbers_count_from_one_in_the_order_of_first_use)
     case_end(&run);
 }
 
-/* returns: the index of a text in the read profile; fails if it is not there */
-static size_t
-number_of(const char *text)
-{
-    for (size_t i = 0; i < run.profile.strings_count; i++) {
-        if (strcmp(run.profile.strings[i], text) == 0)
-            return i;
-    }
-    fail_msg("no string %s", text);
-    return 0;
-}
-
-TEST(functions_get_their_strings_before_the_labels_of_the_sample)
-{
-    static const struct prof_label labels[] = {{"who", "me"}, {"why", "main"}};
-    const struct prof_count_record count = {AT(CASE_WORK), .labels = labels,
-                                            .labels_count = 2};
-
-    case_begin(&run);
-    case_read(&run, prof_pprof_counts(&run.output, "own", &count, 1));
-    assert_int_equal(number_of("own"), 1);
-    assert_int_equal(number_of("main.work"), 3);
-    assert_int_equal(number_of("work.go"), 4);
-    assert_int_equal(number_of("who"), 5);
-    assert_int_equal(number_of("me"), 6);
-    assert_int_equal(number_of("why"), 7);
-    assert_int_equal(number_of("main"), 8);
-    case_end(&run);
-}
-
-TEST(numbers_are_packed_from_the_third_on)
-{
-    static const uintptr_t stack[] = {0x2041, 0x2042, 0x2043, 0x2044};
-
-    for (uint32_t depth = 0; depth <= 4; depth++) {
-        const struct prof_heap_record heap = {
-            .allocs = 1, .size_bytes = 8, .stack = stack, .depth = depth};
-        const struct prof_contention_record wait = {
-            .count = 1, .cycles = 8, .stack = stack, .depth = depth};
-
-        case_heap(&run, &heap, 1, 1);
-        assert_true(run.profile.samples[0].values_packed);
-        assert_int_equal(run.profile.samples[0].locations_packed, depth > 2);
-        assert_int_equal(run.profile.samples[0].locations_count,
-                         depth == 0 ? 1 : depth);
-        case_end(&run);
-        case_begin(&run);
-        case_read(&run, prof_pprof_contention(&run.output, &wait, 1, 1, 1));
-        assert_false(run.profile.samples[0].values_packed);
-        case_end(&run);
-    }
-}
-
 TEST(an_empty_stack_is_lost_or_stays_empty)
 {
     const struct prof_heap_record record = {.allocs = 1, .size_bytes = 8};
@@ -311,40 +259,189 @@ TEST(no_string_is_written_twice)
     case_end(&run);
 }
 
-/* The table has twice as many slots as there are addresses, so many meet. */
-TEST(addresses_that_meet_in_the_table_stay_apart)
+/* A size label is left out if the size is 0 or nothing of this size was
+ * allocated. */
+TEST(the_size_label_is_there_if_it_says_something)
 {
-    enum { STACKS = 32, DEPTH = 32 };
-    static uintptr_t stacks[STACKS][DEPTH];
-    static struct prof_heap_record records[STACKS];
+    const struct prof_heap_record records[] = {
+        {.allocs = 1, .size_bytes = 8, AT(CASE_WORK)},
+        {.allocs = 0, .size_bytes = 8, AT(CASE_SERVE)},
+        {.allocs = 1, .size_bytes = 0, AT(CASE_MAIN)},
+    };
+    static const size_t want[] = {1, 0, 0};
 
-    for (uintptr_t i = 0; i < STACKS; i++) {
-        for (uintptr_t j = 0; j < DEPTH; j++)
-            stacks[i][j] = 0x100000 + (i * DEPTH + j) * (i * DEPTH + j) * 16;
-        records[i] = (struct prof_heap_record){
-            .allocs = 1, .size_bytes = 8, .stack = stacks[i], .depth = DEPTH};
-    }
-    case_begin(&run);
-    run.output.scratch_bytes = prof_pprof_scratch_bytes(STACKS, STACKS * DEPTH);
-    assert_true(run.output.scratch_bytes <= CASE_SCRATCH_BYTES);
-    case_read(&run, prof_pprof_heap(&run.output, records, STACKS, 1,
-                                    PROF_VIEW_INUSE));
-    assert_int_equal(run.profile.samples_count, STACKS);
-    for (size_t i = 0; i < STACKS; i++) {
-        const struct model_pprof_sample *sample = &run.profile.samples[i];
-
-        assert_int_equal(sample->locations_count, DEPTH);
-        for (size_t j = 0; j < DEPTH; j++)
-            assert_int_equal(
-                model_pprof_location(&run.profile, sample->locations[j])
-                    ->address,
-                stacks[i][j] - 1);
-    }
+    case_heap(&run, records, 3, 1);
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(run.profile.samples[i].labels_count, want[i]);
     case_end(&run);
 }
 
-int
-main(void)
+/* ---- mappings ---- */
+
+TEST(without_mappings_one_stands_for_all_code)
 {
-    return tests_run(NULL, NULL);
+    const struct prof_heap_record record = {
+        .allocs = 1, .size_bytes = 8, AT(CASE_WORK)};
+
+    case_heap(&run, &record, 1, 1);
+    assert_int_equal(run.profile.mappings_count, 1);
+    assert_int_equal(run.profile.mappings[0].start, 0);
+    assert_int_equal(run.profile.mappings[0].limit, 0);
+    assert_true(run.profile.mappings[0].has_functions);
+    assert_int_equal(run.profile.locations[0].mapping, 1);
+    case_end(&run);
+}
+
+TEST(a_mapping_has_functions_if_every_address_in_it_has_a_name)
+{
+    static const struct prof_mapping mappings[] = {
+        {0x1000, 0x2100, 0, "/bin/a", "b1"}, {0x2100, 0x3000, 16, "/lib/b", ""},
+        {0x5000, 0x6000, 0, "/lib/c", NULL}, {0x9000, 0xa000, 0, "/lib/d", ""},
+        {0x2000, 0xb000, 0, "/lib/e", ""},
+    };
+    const struct prof_heap_record record = {
+        .allocs = 1,
+        .size_bytes = 8,
+        /* The first mapping ends at 0x2100, where the second begins. */
+        AT(CASE_WORK, CASE_SERVE, CASE_UNKNOWN, CASE_UNKNOWN + 0x1000, 0x2100)};
+    static const bool want[] = {true, true, false, false, false};
+    static const uint64_t mapping_of[] = {1, 2, 4, 5, 2};
+
+    case_begin(&run);
+    run.output.mappings = mappings;
+    run.output.mappings_count = 5;
+    case_read(&run,
+              prof_pprof_heap(&run.output, &record, 1, 1, PROF_VIEW_INUSE));
+    assert_int_equal(run.profile.mappings_count, 5);
+    for (size_t i = 0; i < 5; i++) {
+        assert_int_equal(run.profile.mappings[i].id, i + 1);
+        assert_int_equal(run.profile.mappings[i].start, mappings[i].start);
+        assert_int_equal(run.profile.mappings[i].limit, mappings[i].limit);
+        assert_int_equal(run.profile.mappings[i].offset, mappings[i].offset);
+        assert_string_equal(run.profile.mappings[i].file, mappings[i].file);
+        assert_int_equal(run.profile.mappings[i].has_functions, want[i]);
+    }
+    assert_string_equal(run.profile.mappings[0].build_id, "b1");
+    for (size_t i = 0; i < 5; i++)
+        assert_int_equal(run.profile.locations[i].mapping, mapping_of[i]);
+    case_end(&run);
+}
+
+/* One address without a name makes the mapping incomplete, whatever comes
+ * later. */
+TEST(a_name_found_later_does_not_make_up_for_one_that_is_missing)
+{
+    static const struct prof_mapping mapping = {0x1000, 0xa000, 0, "/a", ""};
+    const struct prof_heap_record record = {
+        .allocs = 1, .size_bytes = 8, AT(CASE_UNKNOWN, CASE_WORK)};
+
+    case_begin(&run);
+    run.output.mappings = &mapping;
+    run.output.mappings_count = 1;
+    case_read(&run,
+              prof_pprof_heap(&run.output, &record, 1, 1, PROF_VIEW_INUSE));
+    assert_false(run.profile.mappings[0].has_functions);
+    case_end(&run);
+}
+
+/* Lines as in /proc/self/maps, and some that are not valid. */
+#define MAPPINGS_TEXT                                                      \
+    "400000-0040b000 r-xp 00000000 fc:01 787766    /bin/cat\n"             \
+    "0060a000-0060b000 r--p 0000a000 fc:01 787766    /bin/cat\n"           \
+    "014ab000-014cc000 rw-p 00000000 00:00 0         [heap]\n"             \
+    "7f7d76af8000-7f7d7797c000 r-xp 00001000 fc:01 1318064  "              \
+    "/usr/lib/a name with  blanks.so (deleted)\n"                          \
+    "7f7d7797c000-7f7d77b36000 r-xp 00000000 00:00 0 \n"                   \
+    "7f7d77b36000-7f7d77b37000 r-xp 00000000 00:00 7 \n"                   \
+    "7ffc34343000-7ffc34345000 r-xp 00000000 00:00 0  [vdso]\n"            \
+    "ffffffffff600000-ffffffffff601000 r-xp 00000090 00:00 0 [vsyscall]\n" \
+    "not a line at all\n"                                                  \
+    "5-6 r-xp 0 0:0\n"                                                     \
+    "5-6: r-xp 0 0:0 1 /bad\n"                                             \
+    "5- r-xp 0 0:0 1 /bad\n"                                               \
+    "56 r-xp 0 0:0 1 /bad\n"                                               \
+    "- r-xp 0 0:0 1 /bad\n"                                                \
+    "5G-6 r-xp 0 0:0 1 /bad\n"                                             \
+    "5-6 r-xp 0\t\n"                                                       \
+    "\t \n"                                                                \
+    "12345678123456780-6 r-xp 0 0:0 1 /bad\n"                              \
+    "5-6 r-xp zero 0:0 1 /bad\n"                                           \
+    "5-6 r-x 0 0:0 1 /bad\n"                                               \
+    "5-6 r-xp 0\n"                                                         \
+    "\n"                                                                   \
+    "\tAb-aCF\t r-xp \t 0fF 0:0 10\n"                                      \
+    "5-6 r-xp 0 0 0 f\n"                                                   \
+    "5-6 r-xp 0 0 1 \t (deleted)\n"                                        \
+    "00500000-0050b000 r-xp 00000000 fc:01 787766    /cut\n"
+
+/* The vector of Go's TestProcSelfMaps (runtime/pprof): what is read of each
+ * line. */
+TEST(executable_mappings_are_read_from_the_kernels_text)
+{
+    char text[] = MAPPINGS_TEXT;
+    static const struct prof_mapping want[] = {
+        {0x400000, 0x40b000, 0, "/bin/cat", ""},
+        {0x7f7d76af8000, 0x7f7d7797c000, 0x1000,
+         "/usr/lib/a name with  blanks.so", ""},
+        {0x7f7d77b36000, 0x7f7d77b37000, 0, "", ""},
+        {0x7ffc34343000, 0x7ffc34345000, 0, "[vdso]", ""},
+        {0xffffffffff600000, 0xffffffffff601000, 0x90, "[vsyscall]", ""},
+        {0xab, 0xacf, 0xff, "", ""},
+        {5, 6, 0, "f", ""},
+        {5, 6, 0, "(deleted)", ""},
+    };
+    struct prof_mapping got[9] = {[8] = {.offset = 77}};
+    const size_t cut_bytes = sizeof text - 2; /* the last line is cut */
+    char again[sizeof text];
+    size_t count;
+
+    memcpy(again, text, sizeof text);
+    assert_int_equal(prof_mappings_parse(got, 8, &count, text, 0), PROF_OK);
+    assert_int_equal(count, 0);
+    assert_int_equal(prof_mappings_parse(got, 8, &count, text, cut_bytes),
+                     PROF_OK);
+    assert_int_equal(count, 8);
+    for (size_t i = 0; i < 8; i++) {
+        assert_null(got[i].build_id);
+        assert_int_equal(got[i].start, want[i].start);
+        assert_int_equal(got[i].limit, want[i].limit);
+        assert_int_equal(got[i].offset, want[i].offset);
+        assert_string_equal(got[i].file, want[i].file);
+    }
+    memcpy(text, again, sizeof text);
+    assert_int_equal(prof_mappings_parse(got, 8, &count, again, cut_bytes + 1),
+                     PROF_ERR_SHORT);
+    assert_int_equal(count, 9);
+    assert_int_equal(got[8].offset, 77); /* beyond the room */
+    assert_int_equal(prof_mappings_parse(got, 9, &count, text, cut_bytes + 1),
+                     PROF_OK);
+    assert_string_equal(got[8].file, "/cut");
+}
+
+/* ---- bounds ---- */
+
+TEST(the_deepest_stack_fits_and_deeper_ones_are_cut)
+{
+    static uintptr_t deep[PROF_DEPTH_LIMIT + 5];
+    struct prof_heap_record record = {
+        .allocs = 1, .size_bytes = 8, .stack = deep};
+
+    for (size_t i = 0; i < PROF_DEPTH_LIMIT + 5; i++)
+        deep[i] = UINTPTR_MAX - i;
+    for (record.depth = PROF_DEPTH_LIMIT - 1;
+         record.depth <= PROF_DEPTH_LIMIT + 5; record.depth++) {
+        case_heap(&run, &record, 1, 1);
+        assert_int_equal(run.profile.samples[0].locations_count,
+                         record.depth < PROF_DEPTH_LIMIT ? record.depth
+                                                         : PROF_DEPTH_LIMIT);
+        case_end(&run);
+    }
+}
+
+TEST(an_empty_profile_is_a_profile)
+{
+    case_heap(&run, NULL, 0, 524288);
+    assert_int_equal(run.profile.samples_count, 0);
+    assert_int_equal(run.profile.types_count, 4);
+    case_end(&run);
 }

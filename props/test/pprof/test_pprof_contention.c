@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "binomial.h"
 #include "sampling_fixture.h"
 #include "pprof_case.h"
 #include "prof/registry.h"
@@ -190,105 +189,4 @@ TEST(turning_it_off_changes_nothing_of_what_a_file_means)
         assert_means(&bench, PROF_MUTEX, want);
         bench_end(&bench);
     }
-}
-
-/* ---- by chance ---- */
-
-enum { WAITS = 200000, WAIT_TICKS = 50, FRACTION = 10 };
-
-TEST(a_mutex_file_of_many_waits_says_about_how_many)
-{
-    const struct props_interval accept =
-        props_binomial_accept(WAITS, 1.0L / FRACTION, PROPS_ALPHA);
-    const uintptr_t stack[] = {CASE_WORK};
-
-    /* Power: with a factor of 9 or 11 instead of 10 the test passes less than
-     * once in 10^12. */
-    assert_true(props_binomial_inside(WAITS, 0.09L, accept) < 1e-12L);
-    assert_true(props_binomial_inside(WAITS, 0.11L, accept) < 1e-12L);
-    for (size_t i = 0; i < 3; i++) {
-        struct bench bench;
-        struct meaning meaning;
-
-        bench_begin(&bench, rules_with_mutex[i]);
-        props_fixture_set_rate(&bench.fixture, PROF_MUTEX, FRACTION);
-        for (int j = 0; j < WAITS; j++)
-            prof_contention_event(bench.fixture.proc, PROF_MUTEX, stack, 1,
-                                  WAIT_TICKS);
-        meaning = read_text(&bench, PROF_MUTEX);
-        assert_means(&bench, PROF_MUTEX, meaning);
-        assert_int_equal(meaning.ticks, meaning.events * WAIT_TICKS);
-        assert_in_range(meaning.events, accept.least * FRACTION,
-                        accept.most * FRACTION);
-        bench_end(&bench);
-    }
-}
-
-/* ---- any waits, beside a plain writer ---- */
-
-static uint64_t
-draw(uint64_t limit)
-{
-    static uint64_t drawn = 1;
-
-    drawn = drawn * 6364136223846793005U + 1442695040888963407U;
-    return (drawn >> 20) % limit;
-}
-
-#define WANT(...) \
-    (at += snprintf(want + at, sizeof want - (size_t)at, __VA_ARGS__))
-
-/* Waits without names: most ticks first, equal ones as they were given. */
-TEST(any_waits_are_shown_as_by_a_plain_writer)
-{
-    static const uintptr_t frames[] = {0, 1, 0x7ffff, 2, UINTPTR_MAX, 1, 3};
-
-    for (int round = 0; round < 300; round++) {
-        const enum prof_contention kind =
-            draw(2) != 0 ? PROF_MUTEX : PROF_BLOCK;
-        const size_t count = draw(7);
-        struct prof_contention_record waits[7];
-        char want[4096];
-        int at =
-            snprintf(want, sizeof want, "--- %s:\ncycles/second=%d\n%s",
-                     kind == PROF_MUTEX ? "mutex" : "contention", round + 1,
-                     kind == PROF_MUTEX ? "sampling period=3\n" : "");
-
-        for (size_t i = 0; i < count; i++)
-            waits[i] = (struct prof_contention_record){
-                .count = (draw(9) - 4) << draw(40),
-                .cycles = (draw(5) - 2) << draw(62),
-                .stack = &frames[draw(3)],
-                .depth = (uint32_t)draw(5)};
-        case_begin(&run);
-        run.output.symbols.find = NULL;
-        assert_int_equal(prof_text_contention(&run.output, kind, waits, count,
-                                              (uint64_t)round + 1, 3),
-                         PROF_OK);
-        for (size_t left = count; left > 0; left--) {
-            size_t most = 0;
-
-            for (size_t i = 1; i < left; i++)
-                if ((int64_t)waits[i].cycles > (int64_t)waits[most].cycles)
-                    most = i;
-            WANT("%lld %lld @", (long long)waits[most].cycles,
-                 (long long)waits[most].count);
-            for (uint32_t i = 0; i < waits[most].depth; i++)
-                WANT(" 0x%zx", (size_t)waits[most].stack[i]);
-            WANT("\n%s", waits[most].depth == 0 ? "#\t0x0\n" : "");
-            for (uint32_t i = 0; i < waits[most].depth; i++)
-                WANT("#\t0x%zx\n", (size_t)waits[most].stack[i] -
-                                       (waits[most].stack[i] != 0));
-            WANT("\n");
-            for (size_t i = most; i + 1 < left; i++)
-                waits[i] = waits[i + 1];
-        }
-        assert_string_equal(case_text(&run, PROF_OK), want);
-    }
-}
-
-int
-main(void)
-{
-    return tests_run(NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /*
- * test_pprof_counts.c -- count profiles, dumps and debug lines as text, byte
- * for byte (P2).
+ * test_pprof_counts.c -- contention and count profiles as profile.proto (P1),
+ * count profiles as text, byte for byte (P2), and labels in both.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,186 @@
 
 static struct case_run run;
 
-/* ---- counts ---- */
+/* ---- as profile.proto ---- */
+
+TEST(unscaled_records_are_multiplied_by_the_period)
+{
+    static const struct {
+        uint64_t count;
+        uint64_t cycles;
+        uint64_t period;
+        int64_t want[2];
+    } rows[] = {
+        {2, 7, 1, {2, 2}},
+        {2, 7, 10, {20, 23}}, /* 70/3: the product is cut off */
+        {UINT64_C(1) << 62, 3, 2, {INT64_MAX, 2}},
+        {(uint64_t)-3, (uint64_t)-7, 10, {-30, -23}},
+        {UINT64_C(1) << 63,
+         UINT64_C(1) << 63,
+         2,
+         {INT64_MIN, -(INT64_MAX / 3)}},
+        {1, UINT64_C(1) << 62, 4, {4, INT64_MAX / 3}},
+        {1, 0, INT64_MAX, {INT64_MAX, 0}},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct prof_contention_record record = {
+            .count = rows[i].count, .cycles = rows[i].cycles, AT(CASE_WORK)};
+
+        case_begin(&run);
+        case_read(&run, prof_pprof_contention(&run.output, &record, 1,
+                                              3000000000, rows[i].period));
+        case_assert_values(&run, 0, rows[i].want, 2);
+        assert_int_equal(run.profile.period, 1); /* it has been applied */
+        case_end(&run);
+    }
+}
+
+TEST(waits_become_nanoseconds_and_the_longest_stand_first)
+{
+    const struct prof_contention_record records[] = {
+        {.count = 2, .cycles = 10, AT(CASE_WORK)},
+        {.count = 7, .cycles = 1000, AT(CASE_SERVE)},
+        {.count = 1, .cycles = 10, AT(CASE_MAIN)},
+    };
+    /* At 3 ticks a nanosecond the fraction is cut off. */
+    static const int64_t want[3][2] = {{7, 333}, {2, 3}, {1, 3}};
+
+    case_begin(&run);
+    run.output.time_ns = 5;
+    case_read(&run,
+              prof_pprof_contention(&run.output, records, 3, 3000000000, 1));
+    assert_int_equal(run.profile.time_ns, 5);
+    for (size_t i = 0; i < 3; i++)
+        case_assert_values(&run, i, want[i], 2);
+    assert_string_equal(case_function(&run, 2), "main.work");
+    assert_string_equal(run.profile.types[1].type, "delay");
+    assert_string_equal(run.profile.types[1].unit, "nanoseconds");
+    assert_string_equal(run.profile.period_type.type, "contentions");
+    assert_int_equal(run.profile.period, 1);
+    case_end(&run);
+}
+
+TEST(ticks_become_nanoseconds_in_whole_numbers)
+{
+    static const struct {
+        const char *why;
+        uint64_t ticks;
+        uint64_t ticks_per_second;
+        int64_t ns;
+    } rows[] = {
+        {"nothing", 0, 3000000000, 0},
+        {"less than a nanosecond", 2, 3000000000, 0},
+        {"a whole one", 3, 3000000000, 1},
+        {"a clock of one tick a second", 7, 1, 7000000000},
+        {"a thousand at 2.596 GHz", 2596, 2596000000, 1000},
+        {"above 2^53", (UINT64_C(1) << 60) + 1, 1000000000,
+         (INT64_C(1) << 60) + 1},
+        {"the most there is", INT64_MAX, 1000000000, INT64_MAX},
+        {"far above what 64 bits hold", INT64_MAX, 1, INT64_MAX},
+        {"a sum that has wrapped is negative, as in Go", UINT64_MAX, 1000000000,
+         -1},
+        {"its fraction is cut off, too", (uint64_t)-8, 3000000000, -2},
+        {"the least there is", UINT64_C(1) << 63, 1000000000, INT64_MIN},
+        {"far below", UINT64_C(1) << 63, 1, INT64_MIN},
+        {"a very fast clock", UINT64_C(1) << 50, UINT64_C(1) << 40,
+         1024000000000},
+        {"half a second of it", UINT64_C(1) << 39, UINT64_C(1) << 40,
+         500000000},
+        {"the last whole second, and more than fits of the next",
+         UINT64_C(9223372036900000), 1000000, INT64_MAX},
+        {"the last nanosecond", UINT64_C(18446744073709551614) / 2 - 5,
+         1000000000, INT64_MAX - 5},
+        {"a clock of 2^64 / 10^9: less than a second stays less", 18446744072,
+         18446744073, 999999999},
+        {"one that is faster", 18446744073, 18446744074, 999999999},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct prof_contention_record record = {
+            .count = 1, .cycles = rows[i].ticks, AT(CASE_WORK)};
+
+        case_begin(&run);
+        case_read(&run, prof_pprof_contention(&run.output, &record, 1,
+                                              rows[i].ticks_per_second, 1));
+        if (run.profile.samples[0].values[1] != rows[i].ns)
+            fail_msg("%s: %lld", rows[i].why,
+                     (long long)run.profile.samples[0].values[1]);
+        case_end(&run);
+    }
+}
+
+/* The vector of Go's TestGoroutineCounts (runtime/pprof): larger counts first,
+ * labels kept. */
+TEST(equal_stacks_with_equal_labels_are_one_sample)
+{
+    static const struct prof_label labels[] = {{"label", "value"}};
+    static struct prof_count_record records[100];
+
+    for (size_t i = 0; i < 100; i++) {
+        const bool one_in_ten = i % 10 == 0;
+        const bool one_in_two = i % 2 == 0;
+
+        records[i] = (struct prof_count_record){
+            .stack = one_in_ten   ? STACK(CASE_WORK, CASE_MAIN)
+                     : one_in_two ? STACK(CASE_SERVE, CASE_MAIN)
+                                  : STACK(CASE_COPY, CASE_MAIN),
+            .depth = 2,
+            .labels = one_in_ten ? labels : NULL,
+            .labels_count = one_in_ten};
+    }
+    case_begin(&run);
+    case_read(&run, prof_pprof_counts(&run.output, "goroutine", records, 100));
+    assert_int_equal(run.profile.samples_count, 3);
+    assert_int_equal(run.profile.samples[0].values[0], 50);
+    assert_int_equal(run.profile.samples[1].values[0], 40);
+    assert_int_equal(run.profile.samples[2].values[0], 10);
+    assert_int_equal(run.profile.samples[1].labels_count, 0);
+    assert_int_equal(run.profile.samples[2].labels_count, 1);
+    assert_string_equal(run.profile.samples[2].labels[0].key, "label");
+    assert_string_equal(run.profile.samples[2].labels[0].text, "value");
+    assert_string_equal(run.profile.types[0].type, "goroutine");
+    assert_string_equal(run.profile.period_type.type, "goroutine");
+    case_end(&run);
+}
+
+TEST(a_count_profile_has_a_time_and_a_period_of_one)
+{
+    const struct prof_count_record records[] = {{AT(0x9)}, {AT(0x9)}};
+
+    case_begin(&run);
+    run.output.time_ns = 77;
+    case_read(&run, prof_pprof_counts(&run.output, "threads", records, 2));
+    assert_int_equal(run.profile.time_ns, 77);
+    assert_int_equal(run.profile.period, 1);
+    assert_string_equal(run.profile.period_type.type, "threads");
+    assert_string_equal(run.profile.period_type.unit, "count");
+    assert_int_equal(run.profile.samples[0].values[0], 2);
+    case_end(&run);
+}
+
+TEST(more_labels_than_a_sample_holds_are_refused)
+{
+    static struct prof_label many[PROF_LABELS_MAX + 1];
+    struct prof_count_record record = {AT(CASE_WORK), .labels = many,
+                                       .labels_count = PROF_LABELS_MAX + 1};
+    struct prof_count_record second[] = {{AT(CASE_WORK)}, record};
+
+    for (size_t i = 0; i <= PROF_LABELS_MAX; i++)
+        many[i] = (struct prof_label){"key", "value"};
+    case_begin(&run);
+    assert_int_equal(prof_pprof_counts(&run.output, "c", &record, 1),
+                     PROF_ERR_CONFIG);
+    assert_int_equal(prof_text_counts(&run.output, "c", second, 2),
+                     PROF_ERR_CONFIG);
+    assert_int_equal(run.memory.bytes_count, 0);
+    record.labels_count = PROF_LABELS_MAX;
+    case_read(&run, prof_pprof_counts(&run.output, "c", &record, 1));
+    assert_int_equal(run.profile.samples[0].labels_count, PROF_LABELS_MAX);
+    case_end(&run);
+}
+
+/* ---- as text ---- */
 
 static const char *
 counts_text(const char *name, const struct prof_count_record *records,
@@ -40,130 +219,19 @@ TEST(equal_counts_stand_in_the_order_of_their_keys)
                         "1 @ 0x9 0x1\n#\t0x8\n#\t0x0\n\n");
 }
 
-/* Lines are in the order of the printed keys, which this sorts as texts. */
-static int
-compare_lines(const void *a, const void *b)
+/* Address 0 is printed with one digit, as 1 is. */
+TEST(address_0_stands_before_1)
 {
-    return strcmp(a, b);
-}
-
-TEST(keys_are_sorted_as_texts_whatever_the_addresses)
-{
-    enum { RECORDS = 60 };
-    static uintptr_t pcs[RECORDS][2];
-    static char keys[RECORDS][64];
-    static struct prof_count_record records[RECORDS];
-    uint64_t seed = 7;
-
-    for (size_t i = 0; i < RECORDS; i++) {
-        for (int j = 0; j < 2; j++) {
-            seed = seed * 6364136223846793005U + 1442695040888963407U;
-            pcs[i][j] = (uintptr_t)(seed >> 32 >> (seed >> 20 & 31)) | 1;
-        }
-        /* No key comes twice. */
-        pcs[i][1] = pcs[i][1] << 8 | i | 0x80;
-        records[i] =
-            (struct prof_count_record){.stack = pcs[i], .depth = 1 + i % 2};
-        if (i % 2 == 0)
-            pcs[i][0] = pcs[i][1];
-        snprintf(keys[i], sizeof keys[i],
-                 records[i].depth == 1 ? "@ 0x%zx" : "@ 0x%zx 0x%zx",
-                 (size_t)pcs[i][0], (size_t)pcs[i][1]);
-    }
-    qsort(keys, RECORDS, sizeof *keys, compare_lines);
-    counts_text("c", records, RECORDS);
-    for (size_t i = 0, at = 0; i < RECORDS; i++) {
-        const char *text = (const char *)run.bytes;
-        const char *line = strstr(&text[at], "1 @");
-
-        assert_non_null(line);
-        assert_memory_equal(line + 2, keys[i], strlen(keys[i]));
-        assert_int_equal(line[2 + strlen(keys[i])], '\n');
-        at = (size_t)(line - text) + 3;
-    }
-}
-
-/* The vectors of Go's TestLabelMapStringer (runtime/pprof), and corner cases of
- * quoting. */
-TEST(labels_are_quoted_and_sorted_as_text)
-{
-    static const struct {
-        struct prof_label labels[3];
-        uint32_t count;
-        const char *want;
-    } rows[] = {
-        {{{"foo", "bar"}}, 1, "{\"foo\":\"bar\"}"},
-        {{{"foo", "bar"}, {"key1", "value1"}, {"key2", "value2"}},
-         3,
-         "{\"foo\":\"bar\", \"key1\":\"value1\", \"key2\":\"value2\"}"},
-        {{{"a", "2"}, {"a!", "1"}}, 2, "{\"a!\":\"1\", \"a\":\"2\"}"},
-        {{{"\"\\", "\n\t\r\a\b\f\v"}},
-         1,
-         "{\"\\\"\\\\\":\"\\n\\t\\r\\a\\b\\f\\v\"}"},
-        {{{"\x01\x1f\x7f", ""}}, 1, "{\"\\x01\\x1f\\x7f\":\"\"}"},
-        {{{"\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80", "\xff\xc3"}},
-         1,
-         "{\"\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80\":\"\\xff\\xc3\"}"},
-        {{{"\xc2\x85\xc2\xa0", "\xe2\x80\xa8\xf4\x8f\xbf\xbf"}},
-         1,
-         "{\"\\u0085\\u00a0\":\"\\u2028\\U0010ffff\"}"},
-        {{{"\xed\xa0\x80\xc0\x80", "\xf4\x90\x80\x80"}},
-         1,
-         "{\"\\xed\\xa0\\x80\\xc0\\x80\":\"\\xf4\\x90\\x80\\x80\"}"},
-        {{{"\xf7\xbf\xbf\xbf", "\xf8\x88\x80\x80\x80"}},
-         1,
-         "{\"\\xf7\\xbf\\xbf\\xbf\":\"\\xf8\\x88\\x80\\x80\\x80\"}"},
-        {{{"\xe2\x82", "\xf0\x9f\x98"}},
-         1,
-         "{\"\\xe2\\x82\":\"\\xf0\\x9f\\x98\"}"},
-        {{{" ~\x7e\x7f", "\xdf\xbf\xe0\xa0\x80\xef\xbf\xbd"}},
-         1,
-         "{\" ~~\\x7f\":\"\xdf\xbf\xe0\xa0\x80\xef\xbf\xbd\"}"},
-    };
-
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        const struct prof_count_record record = {AT(CASE_WORK),
-                                                 .labels = rows[i].labels,
-                                                 .labels_count = rows[i].count};
-        char want[512];
-
-        snprintf(want, sizeof want,
-                 "c profile: total 1\n1 @ 0x2040\n# labels: %s\n"
-                 "#\t0x203f\tmain.work+0x3f\twork.go:12\n\n",
-                 rows[i].want);
-        assert_string_equal(counts_text("c", &record, 1), want);
-    }
-}
-
-TEST(labels_follow_the_stack_and_come_after_none)
-{
-    static const struct prof_label a[] = {{"k", "a"}};
-    static const struct prof_label b[] = {{"k", "b"}};
     const struct prof_count_record records[] = {
-        {AT(CASE_WORK), .labels = b, .labels_count = 1},
-        {AT(CASE_WORK), .labels = a, .labels_count = 1},
-        {AT(CASE_WORK)},
-    };
+        {AT(0x1)}, {AT(0x0, 0x1)}, {AT(0x0)}, {AT(0x10)}, {AT(0xf)}};
 
-    counts_text("g", records, 3);
-    case_assert_columns(&run, "g profile: total 3\n"
-                              "1 @ 0x2040\n"
-                              "#\t0x203f\tmain.work+0x3f\twork.go:12\n\n"
-                              "1 @ 0x2040\n# labels: {\"k\":\"a\"}\n"
-                              "#\t0x203f\tmain.work+0x3f\twork.go:12\n\n"
-                              "1 @ 0x2040\n# labels: {\"k\":\"b\"}\n"
-                              "#\t0x203f\tmain.work+0x3f\twork.go:12\n\n");
-}
-
-TEST(an_empty_stack_with_labels_is_shown_with_an_address)
-{
-    static const struct prof_label labels[] = {{"k", "a"}};
-    const struct prof_count_record record = {.labels = labels,
-                                             .labels_count = 1};
-    const char *const text = counts_text("g", &record, 1);
-
-    assert_non_null(strstr(text, "\n1 @ 0x"));
-    assert_non_null(strstr(text, "# labels: {\"k\":\"a\"}\n#\t0x"));
+    assert_string_equal(counts_text("c", records, 5),
+                        "c profile: total 5\n"
+                        "1 @ 0x0\n#\t0x0\n\n"
+                        "1 @ 0x0 0x1\n#\t0x0\n#\t0x0\n\n"
+                        "1 @ 0x1\n#\t0x0\n\n"
+                        "1 @ 0x10\n#\t0xf\n\n"
+                        "1 @ 0xf\n#\t0xe\n\n");
 }
 
 /* For an empty stack Go prints `5 @`, which its own reader refuses. */
@@ -203,217 +271,152 @@ TEST(frames_of_the_runtime_are_hidden_unless_there_is_nothing_else)
                         "#\t0x903f\n\n");
 }
 
-/* ---- Dumps, debug lines ---- */
+/* ---- labels ---- */
 
-struct dumper {
-    size_t bytes;
-    size_t calls;
-    size_t rooms[16];
-};
-
-static size_t
-print_dump(void *context, char *buffer, size_t room)
-{
-    struct dumper *dumper = context;
-    const size_t bytes = dumper->bytes < room ? dumper->bytes : room;
-
-    assert_true(dumper->calls < 16);
-    dumper->rooms[dumper->calls++] = room;
-    memset(buffer, 'x', bytes);
-    return bytes;
-}
-
-static enum prof_status
-count_bytes(void *context, const void *bytes, size_t bytes_count)
-{
-    (void)bytes;
-    *(size_t *)context += bytes_count;
-    return PROF_OK;
-}
-
-TEST(a_dump_grows_its_buffer_until_it_is_not_full)
+/* The vectors of Go's TestLabelMapStringer (runtime/pprof), and corner cases of
+ * quoting and of UTF-8. */
+TEST(labels_are_quoted_and_sorted_as_text)
 {
     static const struct {
-        size_t bytes;
-        size_t scratch;
-        size_t written;
-        size_t calls;
+        struct prof_label labels[3];
+        uint32_t count;
+        const char *want;
     } rows[] = {
-        {0, 8 << 20, 0, 1},
-        {100, 8 << 20, 100, 1},
-        {(1 << 20) - 1, 8 << 20, (1 << 20) - 1, 1},
-        {1 << 20, 8 << 20, 1 << 20, 2},
-        {(4 << 20) - 1, 8 << 20, (4 << 20) - 1, 3},
-        {9 << 20, 8 << 20, 8 << 20, 4},
-        {100 << 20, 80 << 20, 64 << 20, 7},
-        {3 << 20, (2 << 20) + 5, (2 << 20) + 5, 3},
-        {5000, 4096, 4096, 1},
-        {1 << 20, (1 << 20) + 1, 1 << 20, 2},
-        {100 << 20, (64 << 20) - 1, (64 << 20) - 1, 7},
-        {1, 1, 1, 1},
+        {{{"foo", "bar"}}, 1, "{\"foo\":\"bar\"}"},
+        {{{"key1", "value1"}, {"foo", "bar"}, {"key2", NULL}},
+         3,
+         "{\"foo\":\"bar\", \"key1\":\"value1\", \"key2\":\"\"}"},
+        {{{"a", "2"}, {"a!", "1"}}, 2, "{\"a!\":\"1\", \"a\":\"2\"}"},
+        {{{"\"\\", "\n\t\r\a\b\f\v"}},
+         1,
+         "{\"\\\"\\\\\":\"\\n\\t\\r\\a\\b\\f\\v\"}"},
     };
-    void *scratch = calloc(1, (size_t)80 << 20);
 
-    assert_non_null(scratch);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct dumper dumper = {.bytes = rows[i].bytes};
-        const struct prof_dump dump = {.print = print_dump, .context = &dumper};
-        size_t written = 0;
-        struct prof_output output = {
-            .sink = {.write = count_bytes, .context = &written},
-            .scratch = scratch,
-            .scratch_bytes = rows[i].scratch};
+        const struct prof_count_record record = {AT(CASE_WORK),
+                                                 .labels = rows[i].labels,
+                                                 .labels_count = rows[i].count};
+        char want[512];
 
-        assert_int_equal(prof_text_dump(&output, &dump), PROF_OK);
-        assert_int_equal(written, rows[i].written);
-        assert_int_equal(dumper.calls, rows[i].calls);
-        for (size_t j = 1; j < dumper.calls; j++)
-            assert_true(dumper.rooms[j] <= 2 * dumper.rooms[j - 1]);
+        snprintf(want, sizeof want,
+                 "c profile: total 1\n1 @ 0x2040\n# labels: %s\n"
+                 "#\t0x203f\tmain.work+0x3f\twork.go:12\n\n",
+                 rows[i].want);
+        assert_string_equal(counts_text("c", &record, 1), want);
     }
-    free(scratch);
 }
 
-TEST(a_dump_without_scratch_is_refused)
-{
-    struct dumper dumper = {.bytes = 1};
-    const struct prof_dump dump = {.print = print_dump, .context = &dumper};
-
-    case_begin(&run);
-    run.output.scratch_bytes = 0;
-    assert_int_equal(prof_text_dump(&run.output, &dump), PROF_ERR_MEMORY);
-    assert_int_equal(dumper.calls, 0);
-}
-
-/* Address 0 is printed with one digit, as 1 is. */
-TEST(address_0_stands_before_1)
-{
-    const struct prof_count_record records[] = {
-        {AT(0x1)}, {AT(0x0, 0x1)}, {AT(0x0)}, {AT(0x10)}, {AT(0xf)}};
-
-    assert_string_equal(counts_text("c", records, 5),
-                        "c profile: total 5\n"
-                        "1 @ 0x0\n#\t0x0\n\n"
-                        "1 @ 0x0 0x1\n#\t0x0\n#\t0x0\n\n"
-                        "1 @ 0x1\n#\t0x0\n\n"
-                        "1 @ 0x10\n#\t0xf\n\n"
-                        "1 @ 0xf\n#\t0xe\n\n");
-}
-
-TEST(a_count_profile_has_a_time_and_a_period_of_one)
-{
-    const struct prof_count_record records[] = {{AT(0x9)}, {AT(0x9)}};
-
-    case_begin(&run);
-    run.output.time_ns = 77;
-    case_read(&run, prof_pprof_counts(&run.output, "threads", records, 2));
-    assert_int_equal(run.profile.time_ns, 77);
-    assert_int_equal(run.profile.period, 1);
-    assert_string_equal(run.profile.period_type.type, "threads");
-    assert_string_equal(run.profile.period_type.unit, "count");
-    assert_int_equal(run.profile.samples[0].values[0], 2);
-    case_end(&run);
-}
-
-struct named {
-    const char *function;
-    enum prof_frame_kind kind;
-};
-
-/* Give address i the name names[i]; each function begins at 1. */
-static void
-find_named(void *context, uintptr_t pc, struct prof_symbol *symbol)
-{
-    const struct named *names = context;
-
-    symbol->function = names[pc].function;
-    symbol->kind = names[pc].kind;
-    symbol->entry = 1;
-    symbol->file = "f";
-    symbol->line = 1;
-}
-
+/* returns: the key of the only label, as it is shown */
 static const char *
-named_text(struct named *names, const uintptr_t *stack, uint32_t depth)
+shown(const char *key)
 {
-    const struct prof_count_record record = {.stack = stack, .depth = depth};
+    static char line[CASE_BYTES];
+    const struct prof_label label = {key, "v"};
+    const struct prof_count_record record = {AT(CASE_WORK), .labels = &label,
+                                             .labels_count = 1};
+    const char *from = strstr(counts_text("c", &record, 1), "# labels: {\"");
+    const char *limit;
 
-    case_begin(&run);
-    run.output.symbols.find = find_named;
-    run.output.symbols.context = names;
-    return case_text(&run, prof_text_counts(&run.output, "c", &record, 1));
+    assert_non_null(from);
+    from += strlen("# labels: {\"");
+    limit = strstr(from, "\":\"v\"}\n");
+    assert_non_null(limit);
+    snprintf(line, sizeof line, "%.*s", (int)(limit - from), from);
+    return line;
 }
 
-TEST(ends_of_cells_and_lines_in_a_name_are_shown_as_question_marks)
+/* The first and last character of each kind, and their neighbours; characters
+ * that end too early, or that no UTF-8 has. */
+TEST(characters_are_shown_as_they_are_or_by_number)
 {
-    static struct named names[] = {
-        {"", PROF_FRAME_PROGRAM},
-        {"\x01\x1f b!\x7e\x7f\x80", PROF_FRAME_PROGRAM},
+    static const struct {
+        const char *key;
+        const char *want; /* NULL: as it is */
+    } rows[] = {
+        {"\x01\x1f ~\x7f", "\\x01\\x1f ~\\x7f"},
+        {"\xc2\x80\xc2\xa0", "\\u0080\\u00a0"},
+        {"\xc2\xa1", NULL},
+        {"\xc2\xad", "\\u00ad"},
+        {"\xc4\xa2\xc5\x9c", NULL}, /* lower bytes: a quote, a backslash */
+        {"\xdf\xbf\xe0\xa0\x80", NULL},
+        {"\xe2\x80\xa8", "\\u2028"},
+        {"\xed\x9f\xbf", NULL},      /* the last before the surrogates */
+        {"\xee\x80\x80", "\\ue000"}, /* the first behind them */
+        {"\xef\xbf\xbf", "\\uffff"}, /* four digits suffice */
+        {"\xf0\x90\x80\x80", NULL},  /* has five, but is shown itself */
+        {"\xf3\xa0\x80\x80", "\\U000e0000"},
+        {"\xf4\x8f\xbf\xbf", "\\U0010ffff"},
+        {"\x80", "\\x80"},
+        {"\xbf\xbf", "\\xbf\\xbf"},
+        {"\xc0\x80\xc1\xbf", "\\xc0\\x80\\xc1\\xbf"},
+        {"\xc3", "\\xc3"},
+        {"\xe2\x82", "\\xe2\\x82"},
+        {"\xe2(x", "\\xe2(x"},
+        {"\xe2\x82(", "\\xe2\\x82("},
+        {"\xf0\x9f\x98", "\\xf0\\x9f\\x98"},
+        {"\xed\xa0\x80\xed\xbf\xbf", "\\xed\\xa0\\x80\\xed\\xbf\\xbf"},
+        {"\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80"},
+        {"\xf5\x80\x80\x80", "\\xf5\\x80\\x80\\x80"},
+        {"\xf8\x88\x80\x80\x80", "\\xf8\\x88\\x80\\x80\\x80"},
+        {"\xff", "\\xff"},
     };
 
-    assert_string_equal(named_text(names, STACK(1), 1),
-                        "c profile: total 1\n1 @ 0x1\n"
-                        "#\t0x1\t?? b!~?\x80+0x0\tf:1\n\n");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_string_equal(shown(rows[i].key),
+                            rows[i].want != NULL ? rows[i].want : rows[i].key);
 }
 
-/* A root frame is not shown, and makes no column wider. */
-TEST(a_root_takes_no_room)
+/* A long text is cut at 4096 bytes, perhaps in the middle of a character; it is
+ * not read behind the cut, where the program's memory may end. */
+TEST(a_long_text_is_cut_at_a_byte)
 {
-    static struct named names[] = {
-        {"", PROF_FRAME_PROGRAM},
-        {"main.main", PROF_FRAME_PROGRAM},
-        {"runtime.a_name_that_is_very_much_longer", PROF_FRAME_ROOT},
-    };
+    enum { TEXT_MAX = 4096 };
+    static const char *const begun[] = {"k", "\xc3", "\xe2\x82",
+                                        "\xf0\x9f\x98"};
+    static char key[TEXT_MAX + 8];
 
-    assert_string_equal(named_text(names, STACK(1, 2), 2),
-                        "c profile: total 1\n1 @ 0x1 0x2\n"
-                        "#\t0x1\tmain.main+0x0\tf:1\n\n");
-}
+    for (size_t i = 0; i < sizeof begun / sizeof *begun; i++) {
+        const size_t bytes = strlen(begun[i]);
 
-TEST(an_address_is_shown_with_what_it_is_off_its_function)
-{
-    static struct named names[] = {
-        {"zero", PROF_FRAME_PROGRAM}, {"one", PROF_FRAME_PROGRAM},
-        {"two", PROF_FRAME_PROGRAM},  {"three", PROF_FRAME_PROGRAM},
-        {"four", PROF_FRAME_PROGRAM}, {"five", PROF_FRAME_PROGRAM},
-    };
-
-    /* The function's first instruction, an address before it, and return
-     * addresses. */
-    assert_string_equal(named_text(names, STACK(1, 0, 2, 5), 4),
-                        "c profile: total 1\n1 @ 0x1 0x0 0x2 0x5\n"
-                        "#\t0x1\tone+0x0\t\tf:1\n"
-                        "#\t0x0\tzero+0x0\tf:1\n"
-                        "#\t0x1\ttwo+0x0\t\tf:1\n"
-                        "#\t0x4\tfive+0x3\tf:1\n\n");
-}
-
-/* If all its frames are the runtime's, all are shown. Those beyond the limit
- * are not read. */
-TEST(a_stack_is_named_to_its_greatest_depth)
-{
-    static struct named names[2][2] = {
-        {{"", PROF_FRAME_PROGRAM}, {"f", PROF_FRAME_PROGRAM}},
-        {{"", PROF_FRAME_PROGRAM}, {"f", PROF_FRAME_RUNTIME}}};
-    static uintptr_t deep[2 * PROF_DEPTH_LIMIT];
-
-    for (uint32_t i = 0; i < 2 * PROF_DEPTH_LIMIT; i++)
-        deep[i] = 1;
-    for (uint32_t i = 0; i < 6; i++) {
-        const uint32_t more = i / 2 < 2 ? i / 2 : PROF_DEPTH_LIMIT;
-        const char *line =
-            named_text(names[i % 2], deep, PROF_DEPTH_LIMIT + more);
-        uint32_t lines = 0;
-
-        while ((line = strstr(line, "#\t0x1\tf+0x0\tf:1\n")) != NULL) {
-            line++;
-            lines++;
-        }
-        assert_int_equal(lines, PROF_DEPTH_LIMIT);
+        memset(key, 'k', TEXT_MAX - bytes);
+        memcpy(&key[TEXT_MAX - bytes], begun[i], bytes);
+        assert_int_equal(
+            strspn(shown(case_beside_a_wall(key, TEXT_MAX, false)), "k"),
+            i == 0 ? TEXT_MAX : TEXT_MAX - bytes);
     }
+    memset(key, 'k', sizeof key - 1);
+    assert_int_equal(strlen(shown(key)), TEXT_MAX);
 }
 
-int
-main(void)
+/* Sets are ordered as texts: the comma of a longer set comes before the closing
+ * brace of a shorter one, in both forms of the file. Labels are equal if their
+ * texts are, in whatever order they are given. */
+TEST(a_set_that_goes_on_stands_before_the_set_that_ends)
 {
-    return tests_run(NULL, NULL);
+    static const struct prof_label one[] = {{"a", "1"}, {"b", "2"}, {"c", ""}};
+    static const struct prof_label other[] = {{"b", "2"}, {"a", "1"}};
+    const struct prof_count_record records[] = {
+        {AT(CASE_UNKNOWN)},
+        {AT(CASE_UNKNOWN), .labels = one, .labels_count = 1},
+        {AT(CASE_UNKNOWN), .labels = one, .labels_count = 2},
+        {AT(CASE_UNKNOWN), .labels = one, .labels_count = 3},
+        {AT(CASE_UNKNOWN), .labels = other, .labels_count = 2},
+    };
+    static const uint8_t labels[] = {2, 0, 3, 1}; /* of the samples */
+
+    assert_string_equal(
+        counts_text("c", records, 5),
+        "c profile: total 5\n"
+        "2 @ 0x9040\n# labels: {\"a\":\"1\", \"b\":\"2\"}\n#\t0x903f\n\n"
+        "1 @ 0x9040\n#\t0x903f\n\n"
+        "1 @ 0x9040\n# labels: {\"a\":\"1\", \"b\":\"2\", \"c\":\"\"}\n"
+        "#\t0x903f\n\n"
+        "1 @ 0x9040\n# labels: {\"a\":\"1\"}\n#\t0x903f\n\n");
+    case_begin(&run);
+    case_read(&run, prof_pprof_counts(&run.output, "c", records, 5));
+    assert_int_equal(run.profile.samples_count, 4);
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(run.profile.samples[i].labels_count, labels[i]);
+    assert_string_equal(run.profile.samples[0].labels[0].key, "a");
+    case_end(&run);
 }

@@ -1,8 +1,9 @@
 /*
  * test_pprof_tasks.c -- tasks with their stacks, and debug lines: line by line
- * in the form of Go 1.5's goroutineheader() and traceback().
+ * in the form of Go 1.5's goroutineheader() and traceback(). And dumps.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "pprof_case.h"
@@ -63,7 +64,6 @@ TEST(a_header_says_who_how_for_how_long_and_on_what)
     };
     char want[256];
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         snprintf(want, sizeof want,
                  "%s\tgoroutine running on other thread; stack unavailable\n",
@@ -82,7 +82,6 @@ TEST(frames_of_the_runtime_are_left_out)
                                          .depth = 3,
                                          .created_by = CASE_MAIN};
 
-    (void)state;
     assert_string_equal(print(&task, 1), "goroutine 1 [running]:\n"
                                          "main.work(...)\n"
                                          "\twork.go:12 +0x40\n"
@@ -98,7 +97,6 @@ TEST(a_stack_of_nothing_but_the_runtime_is_shown_whole)
                                          .depth = 3,
                                          .created_by = CASE_NEW};
 
-    (void)state;
     assert_string_equal(print(&task, 1), "goroutine 1 [running]:\n"
                                          "runtime.mallocgc(...)\n"
                                          "\tmalloc.go:100 +0x40\n"
@@ -142,7 +140,6 @@ TEST(exported_functions_of_the_runtime_are_the_programs)
                         "\t?:0\n";
     size_t bytes;
 
-    (void)state;
     bytes = prof_text_tasks(text, sizeof text, &symbols, &task, 1);
     assert_int_equal(bytes, sizeof want - 1);
     assert_memory_equal(text, want, bytes);
@@ -157,7 +154,6 @@ TEST(an_address_without_a_name_is_a_distance_from_0)
                                          .depth = 3,
                                          .created_by = CASE_UNKNOWN};
 
-    (void)state;
     assert_string_equal(print(&task, 1), "goroutine 1 [running]:\n"
                                          "?(...)\n"
                                          "\t?:0 +0x9040\n"
@@ -167,33 +163,6 @@ TEST(an_address_without_a_name_is_a_distance_from_0)
                                          "\twork.go:12\n"
                                          "created by ?\n"
                                          "\t?:0 +0x9040\n");
-}
-
-/* Address 0x77 is in a function whose entry is unknown. */
-static void
-find_without_entry(void *context, uintptr_t pc, struct prof_symbol *symbol)
-{
-    (void)context;
-    (void)pc;
-    symbol->function = "main.f";
-    symbol->file = "f.go";
-    symbol->line = 3;
-}
-
-TEST(a_function_without_an_entry_shows_no_distance)
-{
-    static const uintptr_t stack[] = {0x77};
-    const struct prof_task_stack task = {
-        .id = 1, .state = "running", .stack = stack, .depth = 1};
-    const struct prof_symbols symbols = {.find = find_without_entry};
-    static const char want[] = "goroutine 1 [running]:\n"
-                               "main.f(...)\n"
-                               "\tf.go:3\n";
-
-    (void)state;
-    assert_int_equal(prof_text_tasks(text, sizeof text, &symbols, &task, 1),
-                     sizeof want - 1);
-    assert_memory_equal(text, want, sizeof want - 1);
 }
 
 static size_t
@@ -212,7 +181,6 @@ TEST(a_hundred_frames_are_shown_and_the_rest_is_said_to_be_elided)
     struct prof_task_stack task = {
         .id = 1, .state = "running", .stack = stack, .created_by = CASE_MAIN};
 
-    (void)state;
     for (size_t i = 0; i < PROF_TASK_FRAMES_MAX + 3; i++)
         stack[i] = CASE_WORK;
     /* Frames that are not shown do not count towards the limit. */
@@ -281,27 +249,6 @@ TEST(what_does_not_fit_is_left_out_at_any_byte)
                      0);
 }
 
-static void
-count_questions(void *context, uintptr_t pc, struct prof_symbol *symbol)
-{
-    (void)pc;
-    (void)symbol;
-    ++*(size_t *)context;
-}
-
-TEST(no_task_is_looked_at_when_the_room_is_full)
-{
-    static struct prof_task_stack many[1000];
-    size_t asked = 0;
-    const struct prof_symbols symbols = {.find = count_questions,
-                                         .context = &asked};
-
-    for (size_t i = 0; i < 1000; i++)
-        many[i] = three[0];
-    assert_int_equal(prof_text_tasks(text, 600, &symbols, many, 1000), 600);
-    assert_true(asked > 0 && asked < 100);
-}
-
 /* ---- debug lines ---- */
 
 #define FRAMES                                       \
@@ -359,134 +306,83 @@ TEST(a_collection_shows_all_tasks)
         "tracegc()\nend tracegc\n\n");
 }
 
+/* ---- dumps ---- */
+
+struct dumper {
+    size_t bytes;
+    size_t calls;
+    size_t rooms[16];
+};
+
+static size_t
+print_dump(void *context, char *buffer, size_t room)
+{
+    struct dumper *dumper = context;
+    const size_t bytes = dumper->bytes < room ? dumper->bytes : room;
+
+    assert_true(dumper->calls < 16);
+    dumper->rooms[dumper->calls++] = room;
+    memset(buffer, 'x', bytes);
+    return bytes;
+}
+
 static enum prof_status
-refuse(void *context, const void *bytes, size_t bytes_count)
+count_bytes(void *context, const void *bytes, size_t bytes_count)
 {
-    (void)context;
     (void)bytes;
-    (void)bytes_count;
-    return PROF_ERR_SINK;
+    *(size_t *)context += bytes_count;
+    return PROF_OK;
 }
 
-TEST(a_collection_stops_at_the_first_refusal)
+TEST(a_dump_grows_its_buffer_until_it_is_not_full)
 {
-    static struct prof_task_stack many[1000];
-    size_t asked = 0;
+    static const struct {
+        size_t bytes;
+        size_t scratch;
+        size_t written;
+        size_t calls;
+    } rows[] = {
+        {0, 8 << 20, 0, 1},
+        {100, 8 << 20, 100, 1},
+        {(1 << 20) - 1, 8 << 20, (1 << 20) - 1, 1},
+        {1 << 20, 8 << 20, 1 << 20, 2},
+        {(4 << 20) - 1, 8 << 20, (4 << 20) - 1, 3},
+        {9 << 20, 8 << 20, 8 << 20, 4},
+        {100 << 20, 80 << 20, 64 << 20, 7},
+        {3 << 20, (2 << 20) + 5, (2 << 20) + 5, 3},
+        {5000, 4096, 4096, 1},
+        {1 << 20, (1 << 20) + 1, 1 << 20, 2},
+        {100 << 20, (64 << 20) - 1, (64 << 20) - 1, 7},
+        {1, 1, 1, 1},
+    };
+    void *scratch = calloc(1, (size_t)80 << 20);
 
-    for (size_t i = 0; i < 1000; i++)
-        many[i] = three[0];
-    begin_lines();
-    run.output.sink = (struct prof_sink){.write = refuse};
-    run.output.symbols =
-        (struct prof_symbols){.find = count_questions, .context = &asked};
-    assert_int_equal(prof_text_trace_gc(&run.output, many, 1000),
-                     PROF_ERR_SINK);
-    assert_true(asked > 0 && asked < 100);
-}
+    assert_non_null(scratch);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct dumper dumper = {.bytes = rows[i].bytes};
+        const struct prof_dump dump = {.print = print_dump, .context = &dumper};
+        size_t written = 0;
+        struct prof_output output = {
+            .sink = {.write = count_bytes, .context = &written},
+            .scratch = scratch,
+            .scratch_bytes = rows[i].scratch};
 
-/* ---- any tasks, beside a plain writer ---- */
-
-static uint32_t
-draw(uint32_t limit)
-{
-    static uint64_t drawn = 1;
-
-    drawn = drawn * 6364136223846793005U + 1442695040888963407U;
-    return (uint32_t)(drawn >> 33) % limit;
-}
-
-static char wanted[TEXT_BYTES];
-
-#define WANT(...)                                                            \
-    ((void)snprintf(wanted + strlen(wanted), sizeof wanted - strlen(wanted), \
-                    __VA_ARGS__))
-
-/* returns: the function at an address, NULL if none is known */
-static const struct case_name *
-name_at(uintptr_t pc)
-{
-    for (size_t i = 0; i < case_names_count; i++)
-        if (pc >= case_names[i].from && pc < case_names[i].limit)
-            return &case_names[i];
-    return NULL;
-}
-
-static bool
-is_of_runtime(uintptr_t pc)
-{
-    const struct case_name *name = name_at(pc);
-
-    return name != NULL && strncmp(name->function, "runtime.", 8) == 0;
-}
-
-static void
-want_frame(uintptr_t pc, const char *before, const char *after)
-{
-    const struct case_name *name = name_at(pc);
-
-    if (name == NULL)
-        WANT("%s?%s\n\t?:0 +0x%zx\n", before, after, (size_t)pc);
-    else if (pc == name->from)
-        WANT("%s%s%s\n\t%s:%d\n", before, name->function, after, name->file,
-             (int)name->line);
-    else
-        WANT("%s%s%s\n\t%s:%d +0x%zx\n", before, name->function, after,
-             name->file, (int)name->line, (size_t)(pc - name->from));
-}
-
-static void
-want_task(const struct prof_task_stack *task)
-{
-    bool any = false;
-
-    WANT("goroutine %zu [%s", (size_t)task->id,
-         task->state != NULL && task->state[0] != '\0' ? task->state : "???");
-    if (task->waits_ns / MINUTE_NS > 0)
-        WANT(", %zu minutes", (size_t)(task->waits_ns / MINUTE_NS));
-    WANT("%s]:\n", task->is_locked ? ", locked to thread" : "");
-    if (task->depth == 0)
-        WANT("\tgoroutine running on other thread; stack unavailable\n");
-    for (uint32_t i = 0; i < task->depth; i++)
-        any |= !is_of_runtime(task->stack[i]);
-    for (uint32_t i = 0; i < task->depth; i++)
-        if (!any || !is_of_runtime(task->stack[i]))
-            want_frame(task->stack[i], "", "(...)");
-    if (task->created_by != 0 && !is_of_runtime(task->created_by))
-        want_frame(task->created_by, "created by ", "");
-}
-
-TEST(any_tasks_are_shown_as_by_a_plain_writer)
-{
-    static const char *const states[] = {NULL, "", "running", "IO wait"};
-    static const uintptr_t frames[] = {
-        CASE_MALLOC, CASE_WORK, CASE_NEW, CASE_GOEXIT, CASE_UNKNOWN, 0x2100,
-        CASE_MALLOC, CASE_NEW,  0x1000,   CASE_GOEXIT, CASE_MAIN,    0x3000};
-    static const uintptr_t creators[] = {0, CASE_MAIN, CASE_GOEXIT, 0x2200,
-                                         CASE_UNKNOWN};
-
-    for (int round = 0; round < 500; round++) {
-        struct prof_task_stack tasks[4];
-        const uint32_t count = draw(5);
-
-        wanted[0] = '\0';
-        for (uint32_t i = 0; i < count; i++) {
-            tasks[i] = (struct prof_task_stack){
-                .id = (uint64_t)draw(100) << draw(57),
-                .state = states[draw(4)],
-                .waits_ns = draw(3) * (MINUTE_NS - 1 + draw(3)) << draw(20),
-                .is_locked = draw(2) != 0,
-                .stack = &frames[draw(7)],
-                .depth = draw(6),
-                .created_by = creators[draw(5)]};
-            WANT("%s", i > 0 ? "\n" : "");
-            want_task(&tasks[i]);
-        }
-        assert_string_equal(print(tasks, count), wanted);
+        assert_int_equal(prof_text_dump(&output, &dump), PROF_OK);
+        assert_int_equal(written, rows[i].written);
+        assert_int_equal(dumper.calls, rows[i].calls);
+        for (size_t j = 1; j < dumper.calls; j++)
+            assert_true(dumper.rooms[j] <= 2 * dumper.rooms[j - 1]);
     }
+    free(scratch);
 }
 
-int
-main(void)
+TEST(a_dump_without_scratch_is_refused)
 {
-    return tests_run(NULL, NULL);
+    struct dumper dumper = {.bytes = 1};
+    const struct prof_dump dump = {.print = print_dump, .context = &dumper};
+
+    case_begin(&run);
+    run.output.scratch_bytes = 0;
+    assert_int_equal(prof_text_dump(&run.output, &dump), PROF_ERR_MEMORY);
+    assert_int_equal(dumper.calls, 0);
 }

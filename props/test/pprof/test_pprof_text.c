@@ -133,55 +133,6 @@ TEST(totals_below_zero_are_shown_as_zero)
                               "\n");
 }
 
-/* Totals that a signed number cannot hold: readers of the header take only
- * signed ones. */
-TEST(totals_above_2_63_are_shown_as_zero)
-{
-    const struct prof_heap_record record = {.allocs = UINT64_MAX,
-                                            .frees = UINT64_MAX - 1,
-                                            .size_bytes = 16,
-                                            AT(CASE_WORK)};
-
-    assert_int_equal(heap_text(&record, 1, 1, NULL), PROF_OK);
-    assert_non_null(strstr(case_text(&run, PROF_OK),
-                           "heap profile: 1: 16 [0: 17] @ heap/2\n"));
-}
-
-/* Bytes in use that differ by more than a signed number can hold, in every
- * order of four records. */
-TEST(bytes_in_use_far_apart_are_compared)
-{
-    const struct prof_heap_record records[4] = {
-        {.allocs = 3, .size_bytes = UINT64_C(1) << 61, AT(0x11)},
-        {.allocs = 1, .size_bytes = 16, AT(0x21)},
-        {.frees = 1, .size_bytes = UINT64_C(5) << 32, AT(0x31)},
-        {.frees = 3, .size_bytes = UINT64_C(1) << 61, AT(0x41)},
-    };
-
-    for (unsigned turn = 0; turn < 4 * 4 * 4; turn++) {
-        struct prof_heap_record turned[4];
-        const char *at;
-
-        memcpy(turned, records, sizeof turned);
-        for (unsigned i = 0; i < 3; i++) {
-            const unsigned with = turn >> 2 * i & 3;
-            const struct prof_heap_record one = turned[i];
-
-            turned[i] = turned[with];
-            turned[with] = one;
-        }
-        assert_int_equal(heap_text(turned, 4, 1, NULL), PROF_OK);
-        at = case_text(&run, PROF_OK);
-        for (int i = 0; i < 4; i++) {
-            char wanted[16];
-
-            snprintf(wanted, sizeof wanted, "@ 0x%d1\n", i + 1);
-            at = strstr(at, wanted);
-            assert_non_null(at);
-        }
-    }
-}
-
 TEST(an_empty_stack_has_a_line)
 {
     const struct prof_heap_record record = {.allocs = 1, .size_bytes = 16};
@@ -402,44 +353,102 @@ TEST(numbers_of_2_63_and_more_are_negative_and_stand_last)
                         "#\t0x203f\tmain.work+0x3f\twork.go:12\n\n");
 }
 
-static enum prof_status
-count_calls(void *context, const void *bytes, size_t bytes_count)
-{
-    size_t *calls = context;
+/* ---- names and depths ---- */
 
-    (void)bytes;
-    assert_true(bytes_count > 0);
-    (*calls)++;
-    return PROF_OK;
+struct named {
+    const char *function;
+    enum prof_frame_kind kind;
+};
+
+/* Give address i the name names[i]; each function begins at 1. */
+static void
+find_named(void *context, uintptr_t pc, struct prof_symbol *symbol)
+{
+    const struct named *names = context;
+
+    symbol->function = names[pc].function;
+    symbol->kind = names[pc].kind;
+    symbol->entry = 1;
+    symbol->file = "f";
+    symbol->line = 1;
 }
 
-/* Writing line by line would take too long with a large profile and a slow
- * file. */
-TEST(a_short_text_is_one_call_of_the_sink)
+static const char *
+named_text(struct named *names, const uintptr_t *stack, uint32_t depth)
 {
-    const struct prof_contention_record wait = {
-        .count = 2, .cycles = 300, AT(CASE_MALLOC, CASE_WORK, CASE_MAIN)};
-    const struct prof_heap_record heap = {
-        .allocs = 9, .frees = 2, .size_bytes = 16, AT(CASE_SERVE, CASE_MAIN)};
-    const struct prof_count_record count = {AT(CASE_WORK, CASE_MAIN)};
-    size_t calls = 0;
+    const struct prof_count_record record = {.stack = stack, .depth = depth};
 
     case_begin(&run);
-    run.output.sink =
-        (struct prof_sink){.write = count_calls, .context = &calls};
-    assert_int_equal(
-        prof_text_contention(&run.output, PROF_BLOCK, &wait, 1, 1000, 1),
-        PROF_OK);
-    assert_int_equal(calls, 1);
-    assert_int_equal(prof_text_heap(&run.output, &heap, 1, 512, NULL), PROF_OK);
-    assert_int_equal(calls, 2);
-    assert_int_equal(prof_text_counts(&run.output, "goroutine", &count, 1),
-                     PROF_OK);
-    assert_int_equal(calls, 3);
+    run.output.symbols.find = find_named;
+    run.output.symbols.context = names;
+    return case_text(&run, prof_text_counts(&run.output, "c", &record, 1));
 }
 
-int
-main(void)
+TEST(ends_of_cells_and_lines_in_a_name_are_shown_as_question_marks)
 {
-    return tests_run(NULL, NULL);
+    static struct named names[] = {
+        {"", PROF_FRAME_PROGRAM},
+        {"\x01\x1f b!\x7e\x7f\x80", PROF_FRAME_PROGRAM},
+    };
+
+    assert_string_equal(named_text(names, STACK(1), 1),
+                        "c profile: total 1\n1 @ 0x1\n"
+                        "#\t0x1\t?? b!~?\x80+0x0\tf:1\n\n");
+}
+
+/* A root frame is not shown, and makes no column wider. */
+TEST(a_root_takes_no_room)
+{
+    static struct named names[] = {
+        {"", PROF_FRAME_PROGRAM},
+        {"main.main", PROF_FRAME_PROGRAM},
+        {"runtime.a_name_that_is_very_much_longer", PROF_FRAME_ROOT},
+    };
+
+    assert_string_equal(named_text(names, STACK(1, 2), 2),
+                        "c profile: total 1\n1 @ 0x1 0x2\n"
+                        "#\t0x1\tmain.main+0x0\tf:1\n\n");
+}
+
+TEST(an_address_is_shown_with_what_it_is_off_its_function)
+{
+    static struct named names[] = {
+        {"zero", PROF_FRAME_PROGRAM}, {"one", PROF_FRAME_PROGRAM},
+        {"two", PROF_FRAME_PROGRAM},  {"three", PROF_FRAME_PROGRAM},
+        {"four", PROF_FRAME_PROGRAM}, {"five", PROF_FRAME_PROGRAM},
+    };
+
+    /* The function's first instruction, an address before it, and return
+     * addresses. */
+    assert_string_equal(named_text(names, STACK(1, 0, 2, 5), 4),
+                        "c profile: total 1\n1 @ 0x1 0x0 0x2 0x5\n"
+                        "#\t0x1\tone+0x0\t\tf:1\n"
+                        "#\t0x0\tzero+0x0\tf:1\n"
+                        "#\t0x1\ttwo+0x0\t\tf:1\n"
+                        "#\t0x4\tfive+0x3\tf:1\n\n");
+}
+
+/* If all its frames are the runtime's, all are shown. Those beyond the limit
+ * are not read. */
+TEST(a_stack_is_named_to_its_greatest_depth)
+{
+    static struct named names[2][2] = {
+        {{"", PROF_FRAME_PROGRAM}, {"f", PROF_FRAME_PROGRAM}},
+        {{"", PROF_FRAME_PROGRAM}, {"f", PROF_FRAME_RUNTIME}}};
+    static uintptr_t deep[2 * PROF_DEPTH_LIMIT];
+
+    for (uint32_t i = 0; i < 2 * PROF_DEPTH_LIMIT; i++)
+        deep[i] = 1;
+    for (uint32_t i = 0; i < 6; i++) {
+        const uint32_t more = i / 2 < 2 ? i / 2 : PROF_DEPTH_LIMIT;
+        const char *line =
+            named_text(names[i % 2], deep, PROF_DEPTH_LIMIT + more);
+        uint32_t lines = 0;
+
+        while ((line = strstr(line, "#\t0x1\tf+0x0\tf:1\n")) != NULL) {
+            line++;
+            lines++;
+        }
+        assert_int_equal(lines, PROF_DEPTH_LIMIT);
+    }
 }

@@ -196,9 +196,3 @@ TEST(so_do_those_of_worlds_under_older_rules)
     compare_worlds(&prof_rules_go1_10);
     compare_worlds(&prof_rules_go1_17);
 }
-
-int
-main(void)
-{
-    return tests_run(NULL, NULL);
-}
