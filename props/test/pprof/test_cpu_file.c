@@ -1,261 +1,348 @@
 /*
  * test_cpu_file.c -- a CPU profile that a thread drains and writes to a file
  * (P5): its contents, calls in the wrong order, files that cannot be written,
- * the program's own signals. test_cpu_file_fork.c tests it with child
- * processes.
+ * the program's own signals and timer, and children of the program.
  */
+#include <dirent.h>
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
-#include <stdatomic.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-#include <pthread.h>
 #include <sys/stat.h>
 #include <sys/time.h>
+#include <time.h>
 #include <unistd.h>
 
-#include "cpu_file_asked.h"
-#include "cpu_file_case.h"
+#include "in_child.h"
+#include "pprof_case.h"
+#include "prof/cpu_file.h"
 #include "prof/gzip.h"
+#include "refused_syscall.h"
 #include "unit_test.h"
 
-enum { TRIES_MAX = 8000 };
+#if defined(__SANITIZE_THREAD__)
+#define HAS_TSAN 1
+#elif defined(__has_feature)
+#define HAS_TSAN __has_feature(thread_sanitizer)
+#else
+#define HAS_TSAN 0
+#endif
 
-/* ---- calls that may fail ---- */
+enum { TRIES_MAX = 8000, CPU_BYTES = 1 << 20 };
 
-static atomic_int drains;
-static atomic_int refuses_thread;
-static atomic_int refuses_timer;
+#define CPU_FILE_TEST(name) TEST_WITH(begin, end, name)
 
-void __real_prof_cpu_drain(struct prof_cpu *of);
-void __wrap_prof_cpu_drain(struct prof_cpu *of);
+static struct prof_cpu_file file;
+static struct prof_cpu *cpu;
+static char folder[32];
+static char path[64]; /* of a file in the folder */
+static struct case_run run;
 
-void
-__wrap_prof_cpu_drain(struct prof_cpu *of)
+static int
+begin(void **state)
 {
-    __real_prof_cpu_drain(of);
-    atomic_fetch_add(&drains, 1);
+    static alignas(PROF_BLOCK_ALIGN) unsigned char block[CPU_BYTES];
+    const struct prof_cpu_config config = {.ticks_max = 64, .stacks_max = 512};
+
+    (void)state;
+    strcpy(folder, "/tmp/profsim-cpu-XXXXXX");
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/cpu.pb", folder);
+    memset(&file, 0, sizeof file);
+    assert_int_equal(prof_cpu_init(&cpu, &config, block, sizeof block),
+                     PROF_OK);
+    return 0;
 }
 
-int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
-                          void *(*begin)(void *), void *argument);
-int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
-                          void *(*begin)(void *), void *argument);
-
-int
-__wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
-                      void *(*begin)(void *), void *argument)
+/* returns: how many files are in the folder */
+static int
+files(void)
 {
-    if (atomic_load(&refuses_thread) != 0)
-        return EAGAIN;
-    return __real_pthread_create(thread, attributes, begin, argument);
+    DIR *listing = opendir(folder);
+    int count = -2; /* . and .. */
+
+    assert_non_null(listing);
+    while (readdir(listing) != NULL)
+        count++;
+    closedir(listing);
+    return count;
 }
 
-static bool watches_handler;
-
-/* The program ignores SIGPROF: it gets no tick of the profile, so its action is
- * not there whenever the timer changes. */
-static void
-check_handler(void)
+/* Nothing but the profile may be left. */
+static int
+end(void **state)
 {
-    struct sigaction now;
-
-    assert_int_equal(sigaction(SIGPROF, NULL, &now), 0);
-    assert_false(now.sa_handler == SIG_IGN);
+    (void)state;
+    (void)unlink(path);
+    return rmdir(folder);
 }
 
-int __real_setitimer(int which, const struct itimerval *value,
-                     struct itimerval *before);
-int __wrap_setitimer(int which, const struct itimerval *value,
-                     struct itimerval *before);
-
-int
-__wrap_setitimer(int which, const struct itimerval *value,
-                 struct itimerval *before)
+/* Settings for a profile without names, not compressed, written to `path`. */
+static struct prof_cpu_file_config
+usual(void)
 {
-    if (atomic_load(&refuses_timer) != 0)
-        return -1;
-    if (watches_handler)
-        check_handler();
-    return __real_setitimer(which, value, before);
+    case_begin(&run);
+    run.output.symbols.find = NULL;
+    return (struct prof_cpu_file_config){
+        .cpu = cpu, .path = path, .output = run.output};
 }
 
-static atomic_int stops_refused; /* still to come */
-
-enum prof_status __real_prof_cpu_stop(struct prof_cpu *of);
-enum prof_status __wrap_prof_cpu_stop(struct prof_cpu *of);
-
-enum prof_status
-__wrap_prof_cpu_stop(struct prof_cpu *of)
+static enum prof_status
+start(void)
 {
-    if (atomic_load(&stops_refused) > 0) {
-        atomic_fetch_sub(&stops_refused, 1);
-        return PROF_ERR_BUSY;
+    const struct prof_cpu_file_config config = usual();
+
+    return prof_cpu_file_start(&file, &config);
+}
+
+/* Read the file; end with case_end(&run). returns: its ticks */
+static uint64_t
+ticks_written(void)
+{
+    FILE *from = fopen(path, "rb");
+    uint64_t ticks = 0;
+
+    assert_non_null(from);
+    case_begin(&run);
+    run.memory.bytes_count = fread(run.bytes, 1, sizeof run.bytes, from);
+    fclose(from);
+    case_read(&run, PROF_OK);
+    for (size_t i = 0; i < run.profile.samples_count; i++) {
+        const struct model_pprof_sample *sample = &run.profile.samples[i];
+
+        ticks += (uint64_t)sample->values[0];
+        assert_int_equal(sample->values[1],
+                         sample->values[0] * run.profile.period);
     }
-    return __real_prof_cpu_stop(of);
+    return ticks;
 }
 
-TEST_WITH(case_folder_begin, case_folder_end, a_busy_program_is_in_its_file)
+/* ---- contents ---- */
+
+CPU_FILE_TEST(a_busy_program_is_in_its_file)
 {
+    const int64_t since = prof_process_time_ns();
+    const clock_t until = clock() + 3 * CLOCKS_PER_SEC / 10;
     struct prof_cpu_totals totals;
+    static volatile uint64_t sum;
     uint64_t ticks;
 
-    assert_int_equal(case_start(), PROF_OK);
-    assert_int_equal(case_files(), 0); /* no file before it is complete */
-    case_burn(0.3);
-    assert_int_equal(prof_cpu_file_stop(&cpu_file.file), PROF_OK);
-    assert_int_equal(case_files(), 1);
-    totals = prof_cpu_totals(cpu_file.cpu);
-    ticks = case_ticks();
+    assert_int_equal(start(), PROF_OK);
+    assert_int_equal(files(), 0); /* no file before it is complete */
+    while (clock() < until)
+        sum = sum * 3 + 1;
+    assert_int_equal(prof_cpu_file_stop(&file), PROF_OK);
+    assert_int_equal(files(), 1);
+    totals = prof_cpu_totals(cpu);
+    ticks = ticks_written();
     assert_int_equal(ticks, totals.recorded + totals.lost);
     assert_true(ticks > 0);
-    assert_int_equal(cpu_file.run.profile.period, 1000000000 / PROF_CPU_HZ);
-    assert_true(cpu_file.run.profile.time_ns >
-                INT64_C(1000000000) * 1000000000);
-    assert_true(cpu_file.run.profile.duration_ns > 0);
-    case_end(&cpu_file.run);
+    assert_int_equal(run.profile.period, 1000000000 / PROF_CPU_HZ);
+    assert_in_range(run.profile.time_ns, since, prof_process_time_ns());
+    assert_in_range(run.profile.duration_ns, 1,
+                    prof_process_time_ns() - since + 1000000000);
+    case_end(&run);
 }
 
-/* More ticks are made by hand than the ring holds. None is lost, as the thread
- * drains the ring during the profile. Labels and stacks are as they were
- * given. */
-TEST_WITH(case_folder_begin, case_folder_end, ticks_are_drained_while_they_come)
+static void
+tick(uint64_t times)
 {
-    const uintptr_t stack[] = {CASE_WORK, CASE_MAIN};
-    struct prof_cpu_file_config config = case_config();
+    static const uintptr_t stack[] = {CASE_WORK, CASE_MAIN};
+
+    while (times-- > 0)
+        prof_cpu_tick(cpu, stack, 2, NULL);
+}
+
+/* Wait until the writer has drained all ticks so far. The call is for stopped
+ * profiles, but it takes the lock. */
+static void
+await_drain(uint64_t ticks)
+{
+    for (int i = 0; i < TRIES_MAX && prof_cpu_totals(cpu).recorded < ticks; i++)
+        usleep(1000);
+    assert_int_equal(prof_cpu_totals(cpu).recorded, ticks);
+}
+
+/* More ticks are made by hand than the ring holds. */
+CPU_FILE_TEST(ticks_are_drained_while_they_come)
+{
+    struct prof_cpu_file_config config = usual();
     enum { ROUNDS = 4, TICKS = 48 };
 
     config.threads_have_timers = true;
-    assert_int_equal(prof_cpu_file_start(&cpu_file.file, &config), PROF_OK);
-    for (int i = 0; i < ROUNDS; i++) {
-        const int seen = atomic_load(&drains);
-
-        for (int j = 0; j < TICKS; j++)
-            prof_cpu_tick(cpu_file.cpu, stack, 2, NULL);
-        /* Wait for two drains: the first may have begun before the ticks. */
-        for (int j = 0; j < TRIES_MAX && atomic_load(&drains) < seen + 2; j++)
-            usleep(1000);
-        assert_true(atomic_load(&drains) >= seen + 2);
+    assert_int_equal(prof_cpu_file_start(&file, &config), PROF_OK);
+    for (uint64_t i = 1; i <= ROUNDS; i++) {
+        tick(TICKS);
+        await_drain(i * TICKS);
     }
-    for (int j = 0; j < TICKS; j++)
-        prof_cpu_tick(cpu_file.cpu, stack, 2, NULL);
-    assert_int_equal(prof_cpu_file_stop(&cpu_file.file), PROF_OK);
-    assert_int_equal(prof_cpu_totals(cpu_file.cpu).lost, 0);
-    assert_int_equal(case_ticks(), (ROUNDS + 1) * TICKS);
-    assert_int_equal(cpu_file.run.profile.samples_count, 1);
-    case_end(&cpu_file.run);
+    tick(TICKS);
+    assert_int_equal(prof_cpu_file_stop(&file), PROF_OK);
+    assert_int_equal(prof_cpu_totals(cpu).lost, 0);
+    assert_int_equal(ticks_written(), (ROUNDS + 1) * TICKS);
+    assert_int_equal(run.profile.samples_count, 1);
+    case_end(&run);
 }
 
-TEST_WITH(case_folder_begin, case_folder_end, a_packed_file_is_one_of_gzip)
+static uint32_t
+unwind_work(const void *context, uintptr_t *stack, uint32_t max)
 {
-    struct prof_cpu_file_config config = case_config();
-    unsigned char bytes[4096];
-
-    config.packing_bytes = prof_gzip_bytes();
-    config.packing = malloc(config.packing_bytes);
-    assert_non_null(config.packing);
-    config.hz = 1;
-    assert_int_equal(prof_cpu_file_start(&cpu_file.file, &config), PROF_OK);
-    assert_int_equal(prof_cpu_file_stop(&cpu_file.file), PROF_OK);
-    assert_true(case_read_whole(cpu_file.path, bytes, sizeof bytes) > 18);
-    assert_memory_equal(bytes, "\x1f\x8b\x08", 3);
-    config.packing_bytes = 100;
-    assert_int_equal(prof_cpu_file_start(&cpu_file.file, &config), PROF_OK);
-    assert_int_equal(prof_cpu_file_stop(&cpu_file.file), PROF_ERR_MEMORY);
-    assert_int_equal(case_files(), 1);
-    free(config.packing);
+    (void)context;
+    assert_true(max > 0);
+    stack[0] = CASE_WORK;
+    return 1;
 }
 
-/* ---- Wrong calls, ends ---- */
+/* Rates from 1 Hz on, own unwinding, compressed or not; each profile has the
+ * settings and the ticks of its own start, and too little memory for packing
+ * fails and leaves the old file. */
+CPU_FILE_TEST(a_profile_is_as_its_own_start_requested)
+{
+    static const uint32_t rates[] = {0, 1, 7, 100, 999};
+    void *const packing = malloc(prof_gzip_bytes());
+    char command[256];
 
-TEST_WITH(case_folder_begin, case_folder_end,
-          starts_and_stops_out_of_order_change_nothing)
+    assert_non_null(packing);
+    for (uint64_t i = 0; i < 10; i++) {
+        struct prof_cpu_file_config config = usual();
+        const uint32_t hz = rates[i % 5];
+
+        config.hz = hz;
+        config.threads_have_timers = i % 2 == 0;
+        config.unwind = unwind_work;
+        config.output.time_ns = 12345; /* the call sets it */
+        config.packing = i >= 5 ? packing : NULL;
+        config.packing_bytes = prof_gzip_bytes();
+        assert_int_equal(prof_cpu_file_start(&file, &config), PROF_OK);
+        for (uint64_t ticks = 0; ticks < i; ticks++)
+            assert_int_equal(raise(SIGPROF), 0);
+        assert_int_equal(prof_cpu_file_stop(&file), PROF_OK);
+        if (i >= 5) { /* the name must end so */
+            snprintf(command, sizeof command, "mv %s %s.gz && gzip -d %s.gz",
+                     path, path, path);
+            assert_int_equal(system(command), 0);
+        }
+        assert_in_range(ticks_written(), i, i % 2 == 0 ? i : i + 10);
+        assert_int_equal(run.profile.period,
+                         1000000000 / (hz != 0 ? hz : PROF_CPU_HZ));
+        assert_int_not_equal(run.profile.time_ns, 12345);
+        if (i > 0)
+            assert_int_equal(run.profile.locations[0].address, CASE_WORK - 1);
+        case_end(&run);
+    }
+    for (int i = 0; i < 2; i++) {
+        struct prof_cpu_file_config config = usual();
+
+        config.packing = i == 0 ? packing : NULL;
+        config.packing_bytes = 100;
+        config.output.scratch_bytes = i == 0 ? CASE_SCRATCH_BYTES : 64;
+        assert_int_equal(prof_cpu_file_start(&file, &config), PROF_OK);
+        assert_int_equal(prof_cpu_file_stop(&file), PROF_ERR_MEMORY);
+        assert_in_range(ticks_written(), 9, 19);
+        case_end(&run);
+    }
+    free(packing);
+}
+
+/* ---- starts and stops ---- */
+
+CPU_FILE_TEST(starts_and_stops_out_of_order_change_nothing)
 {
     struct prof_cpu_file other = {.is_running = false};
-    struct prof_cpu_file_config config = case_config();
+    struct prof_cpu_file_config config = usual();
+    char elsewhere[64];
     struct itimerval left;
-    struct sigaction action;
 
-    assert_int_equal(prof_cpu_file_stop(&cpu_file.file), PROF_OK);
-    assert_int_equal(case_files(), 0);
+    snprintf(elsewhere, sizeof elsewhere, "%s/other", folder);
+    assert_int_equal(prof_cpu_file_stop(&file), PROF_OK);
+    assert_int_equal(files(), 0);
     config.hz = 1000001;
-    assert_int_equal(prof_cpu_file_start(&cpu_file.file, &config),
-                     PROF_ERR_CONFIG);
+    assert_int_equal(prof_cpu_file_start(&file, &config), PROF_ERR_CONFIG);
     for (int i = 0; i < 3; i++) {
-        assert_int_equal(case_start(), PROF_OK);
-        assert_int_equal(case_start(), PROF_ERR_ACTIVE);
-        config = case_config();
+        assert_int_equal(start(), PROF_OK);
+        /* What is refused has other settings; those of the start hold. */
+        config = usual();
+        config.path = elsewhere;
+        config.threads_have_timers = true;
+        config.output.scratch_bytes = 64;
+        assert_int_equal(prof_cpu_file_start(&file, &config), PROF_ERR_ACTIVE);
         assert_int_equal(prof_cpu_file_start(&other, &config), PROF_ERR_ACTIVE);
         assert_int_equal(prof_cpu_file_stop(&other), PROF_OK);
-        assert_int_equal(case_files(), i > 0);
-        assert_int_equal(prof_cpu_file_stop(&cpu_file.file), PROF_OK);
-        assert_int_equal(prof_cpu_file_stop(&cpu_file.file), PROF_OK);
-        assert_int_equal(case_files(), 1);
+        assert_int_equal(files(), i > 0);
+        assert_int_equal(prof_cpu_file_stop(&file), PROF_OK);
+        assert_int_equal(prof_cpu_file_stop(&file), PROF_OK);
+        assert_int_equal(files(), 1);
         assert_int_equal(getitimer(ITIMER_PROF, &left), 0);
-        assert_int_equal(left.it_interval.tv_usec, 0);
-        assert_int_equal(sigaction(SIGPROF, NULL, &action), 0);
-        assert_ptr_equal(action.sa_handler, SIG_IGN);
+        assert_int_equal(left.it_value.tv_sec + left.it_value.tv_usec, 0);
     }
     /* Another profile has SIGPROF: the start fails, and leaves nothing
      * behind. */
-    assert_int_equal(prof_process_begin(cpu_file.cpu, NULL), PROF_OK);
-    assert_int_equal(case_start(), PROF_ERR_ACTIVE);
+    assert_int_equal(prof_process_begin(cpu, NULL), PROF_OK);
+    assert_int_equal(start(), PROF_ERR_ACTIVE);
     prof_process_end();
-    assert_int_equal(case_start(), PROF_OK);
-    assert_int_equal(prof_cpu_file_stop(&cpu_file.file), PROF_OK);
+    assert_int_equal(start(), PROF_OK);
+    assert_int_equal(prof_cpu_file_stop(&file), PROF_OK);
 }
 
-/* A profile that runs ends as it was started: in its file, with its memory and
- * its timer. */
-TEST_WITH(case_folder_begin, case_folder_end,
-          a_start_that_is_refused_changes_nothing)
+CPU_FILE_TEST(files_that_cannot_be_written_are_known_early_or_at_the_stop)
 {
-    struct itimerval left;
+    static char far[2 * PROF_PATH_MAX];
+    struct prof_cpu_file_config config = usual();
+    char name[PROF_PATH_MAX];
 
-    struct prof_cpu_file_config config = case_config();
-    char other[sizeof cpu_file.folder + 8];
-
-    snprintf(other, sizeof other, "%s/other", cpu_file.folder);
-    config.path = other;
-    config.threads_have_timers = true;
-    config.output.scratch_bytes = 64; /* too little */
-    assert_int_equal(case_start(), PROF_OK);
-    assert_int_equal(prof_cpu_file_start(&cpu_file.file, &config),
-                     PROF_ERR_ACTIVE);
-    config.path = "/no/such/folder/cpu.pb.gz";
-    assert_int_equal(prof_cpu_file_start(&cpu_file.file, &config),
-                     PROF_ERR_ACTIVE);
-    assert_int_equal(prof_cpu_file_stop(&cpu_file.file), PROF_OK);
-    assert_int_equal(access(other, F_OK), -1);
-    assert_int_equal(access(cpu_file.path, F_OK), 0);
-    assert_int_equal(getitimer(ITIMER_PROF, &left), 0);
-    assert_int_equal(left.it_value.tv_sec, 0);
-    assert_int_equal(left.it_value.tv_usec, 0);
+    config.path = "/no/such/folder/cpu.pb";
+    assert_int_equal(prof_cpu_file_start(&file, &config), PROF_ERR_SINK);
+    assert_string_equal(prof_cpu_file_reason(&file), strerror(ENOENT));
+    memset(far, 'x', sizeof far - 1);
+    config.path = far;
+    assert_int_equal(prof_cpu_file_start(&file, &config), PROF_ERR_SINK);
+    assert_string_equal(prof_cpu_file_reason(&file), strerror(ENAMETOOLONG));
+    assert_int_equal(start(), PROF_OK);
+    assert_int_equal(rmdir(folder), 0);
+    assert_int_equal(prof_cpu_file_stop(&file), PROF_ERR_SINK);
+    assert_string_equal(prof_cpu_file_reason(&file), strerror(ENOENT));
+    assert_int_equal(mkdir(folder, 0700), 0);
+    /* The path was copied: the caller may change it. */
+    snprintf(name, sizeof name, "%s", path);
+    config.path = name;
+    assert_int_equal(prof_cpu_file_start(&file, &config), PROF_OK);
+    strcpy(name, "/no/such");
+    assert_int_equal(prof_cpu_file_stop(&file), PROF_OK);
+    assert_int_equal(files(), 1);
 }
 
-TEST_WITH(case_folder_begin, case_folder_end,
-          the_caller_may_change_the_path_after_the_start)
+static long refused;
+
+static void
+start_refused(void)
 {
-    struct prof_cpu_file_config config = case_config();
-    char other[sizeof cpu_file.folder + 8];
-    char path[PROF_PATH_MAX];
+    static sigset_t before, after; /* all bytes zero */
 
-    snprintf(other, sizeof other, "%s/other", cpu_file.folder);
-    snprintf(path, sizeof path, "%s", cpu_file.path);
-    config.path = path;
-    assert_int_equal(prof_cpu_file_start(&cpu_file.file, &config), PROF_OK);
-    memcpy(path, other, sizeof other);
-    assert_int_equal(prof_cpu_file_stop(&cpu_file.file), PROF_OK);
-    assert_int_equal(access(other, F_OK), -1);
-    assert_int_equal(access(cpu_file.path, F_OK), 0);
+    CHECK(pthread_sigmask(SIG_SETMASK, NULL, &before) == 0);
+    CHECK(refuse_syscall(refused, EAGAIN));
+    CHECK(start() == PROF_ERR_UNSUPPORTED);
+    CHECK(prof_cpu_file_stop(&file) == PROF_OK);
+    CHECK(files() == 0);
+    CHECK(pthread_sigmask(SIG_SETMASK, NULL, &after) == 0);
+    CHECK(memcmp(&before, &after, sizeof before) == 0);
+    /* SIGPROF is free again. */
+    CHECK(prof_process_begin(cpu, NULL) == PROF_OK);
 }
 
-/* Whether the profile is taken or refused. */
-TEST_WITH(case_folder_begin, case_folder_end, a_timer_that_was_set_is_set_again)
+CPU_FILE_TEST(what_the_system_refuses_is_undone)
+{
+    if (HAS_TSAN)
+        skip(); /* it has no threads after a fork */
+    refused = SYS_setitimer;
+    expect_in_child(start_refused);
+    refused = SYS_clone3; /* a thread */
+    expect_in_child(start_refused);
+}
+
+/* ---- the program's own ---- */
+
+CPU_FILE_TEST(a_timer_that_was_set_is_set_again)
 {
     const struct itimerval set = {.it_interval = {2000, 7},
                                   .it_value = {1000, 9}};
@@ -264,195 +351,55 @@ TEST_WITH(case_folder_begin, case_folder_end, a_timer_that_was_set_is_set_again)
 
     assert_int_equal(setitimer(ITIMER_PROF, &set, NULL), 0);
     assert_true(signal(SIGPROF, SIG_IGN) != SIG_ERR);
-    watches_handler = true;
-    for (int i = 0; i < 3; i++) {
-        atomic_store(&refuses_thread, i == 1);
-        assert_int_equal(case_start(), i == 1 ? PROF_ERR_UNSUPPORTED : PROF_OK);
-        assert_int_equal(prof_cpu_file_stop(&cpu_file.file), PROF_OK);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(start(), PROF_OK);
+        assert_int_equal(prof_cpu_file_stop(&file), PROF_OK);
         assert_int_equal(getitimer(ITIMER_PROF, &left), 0);
         assert_int_equal(left.it_interval.tv_sec, 2000);
         assert_int_equal(left.it_interval.tv_usec, 7);
         assert_in_range(left.it_value.tv_sec, 900, 1000);
     }
-    watches_handler = false;
     assert_int_equal(setitimer(ITIMER_PROF, &none, NULL), 0);
     assert_true(signal(SIGPROF, SIG_DFL) == SIG_IGN);
 }
 
-/* returns: is a signal blocked that was not blocked before? */
-static bool
-blocks_more_than(const sigset_t *before)
+CPU_FILE_TEST(the_writer_takes_no_signals_of_the_program)
 {
-    sigset_t now;
-
-    assert_int_equal(pthread_sigmask(SIG_SETMASK, NULL, &now), 0);
-    for (int number = 1; number < SIGRTMAX; number++) {
-        if (sigismember(&now, number) != sigismember(before, number))
-            return true;
-    }
-    return false;
-}
-
-TEST_WITH(case_folder_begin, case_folder_end, what_the_system_refuses_is_undone)
-{
+    const struct timespec no_time = {.tv_sec = 0};
+    struct prof_cpu_file_config config = usual();
+    sigset_t blocked;
     sigset_t before;
 
-    assert_int_equal(pthread_sigmask(SIG_SETMASK, NULL, &before), 0);
-    for (int i = 0; i < 3; i++) {
-        atomic_store(i == 0 ? &refuses_thread : &refuses_timer, 1);
-        assert_int_equal(case_start(), PROF_ERR_UNSUPPORTED);
-        assert_false(blocks_more_than(&before));
-        atomic_store(&refuses_thread, 0);
-        atomic_store(&refuses_timer, 0);
-        assert_int_equal(prof_cpu_file_stop(&cpu_file.file), PROF_OK);
-        assert_int_equal(case_files(), 0);
-    }
-    assert_int_equal(case_start(), PROF_OK);
-    assert_int_equal(prof_cpu_file_stop(&cpu_file.file), PROF_OK);
-    assert_int_equal(case_files(), 1);
+    config.threads_have_timers = true;
+    assert_int_equal(prof_cpu_file_start(&file, &config), PROF_OK);
+    sigemptyset(&blocked);
+    sigaddset(&blocked, SIGUSR1);
+    assert_int_equal(pthread_sigmask(SIG_BLOCK, &blocked, &before), 0);
+    assert_int_equal(kill(getpid(), SIGUSR1), 0);
+    tick(1);
+    await_drain(1);
+    assert_int_equal(sigtimedwait(&blocked, NULL, &no_time), SIGUSR1);
+    assert_int_equal(pthread_sigmask(SIG_SETMASK, &before, NULL), 0);
+    assert_int_equal(prof_cpu_file_stop(&file), PROF_OK);
 }
-
-TEST_WITH(case_folder_begin, case_folder_end,
-          files_that_cannot_be_written_are_known_early_or_at_the_stop)
-{
-    static char far[PROF_PATH_MAX + 8];
-    struct prof_cpu_file_config config = case_config();
-
-    config.path = "/no/such/folder/cpu.pb.gz";
-    assert_int_equal(prof_cpu_file_start(&cpu_file.file, &config),
-                     PROF_ERR_SINK);
-    assert_string_equal(prof_cpu_file_reason(&cpu_file.file), strerror(ENOENT));
-    memset(far, 'x', sizeof far - 1);
-    config.path = far;
-    assert_int_equal(prof_cpu_file_start(&cpu_file.file, &config),
-                     PROF_ERR_SINK);
-    assert_string_equal(prof_cpu_file_reason(&cpu_file.file),
-                        strerror(ENAMETOOLONG));
-    assert_int_equal(case_start(), PROF_OK);
-    assert_int_equal(rmdir(cpu_file.folder), 0);
-    assert_int_equal(prof_cpu_file_stop(&cpu_file.file), PROF_ERR_SINK);
-    assert_string_equal(prof_cpu_file_reason(&cpu_file.file), strerror(ENOENT));
-    assert_int_equal(mkdir(cpu_file.folder, 0700), 0);
-    /* With too little scratch the old file stays. */
-    assert_int_equal(case_start(), PROF_OK);
-    assert_int_equal(prof_cpu_file_stop(&cpu_file.file), PROF_OK);
-    config = case_config();
-    config.output.scratch_bytes = 64;
-    assert_int_equal(prof_cpu_file_start(&cpu_file.file, &config), PROF_OK);
-    assert_int_equal(prof_cpu_file_stop(&cpu_file.file), PROF_ERR_MEMORY);
-    assert_int_equal(case_files(), 1);
-    assert_int_equal(case_ticks(), 0);
-    case_end(&cpu_file.run);
-    assert_int_equal(case_start(), PROF_OK);
-    assert_int_equal(prof_cpu_file_stop(&cpu_file.file), PROF_OK);
-}
-
-/* Whether the profile is stopped or never began. */
-TEST_WITH(case_folder_begin, case_folder_end,
-          handlers_that_are_still_recording_are_waited_for)
-{
-    for (int i = 0; i < 3; i++) {
-        atomic_store(&stops_refused, 5);
-        atomic_store(&refuses_thread, i == 1);
-        assert_int_equal(case_start(), i == 1 ? PROF_ERR_UNSUPPORTED : PROF_OK);
-        assert_int_equal(prof_cpu_file_stop(&cpu_file.file), PROF_OK);
-        assert_int_equal(atomic_load(&stops_refused), 0);
-        atomic_store(&refuses_thread, 0);
-    }
-}
-
-/* Whatever the length of the path: behind the profile is other memory. */
-TEST_WITH(case_folder_begin, case_folder_end,
-          a_path_that_is_too_long_is_copied_nowhere)
-{
-    static struct {
-        struct prof_cpu_file file;
-        char behind[PROF_PATH_MAX];
-    } one;
-    static char far[2 * PROF_PATH_MAX];
-    struct prof_cpu_file_config config = case_config();
-
-    memset(far, 'x', sizeof far - 1);
-    config.path = far;
-    assert_int_equal(prof_cpu_file_start(&one.file, &config), PROF_ERR_SINK);
-    assert_int_equal(one.file.stopping, 0);
-    for (size_t i = 0; i < sizeof one.behind; i++)
-        assert_int_equal(one.behind[i], 0);
-}
-
-TEST_WITH(case_folder_begin, case_folder_end, a_profile_may_last_for_days)
-{
-    const int64_t days_ns = INT64_C(10) * 24 * 3600 * 1000000000;
-
-    assert_int_equal(case_start(), PROF_OK);
-    cpu_file.file.began_monotonic_ns -= days_ns; /* as if it were so long ago */
-    assert_int_equal(prof_cpu_file_stop(&cpu_file.file), PROF_OK);
-    (void)case_ticks();
-    assert_in_range(cpu_file.run.profile.duration_ns, days_ns,
-                    days_ns + INT64_C(3600) * 1000000000);
-    case_end(&cpu_file.run);
-}
-
-/* ---- any order ---- */
-
-/* Each profile has the settings, the ticks and the time of its own start,
- * whichever were taken, refused or failed before; and afterwards the program
- * has its own timer. */
-TEST_WITH(case_folder_begin, case_folder_end,
-          a_profile_is_as_its_own_start_asked_for)
-{
-    void *const packing = malloc(prof_gzip_bytes());
-    const struct itimerval none = {0};
-
-    assert_non_null(packing);
-    for (int i = 0; i < 60; i++) {
-        struct asked asked;
-        struct itimerval set;
-        bool fails;
-
-        asked_set_timer(&set);
-        if (asked_start(&asked, packing, &refuses_thread) == PROF_OK) {
-            fails = asked.config.packing != NULL &&
-                    asked.config.packing_bytes < prof_gzip_bytes();
-            asked.ticks = asked_draw(5);
-            for (uint64_t tick = 0; tick < asked.ticks; tick++)
-                assert_int_equal(raise(SIGPROF), 0);
-            assert_int_equal(prof_cpu_file_stop(&cpu_file.file),
-                             fails ? PROF_ERR_MEMORY : PROF_OK);
-            if (!fails)
-                asked_check(&asked);
-        }
-        assert_int_equal(prof_cpu_file_stop(&cpu_file.file), PROF_OK);
-        asked_check_timer(&set);
-        assert_true(case_files() <= 1);
-    }
-    assert_int_equal(setitimer(ITIMER_PROF, &none, NULL), 0);
-    free(packing);
-}
-
-/* ---- threads and processes ---- */
 
 static void *
 start_and_stop(void *context)
 {
-    const struct prof_cpu_file_config *config = context;
-
     for (int i = 0; i < 50; i++) {
-        const enum prof_status started =
-            prof_cpu_file_start(&cpu_file.file, config);
+        const enum prof_status started = prof_cpu_file_start(&file, context);
 
         if (started != PROF_OK && started != PROF_ERR_ACTIVE)
             return NULL;
-        if (prof_cpu_file_stop(&cpu_file.file) != PROF_OK)
+        if (prof_cpu_file_stop(&file) != PROF_OK)
             return NULL;
     }
     return context;
 }
 
-TEST_WITH(case_folder_begin, case_folder_end,
-          many_threads_may_start_and_stop_it)
+CPU_FILE_TEST(many_threads_may_start_and_stop_it)
 {
-    struct prof_cpu_file_config config = case_config();
+    struct prof_cpu_file_config config = usual();
     pthread_t threads[4];
 
     for (int i = 0; i < 4; i++)
@@ -464,30 +411,54 @@ TEST_WITH(case_folder_begin, case_folder_end,
         assert_int_equal(pthread_join(threads[i], &result), 0);
         assert_ptr_equal(result, &config);
     }
-    assert_int_equal(case_files(), 1);
+    assert_int_equal(files(), 1);
 }
 
-/* If all threads of the program block SIGPROF, a signal stays pending. It would
- * end the process if the default action came back. */
-TEST_WITH(case_folder_begin, case_folder_end,
-          the_writer_takes_no_signals_of_the_program)
-{
-    sigset_t blocked;
-    sigset_t before;
-    const struct timespec no_time = {.tv_sec = 0};
-    int seen;
+/* ---- children ---- */
 
-    assert_int_equal(case_start(), PROF_OK);
-    sigemptyset(&blocked);
-    sigaddset(&blocked, SIGUSR1);
-    assert_int_equal(pthread_sigmask(SIG_BLOCK, &blocked, &before), 0);
-    assert_int_equal(kill(getpid(), SIGUSR1), 0);
-    seen = atomic_load(&drains);
-    for (int i = 0; i < TRIES_MAX && atomic_load(&drains) == seen; i++)
-        usleep(1000);
-    assert_int_equal(sigtimedwait(&blocked, NULL, &no_time), SIGUSR1);
-    assert_int_equal(pthread_sigmask(SIG_SETMASK, &before, NULL), 0);
-    assert_int_equal(prof_cpu_file_stop(&cpu_file.file), PROF_OK);
+static void
+end_without_a_stop(void)
+{
+    CHECK(start() == PROF_OK);
+    tick(3);
+}
+
+/* The child has no profile of its own yet, and no timer. */
+static void
+start_anew(void)
+{
+    struct itimerval timer;
+
+    prof_cpu_file_after_fork_child(&file);
+    CHECK(prof_cpu_file_stop(&file) == PROF_OK);
+    CHECK(files() == 0);
+    CHECK(getitimer(ITIMER_PROF, &timer) == 0);
+    CHECK(timer.it_value.tv_sec + timer.it_value.tv_usec == 0);
+    CHECK(start() == PROF_OK);
+    tick(2);
+    CHECK(prof_cpu_file_stop(&file) == PROF_OK);
+    CHECK(ticks_written() >= 2);
+    CHECK(unlink(path) == 0);
+}
+
+CPU_FILE_TEST(a_child_forgets_the_profile_and_the_parent_keeps_it)
+{
+    if (HAS_TSAN)
+        skip(); /* it has no threads after a fork */
+    expect_in_child(end_without_a_stop);
+    assert_int_equal(files(), 0);
+    assert_int_equal(start(), PROF_OK);
+    tick(5);
+    expect_in_child(start_anew);
+    assert_int_equal(prof_cpu_file_stop(&file), PROF_OK);
+    assert_true(ticks_written() >= 5);
+    case_end(&run);
+    assert_int_equal(unlink(path), 0);
+    /* Another thread of the parent is in the middle of a call: it holds the
+     * lock. */
+    prof_port_lock_take(&file.lock);
+    expect_in_child(start_anew);
+    prof_port_lock_release(&file.lock);
 }
 
 int
