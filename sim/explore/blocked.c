@@ -41,9 +41,9 @@ sim_wait_is_new(const struct round_read *read)
  * returns: the first read of its last round that could; NULL: none could
  */
 const struct round_read *
-sim_wait_change(uint32_t thread)
+sim_wait_change(struct engine *e, uint32_t thread)
 {
-    const struct round *r = &sim_engine.threads[thread].round;
+    const struct round *r = &e->threads[thread].round;
 
     for (uint32_t i = 0; i < r->count; i++) {
         if (sim_wait_is_new(&r->reads[i]))
@@ -53,34 +53,33 @@ sim_wait_change(uint32_t thread)
 }
 
 uint32_t
-sim_wait_unroll(void)
+sim_wait_unroll(struct engine *e)
 {
-    const uint32_t asked = sim_engine.options.unroll;
+    const uint32_t asked = e->options.unroll;
 
     return asked != 0 ? asked : UNROLL_DEFAULT;
 }
 
 /* The probe does something that the round did not do, so the probe ends. */
 void
-sim_wait_leave(void)
+sim_wait_leave(struct engine *e)
 {
-    struct engine *e = &sim_engine;
-    struct thread *t = sim_self();
+    struct thread *t = sim_self(e);
     struct round *r = &t->round;
 
     if (e->last_round)
         sim_engine_stop(
-            SIM_END_BLOCKED); /* a waiting thread can go on after all */
+            e, SIM_END_BLOCKED); /* a waiting thread can go on after all */
     t->probing = false;
     r->count = 0;
-    if (!r->bracketed && r->real < sim_wait_unroll()) {
+    if (!r->bracketed && r->real < sim_wait_unroll(e)) {
         r->real++; /* the first round may differ: explore this one, too */
         return;
     }
     e->run->bounded = true;
-    if (++r->left > LEFT_MAX + sim_wait_unroll()) {
-        sim_reduce_open(0);
-        sim_engine_stop(SIM_END_BLOCKED);
+    if (++r->left > LEFT_MAX + sim_wait_unroll(e)) {
+        sim_reduce_open(e, 0);
+        sim_engine_stop(e, SIM_END_BLOCKED);
     }
 }
 
@@ -91,14 +90,12 @@ sim_wait_leave(void)
  * returns: the thread, or SIM_THREADS_MAX if there is none
  */
 uint32_t
-sim_wait_last_round(void)
+sim_wait_last_round(struct engine *e)
 {
-    struct engine *e = &sim_engine;
-
     for (uint32_t i = 0; i < e->threads_count; i++) {
         struct thread *t = &e->threads[i];
 
-        if ((!t->dropped && !t->spinning) || sim_wait_change(i) == NULL)
+        if ((!t->dropped && !t->spinning) || sim_wait_change(e, i) == NULL)
             continue;
         e->last_round = true;
         return i;
@@ -123,10 +120,8 @@ sim_object_admits(const struct object *o, enum sim_need need)
 }
 
 void
-sim_object_settle(const struct object *o)
+sim_object_settle(struct engine *e, const struct object *o)
 {
-    struct engine *e = &sim_engine;
-
     for (uint32_t i = 0; i < e->threads_count; i++) {
         const struct thread *t = &e->threads[i];
 
@@ -141,10 +136,8 @@ sim_object_settle(const struct object *o)
 
 /* If no thread can continue, let all waits with a time limit time out. */
 bool
-sim_object_time_out(void)
+sim_object_time_out(struct engine *e)
 {
-    struct engine *e = &sim_engine;
-
     for (uint32_t i = 0; i < e->threads_count; i++) {
         struct thread *t = &e->threads[i];
 
@@ -155,7 +148,7 @@ sim_object_time_out(void)
         if (t->sleeps_for != NULL && t->relock != NULL) {
             t->waits_on = t->relock;
             t->need = SIM_NEED_LOCK;
-            sim_object_settle(t->relock);
+            sim_object_settle(e, t->relock);
         } else {
             e->ready |= 1U << i;
         }

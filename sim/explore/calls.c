@@ -8,28 +8,30 @@
 enum { EVENT_CHOICE = 18, EVENT_MARK = 19 };
 
 void
-sim_calls_fail(const char *what, uintptr_t site)
+sim_calls_fail(struct engine *e, const char *what, uintptr_t site)
 {
-    struct engine *e = &sim_engine;
-
     if (e->active)
-        sim_engine_refuse(SIM_FAIL_CHECK, site, 0, what);
+        sim_engine_refuse(e, SIM_FAIL_CHECK, site, 0, what);
     /* In setup, finish or invariant: their caller checks for a failure. */
     if (e->run != NULL && e->run->failure.kind == SIM_FAIL_NONE)
-        sim_engine_failure_set(SIM_FAIL_CHECK, 0, 0, what);
+        sim_engine_failure_set(e, SIM_FAIL_CHECK, 0, 0, what);
 }
 
 void
 sim_explore_fail(const char *what)
 {
-    sim_calls_fail(what, (uintptr_t)__builtin_return_address(0));
+    struct engine *e = &sim_engine;
+
+    sim_calls_fail(e, what, (uintptr_t)__builtin_return_address(0));
 }
 
 void
 sim_explore_check(bool holds, const char *what)
 {
+    struct engine *e = &sim_engine;
+
     if (!holds)
-        sim_calls_fail(what, (uintptr_t)__builtin_return_address(0));
+        sim_calls_fail(e, what, (uintptr_t)__builtin_return_address(0));
 }
 
 /* ---- Calls in a run that would end the process ---- */
@@ -43,15 +45,21 @@ _Noreturn void sim_explore_assert_fail(const char *text, const char *file,
 void
 sim_explore_abort(void)
 {
-    sim_calls_fail("abort() is called", (uintptr_t)__builtin_return_address(0));
+    struct engine *e = &sim_engine;
+
+    sim_calls_fail(e, "abort() is called",
+                   (uintptr_t)__builtin_return_address(0));
     abort(); /* setup or final check: ends like a crash there */
 }
 
 void
 sim_explore_exit(int status)
 {
+    struct engine *e = &sim_engine;
+
     (void)status;
-    sim_calls_fail("exit() is called", (uintptr_t)__builtin_return_address(0));
+    sim_calls_fail(e, "exit() is called",
+                   (uintptr_t)__builtin_return_address(0));
     abort();
 }
 
@@ -59,30 +67,35 @@ void
 sim_explore_assert_fail(const char *text, const char *file, unsigned line,
                         const char *function)
 {
+    struct engine *e = &sim_engine;
+
     (void)file; /* the site has file and line */
     (void)line;
     (void)function;
-    sim_calls_fail(text, (uintptr_t)__builtin_return_address(0));
+    sim_calls_fail(e, text, (uintptr_t)__builtin_return_address(0));
     abort();
 }
 
 uint32_t
 sim_explore_thread(void)
 {
-    return sim_engine.active ? sim_engine.current : 0;
+    struct engine *e = &sim_engine;
+
+    return e->active ? e->current : 0;
 }
 
 uint32_t
 sim_explore_choose(uint32_t bound, enum sim_kind kind)
 {
+    struct engine *e = &sim_engine;
     uint32_t value;
 
-    if (!sim_engine.active)
+    if (!e->active)
         return 0;
-    if (sim_self()->probing)
-        sim_wait_leave();
-    value = sim_engine_ask(bound, kind, (uint16_t)sim_engine.current);
-    sim_engine_event(EVENT_CHOICE, value);
+    if (sim_self(e)->probing)
+        sim_wait_leave(e);
+    value = sim_engine_ask(e, bound, kind, (uint16_t)e->current);
+    sim_engine_event(e, EVENT_CHOICE, value);
     return value;
 }
 
@@ -94,12 +107,12 @@ sim_explore_mark(void)
 
     if (!e->active)
         return 0;
-    sim_engine_point((uintptr_t)__builtin_return_address(0));
-    sim_order_ask(&e->marks_order, false, NULL, NULL);
-    sim_engine_event(EVENT_MARK, e->marks);
-    sim_seq_cst_mark(e->marks, (uintptr_t)__builtin_return_address(0));
+    sim_engine_point(e, (uintptr_t)__builtin_return_address(0));
+    sim_order_ask(e, &e->marks_order, false, NULL, NULL);
+    sim_engine_event(e, EVENT_MARK, e->marks);
+    sim_seq_cst_mark(e, e->marks, (uintptr_t)__builtin_return_address(0));
     number = e->marks++;
-    sim_order_done(&e->marks_order, true);
+    sim_order_done(e, &e->marks_order, true);
     return number;
 }
 
@@ -110,12 +123,12 @@ sim_explore_fork(void (*child)(void))
 
     if (!e->active)
         abort();
-    sim_reduce_refuse();
+    sim_reduce_refuse(e);
     sim_explore_barrier(); /* an event, so part of the state */
     for (uint32_t i = 0; i < e->threads_count; i++) {
         if (i != e->current)
-            sim_thread_vanish(i);
+            sim_thread_vanish(e, i);
     }
     child();
-    sim_engine_thread_end();
+    sim_engine_thread_end(e);
 }

@@ -10,37 +10,35 @@ struct engine sim_engine;
 /* ---- Ends ---- */
 
 _Noreturn void
-sim_engine_stop(enum sim_end end)
+sim_engine_stop(struct engine *e, enum sim_end end)
 {
-    struct engine *e = &sim_engine;
-
     e->run->end = end;
     e->active = false;
-    sim_fiber_switch(&sim_self()->fiber, &e->main);
+    sim_fiber_switch(&sim_self(e)->fiber, &e->main);
     abort(); /* a stopped fiber is never resumed */
 }
 
 void
-sim_engine_failure_set(enum sim_failure_kind kind, uintptr_t site,
-                       uintptr_t other_site, const char *text)
+sim_engine_failure_set(struct engine *e, enum sim_failure_kind kind,
+                       uintptr_t site, uintptr_t other_site, const char *text)
 {
-    struct sim_failure *f = &sim_engine.run->failure;
+    struct sim_failure *f = &e->run->failure;
 
     f->kind = kind;
-    f->thread = sim_engine.current;
+    f->thread = e->current;
     f->site = site;
     f->other_site = other_site;
-    if (sim_engine.trace_stop != 0)
-        sim_trace_stop(); /* the failure precedes the event to stop at */
+    if (e->trace_stop != 0)
+        sim_trace_stop(e); /* the failure precedes the event to stop at */
     snprintf(f->text, sizeof f->text, "%s", text);
 }
 
 _Noreturn void
-sim_engine_refuse(enum sim_failure_kind kind, uintptr_t site,
+sim_engine_refuse(struct engine *e, enum sim_failure_kind kind, uintptr_t site,
                   uintptr_t other_site, const char *text)
 {
-    sim_engine_failure_set(kind, site, other_site, text);
-    sim_engine_stop(SIM_END_FAILED);
+    sim_engine_failure_set(e, kind, site, other_site, text);
+    sim_engine_stop(e, SIM_END_FAILED);
 }
 
 /* ---- The graph hash ---- */
@@ -56,9 +54,8 @@ fold(uint64_t a, uint64_t b)
 }
 
 void
-sim_engine_hash(uint64_t what, uint64_t detail, bool add)
+sim_engine_hash(struct engine *e, uint64_t what, uint64_t detail, bool add)
 {
-    struct engine *e = &sim_engine;
     const uint64_t low =
         fold(what ^ 0xa0761d6478bd642fU, detail ^ 0xe7037ed1a0b428dbU);
     const uint64_t high =
@@ -74,37 +71,33 @@ sim_engine_hash(uint64_t what, uint64_t detail, bool add)
 }
 
 void
-sim_engine_event(uint64_t kind, uint64_t detail)
+sim_engine_event(struct engine *e, uint64_t kind, uint64_t detail)
 {
-    struct engine *e = &sim_engine;
-    struct thread *t = sim_self();
+    struct thread *t = sim_self(e);
     const uint32_t stamp = ++t->now.at[e->current];
 
-    sim_engine_hash(stamp | (uint64_t)e->current << 32 | kind << 40, detail,
+    sim_engine_hash(e, stamp | (uint64_t)e->current << 32 | kind << 40, detail,
                     true);
     if (t->has_turn)
-        sim_turn_record();
+        sim_turn_record(e);
 }
 
 void
-sim_engine_check_invariant(void)
+sim_engine_check_invariant(struct engine *e)
 {
-    struct engine *e = &sim_engine;
-
     e->active = false;
     e->kernel->invariant(e->kernel->context);
     e->active = true;
     if (e->run->failure.kind != SIM_FAIL_NONE)
-        sim_engine_stop(SIM_END_FAILED);
+        sim_engine_stop(e, SIM_END_FAILED);
 }
 
 /* ---- Choices ---- */
 
 uint32_t
-sim_engine_ask(uint32_t bound, enum sim_kind kind, uint16_t label)
+sim_engine_ask(struct engine *e, uint32_t bound, enum sim_kind kind,
+               uint16_t label)
 {
-    struct engine *e = &sim_engine;
-
     if (e->detour)
         return sim_rng_below(&e->detour_rng, bound);
     if (e->reduced)
@@ -115,12 +108,10 @@ sim_engine_ask(uint32_t bound, enum sim_kind kind, uint16_t label)
 /* Choose whether an operation fails, or a sleeper wakes, for no reason
  * (--spurious). */
 bool
-sim_engine_spurious(void)
+sim_engine_spurious(struct engine *e)
 {
-    struct engine *e = &sim_engine;
-
     if (e->spurious_left == 0 ||
-        sim_engine_ask(2, SIM_FAULT, (uint16_t)e->current) == 0)
+        sim_engine_ask(e, 2, SIM_FAULT, (uint16_t)e->current) == 0)
         return false;
     e->spurious_left--;
     return true;

@@ -251,9 +251,9 @@ struct sim_caller {
 extern struct sim_caller sim_caller;
 
 static inline struct thread *
-sim_self(void)
+sim_self(struct engine *e)
 {
-    return &sim_engine.threads[sim_engine.current];
+    return &e->threads[e->current];
 }
 
 /* Orders are the compiler's numbers. */
@@ -272,166 +272,185 @@ sim_releases(int order)
 }
 
 /* engine.c */
-void sim_engine_failure_set(enum sim_failure_kind kind, uintptr_t site,
-                            uintptr_t other_site, const char *text);
-void sim_engine_hash(uint64_t what, uint64_t detail, bool add);
-void sim_engine_first_pick(void);
-_Noreturn void sim_engine_thread_end(void);
-_Noreturn void sim_engine_complete(void);
-void sim_engine_start(uint32_t i);
-void sim_engine_point(uintptr_t site);
-void sim_engine_block(uintptr_t site);
-void sim_engine_yield(uintptr_t site);
-_Noreturn void sim_engine_stop(enum sim_end end);
-_Noreturn void sim_engine_refuse(enum sim_failure_kind kind, uintptr_t site,
-                                 uintptr_t other_site, const char *text);
-void sim_engine_event(uint64_t kind, uint64_t detail);
-void sim_engine_check_invariant(void);
-uint32_t sim_engine_ask(uint32_t bound, enum sim_kind kind, uint16_t label);
-void sim_engine_signal_point(void);
-bool sim_engine_spurious(void);
-void sim_engine_go(uint32_t next);
+void sim_engine_failure_set(struct engine *e, enum sim_failure_kind kind,
+                            uintptr_t site, uintptr_t other_site,
+                            const char *text);
+void sim_engine_hash(struct engine *e, uint64_t what, uint64_t detail,
+                     bool add);
+void sim_engine_first_pick(struct engine *e);
+_Noreturn void sim_engine_thread_end(struct engine *e);
+_Noreturn void sim_engine_complete(struct engine *e);
+void sim_engine_start(struct engine *e, uint32_t i);
+void sim_engine_point(struct engine *e, uintptr_t site);
+void sim_engine_block(struct engine *e, uintptr_t site);
+void sim_engine_yield(struct engine *e, uintptr_t site);
+_Noreturn void sim_engine_stop(struct engine *e, enum sim_end end);
+_Noreturn void sim_engine_refuse(struct engine *e, enum sim_failure_kind kind,
+                                 uintptr_t site, uintptr_t other_site,
+                                 const char *text);
+void sim_engine_event(struct engine *e, uint64_t kind, uint64_t detail);
+void sim_engine_check_invariant(struct engine *e);
+uint32_t sim_engine_ask(struct engine *e, uint32_t bound, enum sim_kind kind,
+                        uint16_t label);
+void sim_engine_signal_point(struct engine *e);
+bool sim_engine_spurious(struct engine *e);
+void sim_engine_go(struct engine *e, uint32_t next);
 
 static inline void
-sim_engine_after_event(void)
+sim_engine_after_event(struct engine *e)
 {
-    if (sim_engine.kernel->invariant != NULL)
-        sim_engine_check_invariant();
+    if (e->kernel->invariant != NULL)
+        sim_engine_check_invariant(e);
 }
 
 /* Make a thread's offers, before it reads what others may change. */
 static inline void
-sim_engine_settle(void)
+sim_engine_settle(struct engine *e)
 {
-    if (sim_self()->offers_count > 0)
-        sim_offer_settle();
+    if (sim_self(e)->offers_count > 0)
+        sim_offer_settle(e);
 }
 
 /* run.c */
-void sim_engine_thread_reset(uint32_t i);
-void sim_engine_begin(const struct sim_kernel *kernel,
+void sim_engine_thread_reset(struct engine *e, uint32_t i);
+void sim_engine_begin(struct engine *e, const struct sim_kernel *kernel,
                       const struct sim_run_options *options);
-enum sim_end sim_engine_run(struct sim_choices *choices, struct sim_run *run);
+enum sim_end sim_engine_run(struct engine *e, struct sim_choices *choices,
+                            struct sim_run *run);
 
 /* round.c */
-void sim_wait_fruitless(uint32_t first, uintptr_t site); /* wait.c */
-void sim_round_arrive(uintptr_t site);
+void sim_wait_fruitless(struct engine *e, uint32_t first,
+                        uintptr_t site); /* wait.c */
+void sim_round_arrive(struct engine *e, uintptr_t site);
 /* The previous rounds are over. */
 static inline void
-sim_round_progress(void)
+sim_round_progress(struct engine *e)
 {
-    sim_self()->states_count = 0;
-    sim_self()->turning = 0;
+    sim_self(e)->states_count = 0;
+    sim_self(e)->turning = 0;
 }
 
 /* calls.c; returns outside a run only */
-void sim_calls_fail(const char *what, uintptr_t site);
+void sim_calls_fail(struct engine *e, const char *what, uintptr_t site);
 
 /* blocked.c */
-bool sim_object_time_out(void);
+bool sim_object_time_out(struct engine *e);
 
 /* How often other threads have changed an object, plus 1: not 0. */
 static inline uint64_t
-sim_object_changes(const struct thread *t)
+sim_object_changes(struct engine *e, const struct thread *t)
 {
-    return sim_engine.object_clock - t->object_own + 1;
+    return e->object_clock - t->object_own + 1;
 }
 
 /* thread.c */
-uint32_t sim_thread_create(void (*body)(void *argument), void *argument,
-                           uintptr_t function, uintptr_t site);
-void sim_thread_vanish(uint32_t i);
-const char *sim_thread_name(const struct sim_kernel *kernel, uint32_t i);
-void sim_thread_end_event(void);
-_Noreturn void sim_thread_end(void);
-void sim_thread_join(uint32_t i, uintptr_t site);
+uint32_t sim_thread_create(struct engine *e, void (*body)(void *argument),
+                           void *argument, uintptr_t function, uintptr_t site);
+void sim_thread_vanish(struct engine *e, uint32_t i);
+const char *sim_thread_name(struct engine *e, const struct sim_kernel *kernel,
+                            uint32_t i);
+void sim_thread_end_event(struct engine *e);
+_Noreturn void sim_thread_end(struct engine *e);
+void sim_thread_join(struct engine *e, uint32_t i, uintptr_t site);
 
 /* memory.c */
-uint64_t sim_atomic_load(uintptr_t address, uint32_t bytes, int order,
-                         uintptr_t site);
-void sim_atomic_store(uintptr_t address, uint32_t bytes, uint64_t value,
-                      int order, uintptr_t site);
-uint64_t sim_atomic_rmw(uintptr_t address, uint32_t bytes,
+uint64_t sim_atomic_load(struct engine *e, uintptr_t address, uint32_t bytes,
+                         int order, uintptr_t site);
+void sim_atomic_store(struct engine *e, uintptr_t address, uint32_t bytes,
+                      uint64_t value, int order, uintptr_t site);
+uint64_t sim_atomic_rmw(struct engine *e, uintptr_t address, uint32_t bytes,
                         uint64_t (*change)(uint64_t old, uint64_t operand),
                         uint64_t operand, int order, uintptr_t site);
-bool sim_atomic_cas(uintptr_t address, uint32_t bytes, uint64_t *expected,
-                    uint64_t desired, int order, int order_failure, bool weak,
-                    uintptr_t site);
-uint64_t sim_memory_system_read(uintptr_t address, uint32_t bytes,
-                                const struct clock *told, uintptr_t site);
+bool sim_atomic_cas(struct engine *e, uintptr_t address, uint32_t bytes,
+                    uint64_t *expected, uint64_t desired, int order,
+                    int order_failure, bool weak, uintptr_t site);
+uint64_t sim_memory_system_read(struct engine *e, uintptr_t address,
+                                uint32_t bytes, const struct clock *told,
+                                uintptr_t site);
 
 /* sources.c */
-uint32_t sim_sources_choose(struct reading *r);
-uint32_t sim_sources_position(const struct location *l, int order);
+uint32_t sim_sources_choose(struct engine *e, struct reading *r);
+uint32_t sim_sources_position(struct engine *e, const struct location *l,
+                              int order);
 
 /* seq_cst.c */
-void sim_seq_cst_access(const struct location *location,
+void sim_seq_cst_access(struct engine *e, const struct location *location,
                         const struct store *from, bool writes, bool seq_cst,
                         uintptr_t site);
-void sim_seq_cst_fence(uintptr_t site);
-void sim_seq_cst_sync(void); /* after an operation on a lock, and the like */
-void sim_seq_cst_sync_of(uint32_t thread); /* it begins */
-void sim_seq_cst_mark(uint64_t number, uintptr_t site);
-bool sim_seq_cst_allows(const struct location *l, uint32_t from,
-                        uint32_t position, bool seq_cst,
+void sim_seq_cst_fence(struct engine *e, uintptr_t site);
+void sim_seq_cst_sync(
+    struct engine *e); /* after an operation on a lock, and the like */
+void sim_seq_cst_sync_of(struct engine *e, uint32_t thread); /* it begins */
+void sim_seq_cst_mark(struct engine *e, uint64_t number, uintptr_t site);
+bool sim_seq_cst_allows(struct engine *e, const struct location *l,
+                        uint32_t from, uint32_t position, bool seq_cst,
                         const struct clock *now);
 
 /* trace.c */
-struct trace_event *sim_trace_add_event(enum sim_op op, uintptr_t site);
+struct trace_event *sim_trace_add_event(struct engine *e, enum sim_op op,
+                                        uintptr_t site);
 
 /* returns: the event, to be filled in; NULL if the run is not traced */
 static inline struct trace_event *
-sim_trace_add(enum sim_op op, uintptr_t site)
+sim_trace_add(struct engine *e, enum sim_op op, uintptr_t site)
 {
-    return sim_engine.trace != NULL ? sim_trace_add_event(op, site) : NULL;
+    return e->trace != NULL ? sim_trace_add_event(e, op, site) : NULL;
 }
 
 /* order.c: a thread's turn among barriers */
-void sim_turn_ask(void);
-void sim_turn_record(void);
-void sim_turn_forget_told(void);
+void sim_turn_ask(struct engine *e);
+void sim_turn_record(struct engine *e);
+void sim_turn_forget_told(struct engine *e);
 
 /* fence.c */
-void sim_atomic_fence(int order, uintptr_t site);
+void sim_atomic_fence(struct engine *e, int order, uintptr_t site);
 
 /* wait.c */
-void sim_wait_note(struct location *location, uint32_t index, uintptr_t site);
-bool sim_wait_probe(struct location *location, uint64_t *value, uintptr_t site);
-void sim_wait_before_write(struct location *location, uintptr_t site);
-void sim_wait_wrote(void);
-void sim_wait_leave(void);
+void sim_wait_note(struct engine *e, struct location *location, uint32_t index,
+                   uintptr_t site);
+bool sim_wait_probe(struct engine *e, struct location *location,
+                    uint64_t *value, uintptr_t site);
+void sim_wait_before_write(struct engine *e, struct location *location,
+                           uintptr_t site);
+void sim_wait_wrote(struct engine *e);
+void sim_wait_leave(struct engine *e);
 /* blocked.c */
 const struct store *sim_wait_origin(const struct location *l, uint32_t index);
 bool sim_wait_is_new(const struct round_read *read);
-uint32_t sim_wait_unroll(void); /* rounds to explore like any code */
-const struct round_read *sim_wait_change(uint32_t thread);
-uint32_t sim_wait_last_round(void);
-uint64_t sim_wait_state(void);
-uint64_t sim_wait_stack(uintptr_t from, uint64_t hash);
-void sim_wait_enter(uintptr_t site);
-void sim_wait_round(uintptr_t site);
+uint32_t
+sim_wait_unroll(struct engine *e); /* rounds to explore like any code */
+const struct round_read *sim_wait_change(struct engine *e, uint32_t thread);
+uint32_t sim_wait_last_round(struct engine *e);
+uint64_t sim_wait_state(struct engine *e);
+uint64_t sim_wait_stack(struct engine *e, uintptr_t from, uint64_t hash);
+void sim_wait_enter(struct engine *e, uintptr_t site);
+void sim_wait_round(struct engine *e, uintptr_t site);
 
 /* repeat.c */
-void sim_repeat_begin(uint64_t run);
-void sim_repeat_access(uintptr_t site, uint64_t what);
-bool sim_repeat_check(const struct sim_choices *choices,
+void sim_repeat_begin(struct engine *e, uint64_t run);
+void sim_repeat_access(struct engine *e, uintptr_t site, uint64_t what);
+bool sim_repeat_check(struct engine *e, const struct sim_choices *choices,
                       const struct sim_run *first, char *difference,
                       size_t bytes);
 
 static inline void
-sim_repeat_note(uintptr_t site, uint64_t what)
+sim_repeat_note(struct engine *e, uintptr_t site, uint64_t what)
 {
-    if (sim_engine.logged)
-        sim_repeat_access(site, what);
+    if (e->logged)
+        sim_repeat_access(e, site, what);
 }
 
 /* lock.c */
-void sim_lock_take(const void *lock, uint32_t rank, uintptr_t site);
-bool sim_lock_try(const void *lock, uint32_t rank, uintptr_t site);
-void sim_lock_release(const void *lock, uintptr_t site);
-void sim_lock_reset(const void *lock, uintptr_t site);
-void sim_lock_wait(const uint32_t *word, uint32_t seen, uintptr_t site);
-void sim_lock_wake(const uint32_t *word, uint32_t most, uintptr_t site);
+void sim_lock_take(struct engine *e, const void *lock, uint32_t rank,
+                   uintptr_t site);
+bool sim_lock_try(struct engine *e, const void *lock, uint32_t rank,
+                  uintptr_t site);
+void sim_lock_release(struct engine *e, const void *lock, uintptr_t site);
+void sim_lock_reset(struct engine *e, const void *lock, uintptr_t site);
+void sim_lock_wait(struct engine *e, const uint32_t *word, uint32_t seen,
+                   uintptr_t site);
+void sim_lock_wake(struct engine *e, const uint32_t *word, uint32_t most,
+                   uintptr_t site);
 
 /* plain.c, of program/heap.c; `sim_heap_base` is 0 without a program */
 extern uintptr_t sim_heap_base;
@@ -452,36 +471,37 @@ sim_heap_check(uintptr_t address, size_t bytes, uintptr_t site)
 }
 
 /* plain.c: a word that is new, or not in its first slot */
-struct word *sim_memory_word_apart(uintptr_t address, uintptr_t site);
+struct word *sim_memory_word_apart(struct engine *e, uintptr_t address,
+                                   uintptr_t site);
 
 /* The first slot for a word in the table. */
 static inline struct word *
-sim_memory_slot(uintptr_t address)
+sim_memory_slot(struct engine *e, uintptr_t address)
 {
-    return &sim_engine.words[(address >> 3) * 0x9e3779b97f4a7c15U >>
-                             (64 - WORDS_LOG2)];
+    return &e->words[(address >> 3) * 0x9e3779b97f4a7c15U >> (64 - WORDS_LOG2)];
 }
 
 static inline struct word *
-sim_memory_word(uintptr_t address, uintptr_t site)
+sim_memory_word(struct engine *e, uintptr_t address, uintptr_t site)
 {
-    struct word *word = sim_memory_slot(address);
+    struct word *word = sim_memory_slot(e, address);
 
-    return word->run == sim_engine.run_number && word->address == address
+    return word->run == e->run_number && word->address == address
                ? word
-               : sim_memory_word_apart(address, site);
+               : sim_memory_word_apart(e, address, site);
 }
 
-void sim_plain_access(uintptr_t address, size_t bytes, bool write,
-                      uintptr_t site);
+void sim_plain_access(struct engine *e, uintptr_t address, size_t bytes,
+                      bool write, uintptr_t site);
 /* Does an atomic access, which has acquired what it read, race with a plain
  * one? */
-void sim_location_check(const struct location *l, bool write, uintptr_t site);
+void sim_location_check(struct engine *e, const struct location *l, bool write,
+                        uintptr_t site);
 
 /* sched.c */
-void sim_sched_begin(void);
-uint32_t sim_sched_wish(const uint8_t *order, uint32_t count);
-void sim_sched_step(void);
+void sim_sched_begin(struct engine *e);
+uint32_t sim_sched_wish(struct engine *e, const uint8_t *order, uint32_t count);
+void sim_sched_step(struct engine *e);
 
 /* site.c; returns: false if no symbol covers the address */
 bool sim_site_address_text(char *text, size_t text_bytes, uintptr_t address);

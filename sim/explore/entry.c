@@ -65,8 +65,10 @@ void sim_wait_pause(void);
 void
 sim_wait_pause(void)
 {
-    if (sim_engine.active)
-        sim_wait_round((uintptr_t)__builtin_return_address(0));
+    struct engine *e = &sim_engine;
+
+    if (e->active)
+        sim_wait_round(e, (uintptr_t)__builtin_return_address(0));
 }
 
 ENTRY_TO("sim_explore_spin_wait", "sim_wait_pause");

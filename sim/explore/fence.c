@@ -11,31 +11,30 @@
 enum event_kind { EVENT_FENCE = 4, EVENT_BARRIER };
 
 void
-sim_atomic_fence(int order, uintptr_t site)
+sim_atomic_fence(struct engine *e, int order, uintptr_t site)
 {
-    struct thread *t = sim_self();
+    struct thread *t = sim_self(e);
     struct trace_event *event;
 
     if (order == __ATOMIC_RELAXED || t->probing)
         return;
-    event = sim_trace_add(SIM_OP_FENCE, site);
+    event = sim_trace_add(e, SIM_OP_FENCE, site);
     if (event != NULL)
         event->order = order;
-    sim_engine_event(EVENT_FENCE, 0);
+    sim_engine_event(e, EVENT_FENCE, 0);
     if (sim_acquires(order))
         sim_clock_join(&t->now, &t->pending);
     if (order == __ATOMIC_SEQ_CST)
-        sim_seq_cst_fence(site);
+        sim_seq_cst_fence(e, site);
     if (sim_releases(order))
         t->release = t->now;
-    sim_engine_after_event();
+    sim_engine_after_event(e);
 }
 
 /* What thread i learns by its own full fence, apart from other threads'. */
 static void
-barrier_arrive(uint32_t i)
+barrier_arrive(struct engine *e, uint32_t i)
 {
-    struct engine *e = &sim_engine;
     struct thread *t = &e->threads[i];
 
     if (i != e->current) {
@@ -52,14 +51,13 @@ barrier_arrive(uint32_t i)
 
 /* Full fences on all threads. */
 static void
-barrier_fences(void)
+barrier_fences(struct engine *e)
 {
-    struct engine *e = &sim_engine;
-    struct thread *me = sim_self();
+    struct thread *me = sim_self(e);
     struct clock told;
 
     for (uint32_t i = 0; i < e->threads_count; i++)
-        barrier_arrive(i);
+        barrier_arrive(e, i);
     told = me->now;
     for (uint32_t i = 0; i < e->threads_count; i++) {
         struct thread *t = &e->threads[i];
@@ -73,18 +71,18 @@ barrier_fences(void)
 
 /* Order the barrier: each operation of another thread is before or after it. */
 static void
-barrier_point(uintptr_t site)
+barrier_point(struct engine *e, uintptr_t site)
 {
-    struct thread *me = sim_self();
+    struct thread *me = sim_self(e);
 
-    if (!sim_engine.kernel->barriers)
-        sim_reduce_refuse();
-    if (sim_engine.reduced)
-        sim_shard_sleeps(); /* two lists may lead to one graph */
+    if (!e->kernel->barriers)
+        sim_reduce_refuse(e);
+    if (e->reduced)
+        sim_shard_sleeps(e); /* two lists may lead to one graph */
     me->is_barrier = true;
-    sim_engine_point(site);
-    sim_order_ask(&sim_engine.barriers, false, NULL, NULL);
-    sim_turn_forget_told();
+    sim_engine_point(e, site);
+    sim_order_ask(e, &e->barriers, false, NULL, NULL);
+    sim_turn_forget_told(e);
     me->is_barrier = false;
 }
 
@@ -96,13 +94,13 @@ sim_explore_barrier(void)
 
     if (!e->active)
         return;
-    barrier_point(site);
-    sim_trace_add(SIM_OP_BARRIER, site);
+    barrier_point(e, site);
+    sim_trace_add(e, SIM_OP_BARRIER, site);
     /* The stamps of later events of other threads show where it came. */
-    sim_engine_event(EVENT_BARRIER, 0);
-    barrier_fences();
+    sim_engine_event(e, EVENT_BARRIER, 0);
+    barrier_fences(e);
     /* psc (seq_cst.c) needs no node for this barrier: every event happens
      * before or after it, so coherence alone forbids each cycle through it. */
-    sim_engine_after_event();
-    sim_order_done(&e->barriers, true);
+    sim_engine_after_event(e);
+    sim_order_done(e, &e->barriers, true);
 }

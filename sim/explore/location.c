@@ -53,17 +53,16 @@ location_reset(struct location *l, uintptr_t address, uint32_t bytes)
 }
 
 static struct location *
-location_new(struct word *word, uintptr_t address, uint32_t bytes, uint8_t mask,
-             uintptr_t site)
+location_new(struct engine *e, struct word *word, uintptr_t address,
+             uint32_t bytes, uint8_t mask, uintptr_t site)
 {
-    struct engine *e = &sim_engine;
     struct location *l;
 
     if ((word->atomic_mask & mask) != 0)
-        sim_engine_refuse(SIM_FAIL_MIXED_SIZE, site, 0,
+        sim_engine_refuse(e, SIM_FAIL_MIXED_SIZE, site, 0,
                           "atomic accesses of different size to one place");
     if (e->locations_count == LOCATIONS_MAX)
-        sim_engine_refuse(SIM_FAIL_LIMIT, site, 0,
+        sim_engine_refuse(e, SIM_FAIL_LIMIT, site, 0,
                           "the threads touch too many atomics");
     l = &e->locations[e->locations_count++];
     if (l->stores == NULL) {
@@ -80,10 +79,10 @@ location_new(struct word *word, uintptr_t address, uint32_t bytes, uint8_t mask,
 }
 
 static inline struct location *
-find(const struct word *word, uint8_t mask)
+find(struct engine *e, const struct word *word, uint8_t mask)
 {
     for (uint32_t i = word->locations; i != 0;) {
-        struct location *l = &sim_engine.locations[i - 1];
+        struct location *l = &e->locations[i - 1];
 
         if (l->mask == mask)
             return l;
@@ -94,7 +93,8 @@ find(const struct word *word, uint8_t mask)
 
 /* The location of an atomic access: a new one, or that of earlier accesses. */
 struct location *
-sim_location_of(uintptr_t address, uint32_t bytes, uintptr_t site)
+sim_location_of(struct engine *e, uintptr_t address, uint32_t bytes,
+                uintptr_t site)
 {
     const uint32_t offset = (uint32_t)(address & 7);
     const uint8_t mask = (uint8_t)(((1U << bytes) - 1) << offset);
@@ -102,12 +102,13 @@ sim_location_of(uintptr_t address, uint32_t bytes, uintptr_t site)
     struct word *word;
 
     if ((address & (bytes - 1)) != 0)
-        sim_engine_refuse(SIM_FAIL_MIXED_SIZE, site, 0, "a misaligned atomic");
+        sim_engine_refuse(e, SIM_FAIL_MIXED_SIZE, site, 0,
+                          "a misaligned atomic");
     sim_heap_check(address, bytes, site);
-    word = sim_memory_word(address - offset, site);
-    l = find(word, mask);
+    word = sim_memory_word(e, address - offset, site);
+    l = find(e, word, mask);
     if (l == NULL)
-        return location_new(word, address, bytes, mask, site);
+        return location_new(e, word, address, bytes, mask, site);
     if (l->reloaded) {
         l->reloaded = false;
         l->stores[0].value = memory_read(address, bytes);

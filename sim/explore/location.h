@@ -7,6 +7,8 @@
 
 #include "reduce.h"
 
+struct engine;
+
 #define STAMP_NEVER ((uint32_t)INT32_MAX) /* later than any event */
 
 /* ---- Atomic locations ---- */
@@ -51,8 +53,8 @@ struct reading {
         *told; /* for a read by the system (lock.c): what it knows; or NULL */
 };
 
-struct location *sim_location_of(uintptr_t address, uint32_t bytes,
-                                 uintptr_t site);
+struct location *sim_location_of(struct engine *e, uintptr_t address,
+                                 uint32_t bytes, uintptr_t site);
 void sim_location_write(uintptr_t address, uint32_t bytes, uint64_t value);
 
 /* ---- Plain accesses ---- */

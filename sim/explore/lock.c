@@ -19,9 +19,8 @@ enum event_kind {
 };
 
 static struct lock *
-lock_of(const void *address, uintptr_t site)
+lock_of(struct engine *e, const void *address, uintptr_t site)
 {
-    struct engine *e = &sim_engine;
     struct lock *l;
 
     for (uint32_t i = 0; i < e->locks_count; i++) {
@@ -29,7 +28,7 @@ lock_of(const void *address, uintptr_t site)
             return &e->locks[i];
     }
     if (e->locks_count == LOCKS_MAX)
-        sim_engine_refuse(SIM_FAIL_LIMIT, site, 0,
+        sim_engine_refuse(e, SIM_FAIL_LIMIT, site, 0,
                           "the threads use too many locks");
     l = &e->locks[e->locks_count++];
     *l = (struct lock){.address = address, .holder = SIM_THREADS_MAX};
@@ -38,36 +37,35 @@ lock_of(const void *address, uintptr_t site)
 
 /* The scheduling point before an operation. */
 static struct lock *
-reach(const void *address, uintptr_t site)
+reach(struct engine *e, const void *address, uintptr_t site)
 {
-    sim_engine_point(site);
-    return lock_of(address, site);
+    sim_engine_point(e, site);
+    return lock_of(e, address, site);
 }
 
 static void
-check_rank(const struct lock *wanted, uintptr_t site)
+check_rank(struct engine *e, const struct lock *wanted, uintptr_t site)
 {
-    struct engine *e = &sim_engine;
-
     for (uint32_t i = 0; i < e->locks_count; i++) {
         const struct lock *l = &e->locks[i];
 
         if (l->holder != e->current)
             continue;
         if (l == wanted)
-            sim_engine_refuse(SIM_FAIL_LOCK_MISUSE, site, l->site,
+            sim_engine_refuse(e, SIM_FAIL_LOCK_MISUSE, site, l->site,
                               "a thread takes a lock that it holds");
         if (wanted->rank != 0 && l->rank >= wanted->rank)
             sim_engine_refuse(
-                SIM_FAIL_LOCK_RANK, site, l->site,
+                e, SIM_FAIL_LOCK_RANK, site, l->site,
                 "a lock is taken under one of the same or a higher rank");
     }
 }
 
 static void
-trace_lock(enum sim_op op, const struct lock *l, bool ok, uintptr_t site)
+trace_lock(struct engine *e, enum sim_op op, const struct lock *l, bool ok,
+           uintptr_t site)
 {
-    struct trace_event *event = sim_trace_add(op, site);
+    struct trace_event *event = sim_trace_add(e, op, site);
 
     if (event != NULL) {
         event->address = (uintptr_t)l->address;
@@ -87,111 +85,108 @@ is_free(void *context)
  * taken comes to a second scheduling point in the same state, where the search
  * by schedules would cut the run. */
 static void
-take(struct lock *l, uintptr_t site)
+take(struct engine *e, struct lock *l, uintptr_t site)
 {
-    struct engine *e = &sim_engine;
-
-    trace_lock(SIM_OP_LOCK, l, true, site);
-    sim_engine_event(EVENT_LOCK, l->version++);
+    trace_lock(e, SIM_OP_LOCK, l, true, site);
+    sim_engine_event(e, EVENT_LOCK, l->version++);
     l->holder = e->current;
     l->site = site;
-    sim_clock_join(&sim_self()->now, &l->sync);
-    sim_seq_cst_sync();
+    sim_clock_join(&sim_self(e)->now, &l->sync);
+    sim_seq_cst_sync(e);
     for (uint32_t i = 0; i < e->threads_count; i++) {
         if (e->threads[i].wants == l && i != e->current)
             e->ready &= ~(1U << i);
     }
-    sim_engine_after_event();
-    sim_order_done(&l->order, true);
+    sim_engine_after_event(e);
+    sim_order_done(e, &l->order, true);
 }
 
 void
-sim_lock_take(const void *lock, uint32_t rank, uintptr_t site)
+sim_lock_take(struct engine *e, const void *lock, uint32_t rank, uintptr_t site)
 {
-    struct lock *const outer = sim_self()->wants; /* outside a handler */
-    struct lock *l;
-
-    if (!sim_engine.active)
-        return;
-    sim_engine_settle();
-    l = lock_of(lock, site);
-    l->rank = rank;
-    check_rank(l, site);
-    sim_self()->wants = l;
-    if (l->holder == SIM_THREADS_MAX)
-        sim_engine_point(site);
-    while (l->holder != SIM_THREADS_MAX) /* held, or taken meanwhile */
-        sim_engine_block(site);
-    sim_self()->wants = outer;
-    sim_order_ask(&l->order, false, is_free, l);
-    take(l, site);
-}
-
-bool
-sim_lock_try(const void *lock, uint32_t rank, uintptr_t site)
-{
-    struct lock *l;
-
-    if (!sim_engine.active)
-        return true;
-    l = reach(lock, site);
-    l->rank = rank;
-    sim_order_ask(&l->order, false, NULL, NULL);
-    if (l->holder == SIM_THREADS_MAX) {
-        take(l, site);
-        return true;
-    }
-    trace_lock(SIM_OP_LOCK, l, false, site);
-    sim_engine_event(EVENT_TRY_FAILED, l->version);
-    sim_engine_after_event();
-    sim_order_done(&l->order, false);
-    return false;
-}
-
-void
-sim_lock_release(const void *lock, uintptr_t site)
-{
-    struct engine *e = &sim_engine;
+    struct lock *const outer = sim_self(e)->wants; /* outside a handler */
     struct lock *l;
 
     if (!e->active)
         return;
-    l = reach(lock, site);
-    sim_order_ask(&l->order, false, NULL, NULL);
+    sim_engine_settle(e);
+    l = lock_of(e, lock, site);
+    l->rank = rank;
+    check_rank(e, l, site);
+    sim_self(e)->wants = l;
+    if (l->holder == SIM_THREADS_MAX)
+        sim_engine_point(e, site);
+    while (l->holder != SIM_THREADS_MAX) /* held, or taken meanwhile */
+        sim_engine_block(e, site);
+    sim_self(e)->wants = outer;
+    sim_order_ask(e, &l->order, false, is_free, l);
+    take(e, l, site);
+}
+
+bool
+sim_lock_try(struct engine *e, const void *lock, uint32_t rank, uintptr_t site)
+{
+    struct lock *l;
+
+    if (!e->active)
+        return true;
+    l = reach(e, lock, site);
+    l->rank = rank;
+    sim_order_ask(e, &l->order, false, NULL, NULL);
+    if (l->holder == SIM_THREADS_MAX) {
+        take(e, l, site);
+        return true;
+    }
+    trace_lock(e, SIM_OP_LOCK, l, false, site);
+    sim_engine_event(e, EVENT_TRY_FAILED, l->version);
+    sim_engine_after_event(e);
+    sim_order_done(e, &l->order, false);
+    return false;
+}
+
+void
+sim_lock_release(struct engine *e, const void *lock, uintptr_t site)
+{
+    struct lock *l;
+
+    if (!e->active)
+        return;
+    l = reach(e, lock, site);
+    sim_order_ask(e, &l->order, false, NULL, NULL);
     if (l->holder != e->current)
-        sim_engine_refuse(SIM_FAIL_LOCK_MISUSE, site, 0,
+        sim_engine_refuse(e, SIM_FAIL_LOCK_MISUSE, site, 0,
                           "a thread gives back a lock that it does not hold");
-    trace_lock(SIM_OP_UNLOCK, l, true, site);
-    sim_engine_event(EVENT_UNLOCK, l->version++);
+    trace_lock(e, SIM_OP_UNLOCK, l, true, site);
+    sim_engine_event(e, EVENT_UNLOCK, l->version++);
     l->holder = SIM_THREADS_MAX;
-    l->sync = sim_self()->now;
-    sim_seq_cst_sync();
-    sim_self()->asked.shuts = true; /* it was held until now */
+    l->sync = sim_self(e)->now;
+    sim_seq_cst_sync(e);
+    sim_self(e)->asked.shuts = true; /* it was held until now */
     for (uint32_t i = 0; i < e->threads_count; i++) {
         if (e->threads[i].wants == l)
             e->ready |= 1U << i;
     }
-    sim_engine_after_event();
-    sim_order_done(&l->order, true);
+    sim_engine_after_event(e);
+    sim_order_done(e, &l->order, true);
 }
 
 /* Free a lock in the child of a fork, whose only thread knows what the holder
  * knew. */
 void
-sim_lock_reset(const void *lock, uintptr_t site)
+sim_lock_reset(struct engine *e, const void *lock, uintptr_t site)
 {
-    if (!sim_engine.active)
+    if (!e->active)
         return;
-    lock_of(lock, site)->holder = sim_engine.current;
-    sim_lock_release(lock, site);
+    lock_of(e, lock, site)->holder = e->current;
+    sim_lock_release(e, lock, site);
 }
 
 static bool
-wakes_spuriously(void)
+wakes_spuriously(struct engine *e)
 {
-    if (!sim_engine_spurious())
+    if (!sim_engine_spurious(e))
         return false;
-    sim_engine_event(EVENT_WOKEN, 1);
+    sim_engine_event(e, EVENT_WOKEN, 1);
     return true;
 }
 
@@ -201,49 +196,49 @@ wakes_spuriously(void)
  * one lock for both.
  */
 void
-sim_lock_wait(const uint32_t *word, uint32_t seen, uintptr_t site)
+sim_lock_wait(struct engine *e, const uint32_t *word, uint32_t seen,
+              uintptr_t site)
 {
-    struct engine *e = &sim_engine;
     struct lock *l;
     bool sleeps;
 
     if (!e->active)
         return;
-    l = reach(word, site);
-    sim_shard_sleeps();
-    sim_order_ask(&l->order, true, NULL, NULL);
-    sleeps = sim_memory_system_read((uintptr_t)word, sizeof *word, &l->sync,
+    l = reach(e, word, site);
+    sim_shard_sleeps(e);
+    sim_order_ask(e, &l->order, true, NULL, NULL);
+    sleeps = sim_memory_system_read(e, (uintptr_t)word, sizeof *word, &l->sync,
                                     site) == seen;
-    trace_lock(SIM_OP_WAIT, l, sleeps, site);
-    sim_engine_event(EVENT_WAIT, l->version);
-    if (!sleeps || wakes_spuriously()) {
-        sim_order_done(&l->order, false);
+    trace_lock(e, SIM_OP_WAIT, l, sleeps, site);
+    sim_engine_event(e, EVENT_WAIT, l->version);
+    if (!sleeps || wakes_spuriously(e)) {
+        sim_order_done(e, &l->order, false);
         return;
     }
-    sim_self()->sleeps_on = l;
+    sim_self(e)->sleeps_on = l;
     e->ready &= ~(1U << e->current);
-    sim_order_done(&l->order, false);
-    sim_engine_yield(site);
+    sim_order_done(e, &l->order, false);
+    sim_engine_yield(e, site);
     /* Waking up is an event of its own: two scheduling points without an event
      * between them would have the same state, and the second would be cut. */
-    sim_engine_event(EVENT_WOKEN, 0);
+    sim_engine_event(e, EVENT_WOKEN, 0);
 }
 
 static void
-wake(uint32_t thread)
+wake(struct engine *e, uint32_t thread)
 {
-    struct thread *t = &sim_engine.threads[thread];
+    struct thread *t = &e->threads[thread];
 
-    sim_clock_join(&t->causal, &sim_self()->causal);
+    sim_clock_join(&t->causal, &sim_self(e)->causal);
     t->sleeps_on = NULL;
-    sim_engine.ready |= 1U << thread;
+    e->ready |= 1U << thread;
 }
 
 /* Wake sleepers, by choice. in: most, the number to wake */
 void
-sim_lock_wake(const uint32_t *word, uint32_t most, uintptr_t site)
+sim_lock_wake(struct engine *e, const uint32_t *word, uint32_t most,
+              uintptr_t site)
 {
-    struct engine *e = &sim_engine;
     uint32_t sleepers[SIM_THREADS_MAX];
     uint32_t count = 0;
     uint32_t woken = 0;
@@ -251,9 +246,9 @@ sim_lock_wake(const uint32_t *word, uint32_t most, uintptr_t site)
 
     if (!e->active)
         return;
-    l = reach(word, site);
-    sim_order_ask(&l->order, false, NULL, NULL);
-    trace_lock(SIM_OP_WAKE, l, true, site);
+    l = reach(e, word, site);
+    sim_order_ask(e, &l->order, false, NULL, NULL);
+    trace_lock(e, SIM_OP_WAKE, l, true, site);
     for (uint32_t i = 0; i < e->threads_count; i++) {
         if (e->threads[i].sleeps_on == l)
             sleepers[count++] = i;
@@ -262,17 +257,17 @@ sim_lock_wake(const uint32_t *word, uint32_t most, uintptr_t site)
         const uint32_t picked =
             most >= count
                 ? 0
-                : sim_engine_ask(count, SIM_SCHED, (uint16_t)e->current);
+                : sim_engine_ask(e, count, SIM_SCHED, (uint16_t)e->current);
 
         woken |= 1U << sleepers[picked];
         sleepers[picked] = sleepers[--count];
     }
-    sim_engine_event(EVENT_WAKE, l->version++ | (uint64_t)woken << 32);
-    sim_clock_join(&l->sync, &sim_self()->now);
-    sim_order_record(&l->order, sim_self()->asked, true);
+    sim_engine_event(e, EVENT_WAKE, l->version++ | (uint64_t)woken << 32);
+    sim_clock_join(&l->sync, &sim_self(e)->now);
+    sim_order_record(e, &l->order, sim_self(e)->asked, true);
     for (; woken != 0; woken &= woken - 1)
-        wake((uint32_t)__builtin_ctz(woken));
-    sim_order_offer(&l->order, true);
+        wake(e, (uint32_t)__builtin_ctz(woken));
+    sim_order_offer(e, &l->order, true);
 }
 
 #define HERE ((uintptr_t)__builtin_return_address(0))
@@ -280,35 +275,47 @@ sim_lock_wake(const uint32_t *word, uint32_t most, uintptr_t site)
 void
 sim_explore_lock(const void *lock, uint32_t rank)
 {
-    sim_lock_take(lock, rank, HERE);
+    struct engine *e = &sim_engine;
+
+    sim_lock_take(e, lock, rank, HERE);
 }
 
 bool
 sim_explore_trylock(const void *lock, uint32_t rank)
 {
-    return sim_lock_try(lock, rank, HERE);
+    struct engine *e = &sim_engine;
+
+    return sim_lock_try(e, lock, rank, HERE);
 }
 
 void
 sim_explore_unlock(const void *lock)
 {
-    sim_lock_release(lock, HERE);
+    struct engine *e = &sim_engine;
+
+    sim_lock_release(e, lock, HERE);
 }
 
 void
 sim_explore_wait(const uint32_t *word, uint32_t seen)
 {
-    sim_lock_wait(word, seen, HERE);
+    struct engine *e = &sim_engine;
+
+    sim_lock_wait(e, word, seen, HERE);
 }
 
 void
 sim_explore_wake(const uint32_t *word)
 {
-    sim_lock_wake(word, UINT32_MAX, HERE);
+    struct engine *e = &sim_engine;
+
+    sim_lock_wake(e, word, UINT32_MAX, HERE);
 }
 
 void
 sim_explore_wake_one(const uint32_t *word)
 {
-    sim_lock_wake(word, 1, HERE);
+    struct engine *e = &sim_engine;
+
+    sim_lock_wake(e, word, 1, HERE);
 }

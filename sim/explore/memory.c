@@ -45,11 +45,12 @@ name_of(const struct store *s)
 
 /* Neighbours in modification order are part of the graph. */
 static void
-hash_neighbours(const struct location *l, uint32_t index, bool add)
+hash_neighbours(struct engine *e, const struct location *l, uint32_t index,
+                bool add)
 {
-    sim_engine_hash(name_of(&l->stores[index]) | (uint64_t)EVENT_NEIGHBOURS
-                                                     << 40,
-                    name_of(&l->stores[index - 1]), add);
+    sim_engine_hash(
+        e, name_of(&l->stores[index]) | (uint64_t)EVENT_NEIGHBOURS << 40,
+        name_of(&l->stores[index - 1]), add);
 }
 
 static void
@@ -65,10 +66,11 @@ trace_read(struct trace_event *event, const struct location *l, uint32_t index)
 
 /* Read store `index`: coherence, and what the store publishes. */
 static void
-read_store(struct location *l, uint32_t index, int order, uintptr_t site)
+read_store(struct engine *e, struct location *l, uint32_t index, int order,
+           uintptr_t site)
 {
-    const uint32_t me = sim_engine.current;
-    struct thread *t = sim_self();
+    const uint32_t me = e->current;
+    struct thread *t = sim_self(e);
     struct store *s = &l->stores[index];
 
     if (s->seen.at[me] == STAMP_NEVER)
@@ -98,140 +100,141 @@ store_insert(struct location *l, uint32_t index)
 
 /* in: carried, by a read-modify-write from the store before; or NULL */
 static void
-write_store(struct location *l, uint32_t index, uint64_t value, int order,
-            const struct clock *carried, uintptr_t site)
+write_store(struct engine *e, struct location *l, uint32_t index,
+            uint64_t value, int order, const struct clock *carried,
+            uintptr_t site)
 {
-    const uint32_t me = sim_engine.current;
-    struct thread *t = sim_self();
+    const uint32_t me = e->current;
+    struct thread *t = sim_self(e);
     struct store *s;
 
     if (index < l->stores_count)
-        hash_neighbours(l, index, false);
+        hash_neighbours(e, l, index, false);
     s = store_insert(l, index);
     s->value = value;
     s->thread = me;
     s->stamp = t->now.at[me];
     s->is_rmw = carried != NULL;
-    if (sim_engine.reduced)
+    if (e->reduced)
         s->causal = t->causal;
     s->sync = sim_releases(order) ? t->now : t->release;
     if (carried != NULL)
         sim_clock_join(&s->sync, carried);
     for (uint32_t i = 0; i < SIM_THREADS_MAX; i++)
         s->seen.at[i] = STAMP_NEVER;
-    s->trace =
-        sim_engine.trace != NULL ? sim_engine.trace_count - 1 : TRACE_MAX;
+    s->trace = e->trace != NULL ? e->trace_count - 1 : TRACE_MAX;
     l->written.at[me] = s->stamp;
     l->write_site[me] = site;
-    hash_neighbours(l, index, true);
+    hash_neighbours(e, l, index, true);
     if (index + 1 == l->stores_count)
         sim_location_write(l->address, l->bytes, value);
     else
-        hash_neighbours(l, index + 1, true);
-    sim_repeat_note(site, value);
+        hash_neighbours(e, l, index + 1, true);
+    sim_repeat_note(e, site, value);
 }
 
 /* in: seq_cst, it is one of the accesses that have a total order */
 static uint64_t
-read_event(struct location *l, uint32_t index, enum sim_op op, int order,
-           bool seq_cst, uintptr_t site)
+read_event(struct engine *e, struct location *l, uint32_t index, enum sim_op op,
+           int order, bool seq_cst, uintptr_t site)
 {
     const struct store *s = &l->stores[index];
     const uint64_t value = s->value;
-    struct trace_event *event = sim_trace_add(op, site);
+    struct trace_event *event = sim_trace_add(e, op, site);
 
-    sim_engine_event(EVENT_LOAD, name_of(s));
+    sim_engine_event(e, EVENT_LOAD, name_of(s));
     if (event != NULL) {
         trace_read(event, l, index);
         event->order = order;
     }
-    read_store(l, index, order, site);
-    sim_location_check(l, false, site);
-    if (sim_engine.reduced)
-        sim_reduce_did(&l->chain, op == SIM_OP_CAS ? SIM_LOOK : SIM_LOAD,
+    read_store(e, l, index, order, site);
+    sim_location_check(e, l, false, site);
+    if (e->reduced)
+        sim_reduce_did(e, &l->chain, op == SIM_OP_CAS ? SIM_LOOK : SIM_LOAD,
                        &s->causal);
-    sim_seq_cst_access(l, s, false, seq_cst, site);
-    sim_repeat_note(site, value);
-    sim_wait_note(l, index, site);
+    sim_seq_cst_access(e, l, s, false, seq_cst, site);
+    sim_repeat_note(e, site, value);
+    sim_wait_note(e, l, index, site);
     return value;
 }
 
 static uint64_t
-load_event(struct location *l, uint32_t index, enum sim_op op, int order,
-           uintptr_t site)
+load_event(struct engine *e, struct location *l, uint32_t index, enum sim_op op,
+           int order, uintptr_t site)
 {
-    return read_event(l, index, op, order, order == __ATOMIC_SEQ_CST, site);
+    return read_event(e, l, index, op, order, order == __ATOMIC_SEQ_CST, site);
 }
 
 /* in: from, the index of the store that is read; the new one stands behind */
 static void
-rmw_event(struct location *l, uint32_t from, enum sim_op op, uint64_t value,
-          int order, uintptr_t site)
+rmw_event(struct engine *e, struct location *l, uint32_t from, enum sim_op op,
+          uint64_t value, int order, uintptr_t site)
 {
     const struct clock carried = l->stores[from].sync;
     const bool silent = value == l->stores[from].value;
-    struct trace_event *event = sim_trace_add(op, site);
+    struct trace_event *event = sim_trace_add(e, op, site);
 
-    sim_engine_event(EVENT_RMW, name_of(&l->stores[from]));
+    sim_engine_event(e, EVENT_RMW, name_of(&l->stores[from]));
     if (event != NULL) {
         trace_read(event, l, from);
         event->written = value;
         event->order = order;
         event->ok = true;
     }
-    read_store(l, from, order, site);
-    sim_location_check(l, true, site);
-    if (sim_engine.reduced)
-        sim_reduce_did(&l->chain, SIM_CHANGE, &l->stores[from].causal);
-    sim_seq_cst_access(l, &l->stores[from], true, order == __ATOMIC_SEQ_CST,
+    read_store(e, l, from, order, site);
+    sim_location_check(e, l, true, site);
+    if (e->reduced)
+        sim_reduce_did(e, &l->chain, SIM_CHANGE, &l->stores[from].causal);
+    sim_seq_cst_access(e, l, &l->stores[from], true, order == __ATOMIC_SEQ_CST,
                        site);
-    write_store(l, from + 1, value, order, &carried, site);
+    write_store(e, l, from + 1, value, order, &carried, site);
     if (silent) /* a lock that is taken may be taken once more */
-        sim_wait_note(l, from, site);
+        sim_wait_note(e, l, from, site);
     else
-        sim_wait_wrote();
+        sim_wait_wrote(e);
 }
 
 /* ---- The operations ---- */
 
 uint64_t
-sim_atomic_load(uintptr_t address, uint32_t bytes, int order, uintptr_t site)
+sim_atomic_load(struct engine *e, uintptr_t address, uint32_t bytes, int order,
+                uintptr_t site)
 {
     struct reading reading;
     struct location *l;
     uint64_t value;
 
-    sim_wait_enter(site);
-    if (sim_self()->probing) {
-        l = sim_location_of(address, bytes, site);
-        if (sim_wait_probe(l, &value, site))
+    sim_wait_enter(e, site);
+    if (sim_self(e)->probing) {
+        l = sim_location_of(e, address, bytes, site);
+        if (sim_wait_probe(e, l, &value, site))
             return value;
     }
-    sim_engine_point(site);
-    l = sim_location_of(address, bytes, site);
+    sim_engine_point(e, site);
+    l = sim_location_of(e, address, bytes, site);
     reading = (struct reading){.location = l, .order = order};
-    value =
-        load_event(l, sim_sources_choose(&reading), SIM_OP_LOAD, order, site);
-    sim_engine_after_event();
+    value = load_event(e, l, sim_sources_choose(e, &reading), SIM_OP_LOAD,
+                       order, site);
+    sim_engine_after_event(e);
     return value;
 }
 
 void
-sim_atomic_store(uintptr_t address, uint32_t bytes, uint64_t value, int order,
-                 uintptr_t site)
+sim_atomic_store(struct engine *e, uintptr_t address, uint32_t bytes,
+                 uint64_t value, int order, uintptr_t site)
 {
     struct location *l;
     struct trace_event *event;
     uint32_t position;
 
-    sim_engine_point(site);
-    l = sim_location_of(address, bytes, site);
-    sim_location_check(l, true, site);
-    if (sim_engine.reduced)
-        sim_reduce_enter();
-    position = sim_sources_position(l, order);
-    event = sim_trace_add(SIM_OP_STORE, site);
-    sim_engine_event(EVENT_STORE, 0);
+    sim_engine_point(e, site);
+    l = sim_location_of(e, address, bytes, site);
+    sim_location_check(e, l, true, site);
+    if (e->reduced)
+        sim_reduce_enter(e);
+    position = sim_sources_position(e, l, order);
+    event = sim_trace_add(e, SIM_OP_STORE, site);
+    sim_engine_event(e, EVENT_STORE, 0);
     if (event != NULL) {
         event->address = address;
         event->bytes = bytes;
@@ -240,18 +243,18 @@ sim_atomic_store(uintptr_t address, uint32_t bytes, uint64_t value, int order,
         if (position < l->stores_count)
             event->before = l->stores[position].trace;
     }
-    if (sim_engine.reduced)
-        sim_reduce_did(&l->chain, SIM_STORE, NULL);
-    sim_seq_cst_access(l, NULL, true, order == __ATOMIC_SEQ_CST, site);
-    write_store(l, position, value, order, NULL, site);
-    sim_wait_wrote();
-    sim_engine_after_event();
-    if (sim_engine.reduced)
-        sim_offer_later(&l->chain, true);
+    if (e->reduced)
+        sim_reduce_did(e, &l->chain, SIM_STORE, NULL);
+    sim_seq_cst_access(e, l, NULL, true, order == __ATOMIC_SEQ_CST, site);
+    write_store(e, l, position, value, order, NULL, site);
+    sim_wait_wrote(e);
+    sim_engine_after_event(e);
+    if (e->reduced)
+        sim_offer_later(e, &l->chain, true);
 }
 
 uint64_t
-sim_atomic_rmw(uintptr_t address, uint32_t bytes,
+sim_atomic_rmw(struct engine *e, uintptr_t address, uint32_t bytes,
                uint64_t (*change)(uint64_t old, uint64_t operand),
                uint64_t operand, int order, uintptr_t site)
 {
@@ -261,72 +264,72 @@ sim_atomic_rmw(uintptr_t address, uint32_t bytes,
     uint32_t from;
     uint64_t old;
 
-    sim_wait_enter(site);
-    if (sim_self()->probing) {
-        l = sim_location_of(address, bytes, site);
+    sim_wait_enter(e, site);
+    if (sim_self(e)->probing) {
+        l = sim_location_of(e, address, bytes, site);
         old = l->stores[l->stores_count - 1].value;
         if ((change(old, operand) & mask) != old)
-            sim_wait_before_write(l, site);
-        else if (sim_wait_probe(l, &old, site))
+            sim_wait_before_write(e, l, site);
+        else if (sim_wait_probe(e, l, &old, site))
             return old;
     }
-    sim_engine_point(site);
-    l = sim_location_of(address, bytes, site);
+    sim_engine_point(e, site);
+    l = sim_location_of(e, address, bytes, site);
     reading = (struct reading){.location = l, .writes = true, .order = order};
-    if (sim_engine.reduced)
-        sim_reduce_enter();
-    from = sim_sources_choose(&reading);
+    if (e->reduced)
+        sim_reduce_enter(e);
+    from = sim_sources_choose(e, &reading);
     old = l->stores[from].value;
-    rmw_event(l, from, SIM_OP_RMW, change(old, operand) & mask, order, site);
-    sim_engine_after_event();
-    if (sim_engine.reduced)
-        sim_offer_later(&l->chain, true);
+    rmw_event(e, l, from, SIM_OP_RMW, change(old, operand) & mask, order, site);
+    sim_engine_after_event(e);
+    if (e->reduced)
+        sim_offer_later(e, &l->chain, true);
     return old;
 }
 
 bool
-sim_atomic_cas(uintptr_t address, uint32_t bytes, uint64_t *expected,
-               uint64_t desired, int order, int order_failure, bool weak,
-               uintptr_t site)
+sim_atomic_cas(struct engine *e, uintptr_t address, uint32_t bytes,
+               uint64_t *expected, uint64_t desired, int order,
+               int order_failure, bool weak, uintptr_t site)
 {
     struct reading reading;
     struct location *l;
     uint32_t index;
     bool done;
 
-    sim_wait_enter(site);
-    if (sim_self()->probing) {
+    sim_wait_enter(e, site);
+    if (sim_self(e)->probing) {
         uint64_t found;
 
-        l = sim_location_of(address, bytes, site);
+        l = sim_location_of(e, address, bytes, site);
         if (l->stores[l->stores_count - 1].value == *expected) {
-            sim_wait_before_write(l, site);
-        } else if (sim_wait_probe(l, &found, site)) {
+            sim_wait_before_write(e, l, site);
+        } else if (sim_wait_probe(e, l, &found, site)) {
             *expected = found;
             return false;
         }
     }
-    sim_engine_point(site);
+    sim_engine_point(e, site);
     /* Whether a compare-exchange writes is not known yet. If it races with a
      * plain read, the runs in which it writes show that. */
-    l = sim_location_of(address, bytes, site);
+    l = sim_location_of(e, address, bytes, site);
     reading = (struct reading){.location = l,
                                .writes = true,
                                .expected = expected,
                                .order = order,
                                .order_failure = order_failure};
-    if (sim_engine.reduced)
-        sim_reduce_enter();
-    index = sim_sources_choose(&reading);
-    done =
-        l->stores[index].value == *expected && !(weak && sim_engine_spurious());
+    if (e->reduced)
+        sim_reduce_enter(e);
+    index = sim_sources_choose(e, &reading);
+    done = l->stores[index].value == *expected &&
+           !(weak && sim_engine_spurious(e));
     if (done)
-        rmw_event(l, index, SIM_OP_CAS, desired, order, site);
+        rmw_event(e, l, index, SIM_OP_CAS, desired, order, site);
     else
-        *expected = load_event(l, index, SIM_OP_CAS, order_failure, site);
-    sim_engine_after_event();
-    if (done && sim_engine.reduced)
-        sim_offer_later(&l->chain, true);
+        *expected = load_event(e, l, index, SIM_OP_CAS, order_failure, site);
+    sim_engine_after_event(e);
+    if (done && e->reduced)
+        sim_offer_later(e, &l->chain, true);
     return done;
 }
 
@@ -337,14 +340,14 @@ sim_atomic_cas(uintptr_t address, uint32_t bytes, uint64_t *expected,
  * in:      told, what the system knows from earlier calls
  */
 uint64_t
-sim_memory_system_read(uintptr_t address, uint32_t bytes,
+sim_memory_system_read(struct engine *e, uintptr_t address, uint32_t bytes,
                        const struct clock *told, uintptr_t site)
 {
-    struct location *l = sim_location_of(address, bytes, site);
+    struct location *l = sim_location_of(e, address, bytes, site);
     struct reading reading = {
         .location = l, .order = __ATOMIC_RELAXED, .told = told};
 
-    sim_self()->entry_state = 0;
-    return read_event(l, sim_sources_choose(&reading), SIM_OP_LOAD,
+    sim_self(e)->entry_state = 0;
+    return read_event(e, l, sim_sources_choose(e, &reading), SIM_OP_LOAD,
                       __ATOMIC_RELAXED, true, site);
 }

@@ -19,14 +19,14 @@ sim_object_reset(void)
 }
 
 struct object *
-sim_object_at(const void *address, uintptr_t site)
+sim_object_at(struct engine *e, const void *address, uintptr_t site)
 {
     for (uint32_t i = 0; i < objects_count; i++) {
         if (objects[i].address == address)
             return &objects[i];
     }
     if (objects_count == OBJECTS_MAX)
-        sim_engine_refuse(SIM_FAIL_LIMIT, site, 0,
+        sim_engine_refuse(e, SIM_FAIL_LIMIT, site, 0,
                           "the program uses too many locks");
     objects[objects_count] =
         (struct object){.address = address, .holder = SIM_THREADS_MAX};
@@ -34,22 +34,22 @@ sim_object_at(const void *address, uintptr_t site)
 }
 
 static void
-check_usable(const struct object *o, uintptr_t site)
+check_usable(struct engine *e, const struct object *o, uintptr_t site)
 {
     if (o->destroyed)
-        sim_engine_refuse(SIM_FAIL_LOCK_MISUSE, site, 0,
+        sim_engine_refuse(e, SIM_FAIL_LOCK_MISUSE, site, 0,
                           "used after it was destroyed");
 }
 
 struct object *
-sim_object_used(const volatile void *address, uintptr_t site)
+sim_object_used(struct engine *e, const volatile void *address, uintptr_t site)
 {
     struct object *o;
 
     /* An access, so that a race with freeing its memory is detected. */
-    sim_plain_access((uintptr_t)address, 1, false, site);
-    o = sim_object_at((const void *)(uintptr_t)address, site);
-    check_usable(o, site);
+    sim_plain_access(e, (uintptr_t)address, 1, false, site);
+    o = sim_object_at(e, (const void *)(uintptr_t)address, site);
+    check_usable(e, o, site);
     return o;
 }
 
@@ -63,9 +63,9 @@ sim_object_is_new(struct object *o)
 }
 
 uint64_t
-sim_object_held(void)
+sim_object_held(struct engine *e)
 {
-    const uint32_t thread = sim_engine.current;
+    const uint32_t thread = e->current;
     uint64_t hash = 0;
 
     for (uint32_t i = 0; i < objects_count; i++) {
@@ -84,17 +84,17 @@ sim_object_held(void)
 /* ---- Waiting ---- */
 
 void
-sim_object_point(struct object *o, bool looks, uintptr_t site)
+sim_object_point(struct engine *e, struct object *o, bool looks, uintptr_t site)
 {
-    sim_engine_point(site);
-    sim_order_ask(&o->order, looks, NULL, NULL);
-    check_usable(o, site);
+    sim_engine_point(e, site);
+    sim_order_ask(e, &o->order, looks, NULL, NULL);
+    check_usable(e, o, site);
 }
 
 void
-sim_object_done(struct object *o, bool changed)
+sim_object_done(struct engine *e, struct object *o, bool changed)
 {
-    sim_order_done(&o->order, changed);
+    sim_order_done(e, &o->order, changed);
 }
 
 static bool
@@ -117,25 +117,27 @@ admits_count(void *context)
 
 /* The object admits the thread: choose whether it continues now or later. */
 static void
-ask_admitted(struct object *o, enum sim_need need, uintptr_t site)
+ask_admitted(struct engine *e, struct object *o, enum sim_need need,
+             uintptr_t site)
 {
     static sim_can_take *const can_take[] = {[SIM_NEED_LOCK] = admits_lock,
                                              [SIM_NEED_READ] = admits_read,
                                              [SIM_NEED_COUNT] = admits_count};
 
-    o->users |= 1U << sim_engine.current;
+    o->users |= 1U << e->current;
     if (__builtin_popcount(o->users) > 2)
-        sim_reduce_refuse(); /* reduction would take more runs than schedules */
-    sim_order_ask(&o->order, need == SIM_NEED_READ, can_take[need], o);
-    check_usable(o, site);
+        sim_reduce_refuse(
+            e); /* reduction would take more runs than schedules */
+    sim_order_ask(e, &o->order, need == SIM_NEED_READ, can_take[need], o);
+    check_usable(e, o, site);
 }
 
 /* A time-out depends on all threads, so the search cannot be reduced. */
 static void
-refuse_limit(enum sim_limit limit)
+refuse_limit(struct engine *e, enum sim_limit limit)
 {
     if (limit != SIM_UNLIMITED)
-        sim_reduce_refuse();
+        sim_reduce_refuse(e);
 }
 
 /* May the thread's wait time out at any moment? */
@@ -156,59 +158,58 @@ give_up(struct thread *t, enum sim_limit limit)
 
 /* The thread's wait may time out early, unless an earlier wait did. */
 static void
-note_bound(enum sim_limit limit)
+note_bound(struct engine *e, enum sim_limit limit)
 {
-    if (limit == SIM_LIMITED && sim_engine.unfinished > 1)
-        sim_engine.run->bounded = true;
+    if (limit == SIM_LIMITED && e->unfinished > 1)
+        e->run->bounded = true;
 }
 
 bool
-sim_object_wait(struct object *o, enum sim_need need, enum sim_limit limit,
-                uintptr_t site)
+sim_object_wait(struct engine *e, struct object *o, enum sim_need need,
+                enum sim_limit limit, uintptr_t site)
 {
-    struct thread *t = sim_self();
+    struct thread *t = sim_self(e);
     bool in_time;
 
-    refuse_limit(limit);
-    sim_engine_settle();
+    refuse_limit(e, limit);
+    sim_engine_settle(e);
     if (is_impatient(t, limit)) {
-        sim_engine_point(site);
-        check_usable(o, site);
+        sim_engine_point(e, site);
+        check_usable(e, o, site);
         in_time = sim_object_admits(o, need);
         if (!in_time)
             give_up(t, limit);
         return in_time;
     }
-    note_bound(limit);
+    note_bound(e, limit);
     t->waits_on = o;
     t->need = (uint8_t)need;
     t->timed = limit != SIM_UNLIMITED;
     t->timed_out = false;
     if (sim_object_admits(o, need))
-        sim_engine_point(site);
+        sim_engine_point(e, site);
     else
-        sim_engine_block(site);
+        sim_engine_block(e, site);
     t->waits_on = NULL;
     t->timed = false;
     in_time = !t->timed_out;
-    ask_admitted(o, need, site);
+    ask_admitted(e, o, need, site);
     return in_time;
 }
 
 /* A sleeper that may time out at any moment wants the lock right away. */
 bool
-sim_object_sleep(struct object *o, bool changed, struct object *lock,
-                 enum sim_limit limit, uintptr_t site)
+sim_object_sleep(struct engine *e, struct object *o, bool changed,
+                 struct object *lock, enum sim_limit limit, uintptr_t site)
 {
-    struct engine *e = &sim_engine;
-    struct thread *t = sim_self();
+    struct thread *t = sim_self(e);
     const bool impatient = is_impatient(t, limit);
     bool woken;
 
-    refuse_limit(limit);
-    sim_shard_sleeps();
+    refuse_limit(e, limit);
+    sim_shard_sleeps(e);
     if (!impatient)
-        note_bound(limit);
+        note_bound(e, limit);
     t->sleeps_for = o;
     t->relock = lock;
     t->timed = limit != SIM_UNLIMITED;
@@ -220,11 +221,11 @@ sim_object_sleep(struct object *o, bool changed, struct object *lock,
     if (!impatient || lock != NULL)
         e->ready &= ~(1U << e->current);
     if (impatient && lock != NULL)
-        sim_object_settle(lock);
-    sim_order_offer(&o->order, changed);
+        sim_object_settle(e, lock);
+    sim_order_offer(e, &o->order, changed);
     if (lock != NULL)
-        sim_order_offer(&lock->order, true);
-    sim_engine_yield(site);
+        sim_order_offer(e, &lock->order, true);
+    sim_engine_yield(e, site);
     woken = t->sleeps_for == NULL;
     if (!woken)
         give_up(t, limit);
@@ -232,23 +233,22 @@ sim_object_sleep(struct object *o, bool changed, struct object *lock,
     t->waits_on = NULL;
     t->timed = false;
     if (lock != NULL)
-        ask_admitted(lock, SIM_NEED_LOCK, site);
+        ask_admitted(e, lock, SIM_NEED_LOCK, site);
     return woken;
 }
 
 static void
-wake_thread(uint32_t i)
+wake_thread(struct engine *e, uint32_t i)
 {
-    struct engine *e = &sim_engine;
     struct thread *t = &e->threads[i];
 
-    sim_clock_join(&t->causal, &sim_self()->causal);
+    sim_clock_join(&t->causal, &sim_self(e)->causal);
     t->sleeps_for = NULL;
     t->waits_on = t->relock;
     t->need = SIM_NEED_LOCK;
     t->timed = false;
     if (t->relock != NULL)
-        sim_object_settle(t->relock);
+        sim_object_settle(e, t->relock);
     else
         e->ready |= 1U << i;
 }
@@ -258,37 +258,36 @@ wake_thread(uint32_t i)
  * because it wants its lock. If its time may end at any moment, choose.
  */
 static bool
-has_timed_out(uint32_t i)
+has_timed_out(struct engine *e, uint32_t i)
 {
-    struct thread *t = &sim_engine.threads[i];
+    struct thread *t = &e->threads[i];
 
     if (!t->timed_out && t->timed && t->waits_on != NULL &&
-        sim_engine_ask(2, SIM_SCHED, (uint16_t)sim_engine.current) == 1) {
+        sim_engine_ask(e, 2, SIM_SCHED, (uint16_t)e->current) == 1) {
         t->timed_out = true;
-        sim_engine_hash((uint64_t)EVENT_LATE << 40, i, true);
+        sim_engine_hash(e, (uint64_t)EVENT_LATE << 40, i, true);
     }
     return t->timed_out;
 }
 
 uint32_t
-sim_object_wake(struct object *o, uint32_t most)
+sim_object_wake(struct engine *e, struct object *o, uint32_t most)
 {
-    struct engine *e = &sim_engine;
     uint32_t sleepers[SIM_THREADS_MAX];
     uint32_t count = 0;
     uint32_t woken = 0;
 
     for (uint32_t i = 0; i < e->threads_count; i++) {
-        if (e->threads[i].sleeps_for == o && !has_timed_out(i))
+        if (e->threads[i].sleeps_for == o && !has_timed_out(e, i))
             sleepers[count++] = i;
     }
     for (const bool all = most >= count; woken < most && count > 0; woken++) {
         const uint32_t picked =
-            all ? 0 : sim_engine_ask(count, SIM_SCHED, (uint16_t)e->current);
+            all ? 0 : sim_engine_ask(e, count, SIM_SCHED, (uint16_t)e->current);
         const uint32_t thread = sleepers[picked];
 
-        wake_thread(thread);
-        sim_engine_hash((uint64_t)EVENT_OBJECT << 40 | o->version, thread,
+        wake_thread(e, thread);
+        sim_engine_hash(e, (uint64_t)EVENT_OBJECT << 40 | o->version, thread,
                         true);
         sleepers[picked] = sleepers[--count];
     }
@@ -296,27 +295,28 @@ sim_object_wake(struct object *o, uint32_t most)
 }
 
 bool
-sim_object_spurious(void)
+sim_object_spurious(struct engine *e)
 {
-    if (!sim_engine_spurious())
+    if (!sim_engine_spurious(e))
         return false;
-    sim_engine_event(EVENT_SPURIOUS, 0);
+    sim_engine_event(e, EVENT_SPURIOUS, 0);
     return true;
 }
 
 /* ---- Operations ---- */
 
 void
-sim_object_changed(void)
+sim_object_changed(struct engine *e)
 {
-    sim_engine.object_clock++;
-    sim_self()->object_own++;
+    e->object_clock++;
+    sim_self(e)->object_own++;
 }
 
 static void
-trace(const struct object *o, const char *what, bool ok, uintptr_t site)
+trace(struct engine *e, const struct object *o, const char *what, bool ok,
+      uintptr_t site)
 {
-    struct trace_event *event = sim_trace_add(SIM_OP_CALL, site);
+    struct trace_event *event = sim_trace_add(e, SIM_OP_CALL, site);
 
     if (event == NULL)
         return;
@@ -326,11 +326,11 @@ trace(const struct object *o, const char *what, bool ok, uintptr_t site)
 }
 
 void
-sim_object_gone_on(const struct object *o, const char *what, bool woken,
-                   uintptr_t site)
+sim_object_gone_on(struct engine *e, const struct object *o, const char *what,
+                   bool woken, uintptr_t site)
 {
-    trace(o, what, true, site);
-    sim_engine_event(EVENT_GONE_ON, woken);
+    trace(e, o, what, true, site);
+    sim_engine_event(e, EVENT_GONE_ON, woken);
 }
 
 /*
@@ -338,82 +338,80 @@ sim_object_gone_on(const struct object *o, const char *what, bool woken,
  * read are not new to it, even those made after the round had begun.
  */
 static void
-look(void)
+look(struct engine *e)
 {
-    struct thread *t = sim_self();
+    struct thread *t = sim_self(e);
 
     for (uint32_t i = t->states_count; i-- > 0;) {
         if (t->states[i].looks != t->object_looks)
             break;
-        t->states[i].seen = sim_object_changes(t);
+        t->states[i].seen = sim_object_changes(e, t);
     }
     t->object_looks++;
 }
 
 /* A try has failed, so its thread knows that others hold the lock now. */
 static void
-notice_holders(const struct object *o)
+notice_holders(struct engine *e, const struct object *o)
 {
-    struct engine *e = &sim_engine;
-
     for (uint32_t i = 0; i < e->threads_count; i++)
         e->threads[i].turns += o->holder == i || o->held[i] > 0;
 }
 
 void
-sim_object_event(struct object *o, const char *what, bool ok, bool orders,
-                 uintptr_t site)
+sim_object_event(struct engine *e, struct object *o, const char *what, bool ok,
+                 bool orders, uintptr_t site)
 {
     if (!ok)
-        notice_holders(o);
-    trace(o, what, ok, site);
-    sim_engine_event(EVENT_OBJECT, o->version | (uint64_t)ok << 32);
+        notice_holders(e, o);
+    trace(e, o, what, ok, site);
+    sim_engine_event(e, EVENT_OBJECT, o->version | (uint64_t)ok << 32);
     o->version += orders;
-    look();
+    look(e);
     if (orders)
-        sim_object_changed();
+        sim_object_changed(e);
 }
 
 void
-sim_object_init(struct object *o, uintptr_t site)
+sim_object_init(struct engine *e, struct object *o, uintptr_t site)
 {
-    sim_engine_point(site);
-    sim_order_ask(&o->order, false, NULL, NULL);
+    sim_engine_point(e, site);
+    sim_order_ask(e, &o->order, false, NULL, NULL);
     o->destroyed = false;
-    sim_object_event(o, "initialise", true, true, site);
-    sim_object_done(o, true);
+    sim_object_event(e, o, "initialise", true, true, site);
+    sim_object_done(e, o, true);
 }
 
 void
-sim_object_destroy(struct object *o, uintptr_t site)
+sim_object_destroy(struct engine *e, struct object *o, uintptr_t site)
 {
-    sim_object_point(o, false, site);
+    sim_object_point(e, o, false, site);
     if (o->holder != SIM_THREADS_MAX || o->readers != 0)
-        sim_engine_refuse(SIM_FAIL_LOCK_MISUSE, site, o->site,
+        sim_engine_refuse(e, SIM_FAIL_LOCK_MISUSE, site, o->site,
                           "a lock is destroyed while it is held");
     o->destroyed = true;
-    sim_object_event(o, "destroy", true, true, site);
-    sim_object_done(o, true);
+    sim_object_event(e, o, "destroy", true, true, site);
+    sim_object_done(e, o, true);
 }
 
 void
-sim_object_take(struct object *o, uintptr_t site)
+sim_object_take(struct engine *e, struct object *o, uintptr_t site)
 {
-    o->holder = sim_engine.current;
+    o->holder = e->current;
     o->site = site;
-    sim_clock_join(&sim_self()->now, &o->sync);
-    sim_clock_join(&sim_self()->now, &o->read);
-    sim_seq_cst_sync();
-    sim_object_settle(o);
+    sim_clock_join(&sim_self(e)->now, &o->sync);
+    sim_clock_join(&sim_self(e)->now, &o->read);
+    sim_seq_cst_sync(e);
+    sim_object_settle(e, o);
 }
 
 void
-sim_object_give(struct object *o, uintptr_t site)
+sim_object_give(struct engine *e, struct object *o, uintptr_t site)
 {
     (void)site;
-    sim_self()->asked.shuts = true; /* it was held until now */
+    sim_self(e)->asked.shuts = true; /* it was held until now */
     o->holder = SIM_THREADS_MAX;
-    o->sync = sim_self()->now;
-    sim_seq_cst_sync();
-    sim_object_settle(o);
+    o->sync = sim_self(e)->now;
+    sim_seq_cst_sync(e);
+    sim_object_settle(e, o);
 }

@@ -12,6 +12,8 @@
 
 #include "engine.h"
 
+struct engine;
+
 enum sim_need {
     SIM_NEED_LOCK,  /* no thread holds it, for reading or writing */
     SIM_NEED_READ,  /* no thread holds it for writing */
@@ -49,13 +51,15 @@ struct object {
 void sim_object_reset(void);
 
 /* The object at `address`; a new one is zero and not held. */
-struct object *sim_object_at(const void *address, uintptr_t site);
+struct object *sim_object_at(struct engine *e, const void *address,
+                             uintptr_t site);
 
 /* returns: a hash of the locks that this thread holds, and how often */
-uint64_t sim_object_held(void);
+uint64_t sim_object_held(struct engine *e);
 
 /* The same for an operation: the object must not be destroyed. */
-struct object *sim_object_used(const volatile void *address, uintptr_t site);
+struct object *sim_object_used(struct engine *e, const volatile void *address,
+                               uintptr_t site);
 
 /* Is this the object's first use in the run? Then its initial state is still in
  * memory. */
@@ -69,9 +73,10 @@ bool sim_object_is_new(struct object *o);
  * in:      looks: is the operation known to change nothing (reduce.h)?
  * returns: false if the wait timed out first
  */
-void sim_object_point(struct object *o, bool looks, uintptr_t site);
-bool sim_object_wait(struct object *o, enum sim_need need, enum sim_limit limit,
-                     uintptr_t site);
+void sim_object_point(struct engine *e, struct object *o, bool looks,
+                      uintptr_t site);
+bool sim_object_wait(struct engine *e, struct object *o, enum sim_need need,
+                     enum sim_limit limit, uintptr_t site);
 
 bool sim_object_admits(const struct object *o, enum sim_need need);
 
@@ -81,22 +86,22 @@ bool sim_object_admits(const struct object *o, enum sim_need need);
  * in:      what, a name such as "lock", of static duration; ok, did it succeed;
  *          orders, must other operations be ordered with it
  */
-void sim_object_event(struct object *o, const char *what, bool ok, bool orders,
-                      uintptr_t site);
+void sim_object_event(struct engine *e, struct object *o, const char *what,
+                      bool ok, bool orders, uintptr_t site);
 
 /* The operation is over. Search graph by graph orders it with others, unless it
  * only read. */
-void sim_object_done(struct object *o, bool changed);
+void sim_object_done(struct engine *e, struct object *o, bool changed);
 
 /* Initialise an object; destroy it. */
-void sim_object_init(struct object *o, uintptr_t site);
-void sim_object_destroy(struct object *o, uintptr_t site);
+void sim_object_init(struct engine *e, struct object *o, uintptr_t site);
+void sim_object_destroy(struct engine *e, struct object *o, uintptr_t site);
 
 /* An unordered operation had an effect that others may wait for. */
-void sim_object_changed(void);
+void sim_object_changed(struct engine *e);
 
 /* After the object changed: which threads can go on now? */
-void sim_object_settle(const struct object *o);
+void sim_object_settle(struct engine *e, const struct object *o);
 
 /*
  * Sleep on `o` until woken, then take `lock` (if not NULL) again in the same
@@ -105,21 +110,22 @@ void sim_object_settle(const struct object *o);
  *
  * returns: false if the wait timed out first
  */
-bool sim_object_sleep(struct object *o, bool changed, struct object *lock,
-                      enum sim_limit limit, uintptr_t site);
+bool sim_object_sleep(struct engine *e, struct object *o, bool changed,
+                      struct object *lock, enum sim_limit limit,
+                      uintptr_t site);
 
 /* Will the next sleep end for no reason (--spurious)? */
-bool sim_object_spurious(void);
+bool sim_object_spurious(struct engine *e);
 
 /* The thread continues after a sleep, which no other thread sees. */
-void sim_object_gone_on(const struct object *o, const char *what, bool woken,
-                        uintptr_t site);
+void sim_object_gone_on(struct engine *e, const struct object *o,
+                        const char *what, bool woken, uintptr_t site);
 
 /* Wake at most `most` sleepers of `o`, by choice. returns: how many */
-uint32_t sim_object_wake(struct object *o, uint32_t most);
+uint32_t sim_object_wake(struct engine *e, struct object *o, uint32_t most);
 
 /* Locks, for mutexes, rwlocks and once flags. */
-void sim_object_take(struct object *o, uintptr_t site);
-void sim_object_give(struct object *o, uintptr_t site);
+void sim_object_take(struct engine *e, struct object *o, uintptr_t site);
+void sim_object_give(struct engine *e, struct object *o, uintptr_t site);
 
 #endif

@@ -15,11 +15,10 @@
 #include <string.h>
 
 struct word *
-sim_memory_word_apart(uintptr_t address, uintptr_t site)
+sim_memory_word_apart(struct engine *e, uintptr_t address, uintptr_t site)
 {
-    struct engine *e = &sim_engine;
     const struct word *end = e->words + WORDS;
-    struct word *word = sim_memory_slot(address);
+    struct word *word = sim_memory_slot(e, address);
 
     while (word->run == e->run_number) {
         if (word->address == address)
@@ -28,7 +27,7 @@ sim_memory_word_apart(uintptr_t address, uintptr_t site)
             word = e->words;
     }
     if (++e->words_used > WORDS_USED_MAX)
-        sim_engine_refuse(SIM_FAIL_LIMIT, site, 0,
+        sim_engine_refuse(e, SIM_FAIL_LIMIT, site, 0,
                           "the threads touch too many different words");
     *word = (struct word){.address = address, .run = e->run_number};
     return word;
@@ -41,9 +40,9 @@ void (*sim_heap_check_block)(uintptr_t address, size_t bytes, uintptr_t site);
 enum { PLAIN_MAX = 1 << 22 }; /* a loop on plain memory never ends by itself */
 
 static bool
-knows(const struct thread *t, uint32_t thread, uint32_t stamp)
+knows(struct engine *e, const struct thread *t, uint32_t thread, uint32_t stamp)
 {
-    return t->now.at[thread] >= stamp || t == &sim_engine.threads[thread];
+    return t->now.at[thread] >= stamp || t == &e->threads[thread];
 }
 
 struct sim_race sim_race;
@@ -71,48 +70,49 @@ static const struct race_kind {
 /* An access, and the thread and the site of an earlier one that races with
  * it. */
 _Noreturn static void
-race(const struct race_kind *kind, uintptr_t address, uintptr_t site,
-     uint32_t other, uintptr_t other_site)
+race(struct engine *e, const struct race_kind *kind, uintptr_t address,
+     uintptr_t site, uint32_t other, uintptr_t other_site)
 {
     sim_race = (struct sim_race){.address = address,
                                  .other = other,
                                  .access = kind->access,
                                  .other_access = kind->other_access};
-    if (sim_engine.freeing)
-        sim_engine_refuse(SIM_FAIL_HEAP, site, other_site,
+    if (e->freeing)
+        sim_engine_refuse(e, SIM_FAIL_HEAP, site, other_site,
                           "a block is freed while another thread may still "
                           "use it");
-    sim_engine_refuse(SIM_FAIL_RACE, site, other_site, kind->text);
+    sim_engine_refuse(e, SIM_FAIL_RACE, site, other_site, kind->text);
 }
 
 static void
-check_writer(const struct cell *c, const struct race_kind *kind,
-             uintptr_t address, uintptr_t site)
+check_writer(struct engine *e, const struct cell *c,
+             const struct race_kind *kind, uintptr_t address, uintptr_t site)
 {
-    if (c->written && !knows(sim_self(), c->write_thread, c->write_stamp))
-        race(kind, address, site, c->write_thread, c->write_site);
+    if (c->written && !knows(e, sim_self(e), c->write_thread, c->write_stamp))
+        race(e, kind, address, site, c->write_thread, c->write_site);
 }
 
 static void
-check_readers(const struct cell *c, const struct race_kind *kind,
-              uintptr_t address, uintptr_t site)
+check_readers(struct engine *e, const struct cell *c,
+              const struct race_kind *kind, uintptr_t address, uintptr_t site)
 {
-    for (uint32_t i = 0; i < sim_engine.threads_count; i++) {
-        if (c->read.at[i] != 0 && !knows(sim_self(), i, c->read.at[i]))
-            race(kind, address, site, i, c->read_site[i]);
+    for (uint32_t i = 0; i < e->threads_count; i++) {
+        if (c->read.at[i] != 0 && !knows(e, sim_self(e), i, c->read.at[i]))
+            race(e, kind, address, site, i, c->read_site[i]);
     }
 }
 
 void
-sim_location_check(const struct location *l, bool write, uintptr_t site)
+sim_location_check(struct engine *e, const struct location *l, bool write,
+                   uintptr_t site)
 {
     for (uint32_t i = l->word->cells; i != 0;) {
-        const struct cell *c = &sim_engine.cells[i - 1];
+        const struct cell *c = &e->cells[i - 1];
 
         if ((c->mask & l->mask) != 0) {
-            check_writer(c, &atomic_plain, l->address, site);
+            check_writer(e, c, &atomic_plain, l->address, site);
             if (write)
-                check_readers(c, &atomic_read, l->address, site);
+                check_readers(e, c, &atomic_read, l->address, site);
         }
         i = c->next;
     }
@@ -120,47 +120,49 @@ sim_location_check(const struct location *l, bool write, uintptr_t site)
 
 /* A plain write after all other accesses starts a new history. */
 static void
-location_overwrite(struct location *l)
+location_overwrite(struct engine *e, struct location *l)
 {
-    const uint32_t me = sim_engine.current;
+    const uint32_t me = e->current;
 
     l->stores[0] = (struct store){
-        .thread = me, .stamp = sim_self()->now.at[me] + 1, .trace = TRACE_MAX};
+        .thread = me, .stamp = sim_self(e)->now.at[me] + 1, .trace = TRACE_MAX};
     l->stores_count = 1;
     l->reloaded = true;
     memset(&l->least, 0, sizeof l->least);
 }
 
 static void
-check_locations(struct word *word, uint8_t mask, bool write, uintptr_t site)
+check_locations(struct engine *e, struct word *word, uint8_t mask, bool write,
+                uintptr_t site)
 {
-    const struct thread *t = sim_self();
+    const struct thread *t = sim_self(e);
 
     for (uint32_t i = word->locations; i != 0;) {
-        struct location *l = &sim_engine.locations[i - 1];
+        struct location *l = &e->locations[i - 1];
 
         if ((l->mask & mask) != 0) {
-            for (uint32_t j = 0; j < sim_engine.threads_count; j++) {
-                if (l->written.at[j] != 0 && !knows(t, j, l->written.at[j]))
-                    race(&plain_atomic, l->address, site, j, l->write_site[j]);
-                if (write && l->read.at[j] != 0 && !knows(t, j, l->read.at[j]))
-                    race(&plain_look, l->address, site, j, l->read_site[j]);
+            for (uint32_t j = 0; j < e->threads_count; j++) {
+                if (l->written.at[j] != 0 && !knows(e, t, j, l->written.at[j]))
+                    race(e, &plain_atomic, l->address, site, j,
+                         l->write_site[j]);
+                if (write && l->read.at[j] != 0 &&
+                    !knows(e, t, j, l->read.at[j]))
+                    race(e, &plain_look, l->address, site, j, l->read_site[j]);
             }
             if (write)
-                location_overwrite(l);
+                location_overwrite(e, l);
         }
         i = l->next;
     }
 }
 
 static struct cell *
-cell_new(struct word *word, uint8_t mask, uintptr_t site)
+cell_new(struct engine *e, struct word *word, uint8_t mask, uintptr_t site)
 {
-    struct engine *e = &sim_engine;
     struct cell *c;
 
     if (e->cells_count == CELLS_MAX)
-        sim_engine_refuse(SIM_FAIL_LIMIT, site, 0,
+        sim_engine_refuse(e, SIM_FAIL_LIMIT, site, 0,
                           "the threads touch too much plain memory");
     c = &e->cells[e->cells_count++];
     c->mask = mask;
@@ -172,41 +174,43 @@ cell_new(struct word *word, uint8_t mask, uintptr_t site)
 }
 
 static void
-cell_access(struct cell *c, uintptr_t word, bool write, uintptr_t site)
+cell_access(struct engine *e, struct cell *c, uintptr_t word, bool write,
+            uintptr_t site)
 {
     const uintptr_t address = word + (uint32_t)__builtin_ctz(c->mask);
-    const uint32_t me = sim_engine.current;
-    const uint32_t stamp = sim_self()->now.at[me] + 1;
+    const uint32_t me = e->current;
+    const uint32_t stamp = sim_self(e)->now.at[me] + 1;
 
     if (write) {
-        check_writer(c, &two_writes, address, site);
-        check_readers(c, &write_read, address, site);
+        check_writer(e, c, &two_writes, address, site);
+        check_readers(e, c, &write_read, address, site);
         c->written = true;
         c->write_thread = me;
         c->write_stamp = stamp;
         c->write_site = site;
     } else {
-        check_writer(c, &read_write, address, site);
+        check_writer(e, c, &read_write, address, site);
         c->read.at[me] = stamp;
         c->read_site[me] = site;
     }
 }
 
 static void
-word_access(uintptr_t address, uint8_t mask, bool write, uintptr_t site)
+word_access(struct engine *e, uintptr_t address, uint8_t mask, bool write,
+            uintptr_t site)
 {
-    struct word *word = sim_memory_word(address, site);
+    struct word *word = sim_memory_word(e, address, site);
 
-    check_locations(word, mask, write, site);
+    check_locations(e, word, mask, write, site);
     for (uint32_t i = word->cells; i != 0 && mask != 0;) {
-        struct cell *c = &sim_engine.cells[i - 1];
+        struct cell *c = &e->cells[i - 1];
 
         i = c->next;
         if ((c->mask & mask) == 0)
             continue;
         if ((c->mask & ~mask) != 0) {
             struct cell *rest =
-                cell_new(word, (uint8_t)(c->mask & ~mask), site);
+                cell_new(e, word, (uint8_t)(c->mask & ~mask), site);
             const uint32_t next = rest->next;
             const uint8_t rest_mask = rest->mask;
 
@@ -215,61 +219,60 @@ word_access(uintptr_t address, uint8_t mask, bool write, uintptr_t site)
             rest->mask = rest_mask;
             c->mask &= mask;
         }
-        cell_access(c, address, write, site);
+        cell_access(e, c, address, write, site);
         mask &= (uint8_t)~c->mask;
     }
     if (mask != 0)
-        cell_access(cell_new(word, mask, site), address, write, site);
+        cell_access(e, cell_new(e, word, mask, site), address, write, site);
 }
 
 /* Is the address on the thread's own stack (no event)? Refuses an address on
  * another thread's stack. */
 static bool
-on_own_stack(uintptr_t address, uintptr_t site)
+on_own_stack(struct engine *e, uintptr_t address, uintptr_t site)
 {
-    struct engine *e = &sim_engine;
-
-    if (sim_fiber_owns(&sim_self()->fiber, address))
+    if (sim_fiber_owns(&sim_self(e)->fiber, address))
         return true;
     for (uint32_t i = 0; i < e->threads_count; i++) {
         if (sim_fiber_owns(&e->threads[i].fiber, address))
-            sim_engine_refuse(SIM_FAIL_STACK, site, 0,
+            sim_engine_refuse(e, SIM_FAIL_STACK, site, 0,
                               "an access to another thread's stack");
     }
     return false;
 }
 
 void
-sim_plain_access(uintptr_t address, size_t bytes, bool write, uintptr_t site)
+sim_plain_access(struct engine *e, uintptr_t address, size_t bytes, bool write,
+                 uintptr_t site)
 {
     const uintptr_t end = address + bytes;
 
-    if (!sim_engine.program && on_own_stack(address, site))
+    if (!e->program && on_own_stack(e, address, site))
         return;
     sim_heap_check(address, bytes, site);
-    if (sim_self()->probing && sim_fiber_owns(&sim_self()->fiber, address))
+    if (sim_self(e)->probing && sim_fiber_owns(&sim_self(e)->fiber, address))
         return;
-    if (write && !sim_fiber_owns(&sim_self()->fiber, address))
-        sim_round_progress();
-    if (++sim_engine.plain_count > PLAIN_MAX)
-        sim_engine_refuse(SIM_FAIL_LIMIT, site, 0,
+    if (write && !sim_fiber_owns(&sim_self(e)->fiber, address))
+        sim_round_progress(e);
+    if (++e->plain_count > PLAIN_MAX)
+        sim_engine_refuse(e, SIM_FAIL_LIMIT, site, 0,
                           "the run has too many plain accesses");
-    if (sim_self()->probing) {
+    if (sim_self(e)->probing) {
         if (!write)
             return;
-        sim_wait_leave();
+        sim_wait_leave(e);
     }
-    sim_repeat_note(site, address ^ (uint64_t)bytes << 56);
-    sim_engine_signal_point();
-    sim_self()->plain_count++;
+    sim_repeat_note(e, site, address ^ (uint64_t)bytes << 56);
+    sim_engine_signal_point(e);
+    sim_self(e)->plain_count++;
     while (address < end) {
         const uint32_t offset = (uint32_t)(address & 7);
         const uint32_t room = 8 - offset;
         const uint32_t part =
             end - address < room ? (uint32_t)(end - address) : room;
 
-        word_access(address - offset, (uint8_t)(((1U << part) - 1) << offset),
-                    write, site);
+        word_access(e, address - offset,
+                    (uint8_t)(((1U << part) - 1) << offset), write, site);
         address += part;
     }
 }

@@ -28,9 +28,8 @@ fresh(const struct sim_choices *choices)
 }
 
 static __attribute__((noinline)) void
-prune(bool can_continue)
+prune(struct engine *e, bool can_continue)
 {
-    struct engine *e = &sim_engine;
     uint64_t key[2] = {e->graph[0], e->graph[1]};
 
     if (e->options.bounded)
@@ -40,30 +39,29 @@ prune(bool can_continue)
         return;
     e->cut = sim_mix64(key[1]) % 100 >= e->recheck_of_100;
     if (e->cut)
-        sim_engine_stop(SIM_END_PRUNED);
+        sim_engine_stop(e, SIM_END_PRUNED);
     e->detour = true;
     e->detour_rng.state = key[0];
 }
 
 /* Has another thread done something to a lock since i's round read one? */
 static bool
-objects_changed(uint32_t i)
+objects_changed(struct engine *e, uint32_t i)
 {
-    const struct thread *t = &sim_engine.threads[i];
+    const struct thread *t = &e->threads[i];
 
-    return t->object_seen != 0 && t->object_seen != sim_object_changes(t);
+    return t->object_seen != 0 && t->object_seen != sim_object_changes(e, t);
 }
 
 /* Wake threads that sleep in a wait loop if what they read has changed. */
 static __attribute__((noinline)) void
-wake_spinners(void)
+wake_spinners(struct engine *e)
 {
-    struct engine *e = &sim_engine;
-
     for (uint32_t i = 0; i < e->threads_count; i++) {
         struct thread *t = &e->threads[i];
 
-        if (t->spinning && (sim_wait_change(i) != NULL || objects_changed(i))) {
+        if (t->spinning &&
+            (sim_wait_change(e, i) != NULL || objects_changed(e, i))) {
             t->spinning = false;
             e->spinners--;
             e->ready |= 1U << i;
@@ -72,9 +70,8 @@ wake_spinners(void)
 }
 
 static __attribute__((noinline)) uint32_t
-ask_guided(bool can_continue, uint32_t count, uint16_t label)
+ask_guided(struct engine *e, bool can_continue, uint32_t count, uint16_t label)
 {
-    struct engine *e = &sim_engine;
     uint8_t order[SIM_THREADS_MAX];
     uint32_t n = 0;
 
@@ -85,13 +82,12 @@ ask_guided(bool can_continue, uint32_t count, uint16_t label)
             order[n++] = (uint8_t)i;
     }
     return sim_choose_guided(e->choices, count, SIM_SCHED, label,
-                             sim_sched_wish(order, count));
+                             sim_sched_wish(e, order, count));
 }
 
 static uint32_t
-ask_schedule(bool can_continue, uint32_t count)
+ask_schedule(struct engine *e, bool can_continue, uint32_t count)
 {
-    struct engine *e = &sim_engine;
     const uint16_t label = (uint16_t)e->ready;
 
     if (e->detour)
@@ -100,14 +96,13 @@ ask_schedule(bool can_continue, uint32_t count)
         e->choices->backend == SIM_ODOMETER ||
         e->choices->backend == SIM_REPLAY)
         return sim_choose_carried(e->choices, count, SIM_SCHED, label);
-    return ask_guided(can_continue, count, label);
+    return ask_guided(e, can_continue, count, label);
 }
 
 /* The ready thread number `picked`: the current one is 0, others by number. */
 static uint32_t
-nth_ready(bool can_continue, uint32_t picked)
+nth_ready(struct engine *e, bool can_continue, uint32_t picked)
 {
-    const struct engine *e = &sim_engine;
     uint32_t rest = e->ready;
 
     if (can_continue) {
@@ -123,27 +118,25 @@ nth_ready(bool can_continue, uint32_t picked)
 
 /* Does the thread wait in a loop? */
 static bool
-is_waiting(uint32_t i)
+is_waiting(struct engine *e, uint32_t i)
 {
-    return sim_engine.threads[i].dropped || sim_engine.threads[i].spinning;
+    return e->threads[i].dropped || e->threads[i].spinning;
 }
 
 /* No thread can run, but not all have finished. */
 _Noreturn static void
-stuck(void)
+stuck(struct engine *e)
 {
-    struct engine *e = &sim_engine;
-
-    sim_answer_stuck();
+    sim_answer_stuck(e);
     for (uint32_t i = 0; i < e->threads_count; i++) {
-        if (is_waiting(i) && objects_changed(i))
-            sim_engine_stop(SIM_END_BLOCKED); /* the waiter can continue */
+        if (is_waiting(e, i) && objects_changed(e, i))
+            sim_engine_stop(e, SIM_END_BLOCKED); /* the waiter can continue */
     }
     for (uint32_t i = 0; i < e->threads_count; i++) {
-        if (!is_waiting(i))
+        if (!is_waiting(e, i))
             continue;
         e->current = i;
-        sim_engine_refuse(SIM_FAIL_LIVELOCK, e->threads[i].next_site, 0,
+        sim_engine_refuse(e, SIM_FAIL_LIVELOCK, e->threads[i].next_site, 0,
                           "a thread waits in a loop for what nobody will do");
     }
     for (uint32_t i = 0; i < e->threads_count; i++) {
@@ -153,12 +146,13 @@ stuck(void)
             continue;
         e->current = i;
         if (t->sleeps_on != NULL)
-            sim_engine_refuse(SIM_FAIL_DEADLOCK, t->next_site, 0,
+            sim_engine_refuse(e, SIM_FAIL_DEADLOCK, t->next_site, 0,
                               "a thread sleeps and nobody will wake it");
         if (t->wants != NULL)
-            sim_engine_refuse(SIM_FAIL_DEADLOCK, t->next_site, t->wants->site,
+            sim_engine_refuse(e, SIM_FAIL_DEADLOCK, t->next_site,
+                              t->wants->site,
                               "every unfinished thread waits for a lock");
-        sim_engine_refuse(SIM_FAIL_DEADLOCK, t->next_site, 0,
+        sim_engine_refuse(e, SIM_FAIL_DEADLOCK, t->next_site, 0,
                           "every unfinished thread waits");
     }
     abort(); /* pick() is not called when all threads have finished */
@@ -177,54 +171,52 @@ bits(uint32_t set)
 /* No thread is ready: pick one to go round its loop once more, or end the
  * run. */
 static __attribute__((noinline)) uint32_t
-pick_waiting(void)
+pick_waiting(struct engine *e)
 {
-    const uint32_t released = sim_futile_release();
+    const uint32_t released = sim_futile_release(e);
     const uint32_t waiting =
-        released != SIM_THREADS_MAX ? released : sim_wait_last_round();
+        released != SIM_THREADS_MAX ? released : sim_wait_last_round(e);
 
     if (waiting == SIM_THREADS_MAX)
-        stuck();
+        stuck(e);
     return waiting;
 }
 
 /* Pick the next thread. Ends the run if it is cut or no thread can run. */
 static uint32_t
-pick(bool can_continue)
+pick(struct engine *e, bool can_continue)
 {
-    struct engine *e = &sim_engine;
     uint32_t count;
     uint32_t picked;
 
     if (sim_script_runs)
-        return sim_script_pick();
+        return sim_script_pick(e);
     if (e->reduced &&
-        (picked = sim_reduce_pick(can_continue)) < SIM_THREADS_MAX)
+        (picked = sim_reduce_pick(e, can_continue)) < SIM_THREADS_MAX)
         return picked;
     if (e->spinners > 0)
-        wake_spinners();
-    if (e->ready == 0 && !sim_object_time_out())
-        return pick_waiting();
+        wake_spinners(e);
+    if (e->ready == 0 && !sim_object_time_out(e))
+        return pick_waiting(e);
     if (e->visited != NULL && !e->detour && fresh(e->choices))
-        prune(can_continue);
+        prune(e, can_continue);
     if ((e->ready & (e->ready - 1)) == 0)
         return (uint32_t)__builtin_ctz(e->ready);
     count = bits(e->ready);
     if (e->options.bounded && can_continue && e->preemptions_left == 0)
         return e->current;
-    picked = ask_schedule(can_continue, count);
+    picked = ask_schedule(e, can_continue, count);
     if (picked != 0 && can_continue) {
         e->run->switches++;
         e->preemptions_left--;
     }
-    return nth_ready(can_continue, picked);
+    return nth_ready(e, can_continue, picked);
 }
 
 void
-sim_engine_go(uint32_t next)
+sim_engine_go(struct engine *e, uint32_t next)
 {
-    struct engine *e = &sim_engine;
-    struct sim_fiber *from = &sim_self()->fiber;
+    struct sim_fiber *from = &sim_self(e)->fiber;
 
     if (next == e->current)
         return;
@@ -234,27 +226,26 @@ sim_engine_go(uint32_t next)
 
 /* The first scheduling question of a run, asked on some thread's stack. */
 void
-sim_engine_first_pick(void)
+sim_engine_first_pick(struct engine *e)
 {
-    if (!sim_engine.first)
+    if (!e->first)
         return;
-    sim_engine.first = false;
-    sim_engine_go(pick(false));
+    e->first = false;
+    sim_engine_go(e, pick(e, false));
 }
 
 /* At a thread's first event, let the other threads reach theirs. */
 static void
-start_over(void)
+start_over(struct engine *e)
 {
-    sim_fiber_switch(&sim_self()->fiber, sim_self()->starter);
-    sim_engine_first_pick();
+    sim_fiber_switch(&sim_self(e)->fiber, sim_self(e)->starter);
+    sim_engine_first_pick(e);
 }
 
 /* Run thread i up to its first event: no thread can see the order. */
 void
-sim_engine_start(uint32_t i)
+sim_engine_start(struct engine *e, uint32_t i)
 {
-    struct engine *e = &sim_engine;
     struct thread *t = &e->threads[i];
     struct sim_fiber *from = t->starter;
     const uint32_t starter = e->current;
@@ -269,110 +260,102 @@ sim_engine_start(uint32_t i)
 }
 
 void
-sim_engine_signal_point(void)
+sim_engine_signal_point(struct engine *e)
 {
-    struct engine *e = &sim_engine;
-    struct thread *t = sim_self();
+    struct thread *t = sim_self(e);
     const bool is_barrier = t->is_barrier;
 
     if (t->signals_left == 0 ||
-        sim_engine_ask(2, SIM_FAULT, (uint16_t)e->current) == 0)
+        sim_engine_ask(e, 2, SIM_FAULT, (uint16_t)e->current) == 0)
         return;
     t->signals_left--;
     /* Part of the state: between which plain accesses it struck. */
     t->is_barrier = false;
-    sim_engine_event(EVENT_SIGNAL, t->plain_count);
+    sim_engine_event(e, EVENT_SIGNAL, t->plain_count);
     e->kernel->threads[e->current].signal(e->kernel->context, e->current);
     t->is_barrier = is_barrier;
 }
 
 void
-sim_engine_point(uintptr_t site)
+sim_engine_point(struct engine *e, uintptr_t site)
 {
-    struct engine *e = &sim_engine;
-    struct thread *t = sim_self();
+    struct thread *t = sim_self(e);
 
     if (t->probing)
-        sim_wait_leave();
-    sim_engine_settle();
+        sim_wait_leave(e);
+    sim_engine_settle(e);
     if (++e->run->steps > e->steps_max)
-        sim_engine_refuse(SIM_FAIL_LIMIT, site, 0,
+        sim_engine_refuse(e, SIM_FAIL_LIMIT, site, 0,
                           "the run has too many steps (does a wait loop "
                           "lack its sim_explore_spin_wait?)");
     t->steps++;
     if (e->options.strategy != SIM_STRATEGY_RANDOM)
-        sim_sched_step();
+        sim_sched_step(e);
     if (t->signals_left != 0) {
-        sim_engine_signal_point();
-        sim_engine_settle(); /* offer what the handler has done */
+        sim_engine_signal_point(e);
+        sim_engine_settle(e); /* offer what the handler has done */
     }
     t->next_site = site;
     if (e->starting)
-        start_over();
+        start_over(e);
     else
-        sim_engine_go(pick((e->ready >> e->current & 1) != 0));
+        sim_engine_go(e, pick(e, (e->ready >> e->current & 1) != 0));
     t->last_site = site;
     t->has_turn = false;
     if (e->turns)
-        sim_turn_ask();
+        sim_turn_ask(e);
 }
 
 /* The current thread cannot run until another one makes it ready. */
 void
-sim_engine_block(uintptr_t site)
+sim_engine_block(struct engine *e, uintptr_t site)
 {
-    struct engine *e = &sim_engine;
-
-    if (sim_self()->probing)
-        sim_wait_leave();
-    sim_engine_settle();
+    if (sim_self(e)->probing)
+        sim_wait_leave(e);
+    sim_engine_settle(e);
     e->ready &= ~(1U << e->current);
-    sim_engine_yield(site);
+    sim_engine_yield(e, site);
 }
 
 /* Switch to any ready thread, perhaps the current one. */
 void
-sim_engine_yield(uintptr_t site)
+sim_engine_yield(struct engine *e, uintptr_t site)
 {
-    sim_engine_settle();
-    sim_self()->next_site = site;
-    if (sim_engine.starting)
-        start_over();
+    sim_engine_settle(e);
+    sim_self(e)->next_site = site;
+    if (e->starting)
+        start_over(e);
     else
-        sim_engine_go(pick(false));
-    if (sim_engine.turns)
-        sim_turn_ask();
+        sim_engine_go(e, pick(e, false));
+    if (e->turns)
+        sim_turn_ask(e);
 }
 
 /* The last thread has ended. Another run may have come to the same graph. */
 _Noreturn void
-sim_engine_complete(void)
+sim_engine_complete(struct engine *e)
 {
-    struct engine *e = &sim_engine;
-
     if (e->visited != NULL && !e->detour &&
         sim_visited_insert(e->visited, e->graph)) {
         e->cut = true;
-        sim_engine_stop(SIM_END_PRUNED);
+        sim_engine_stop(e, SIM_END_PRUNED);
     }
-    sim_engine_stop(SIM_END_COMPLETE);
+    sim_engine_stop(e, SIM_END_COMPLETE);
 }
 
 /* The current thread's body has returned. */
 _Noreturn void
-sim_engine_thread_end(void)
+sim_engine_thread_end(struct engine *e)
 {
-    struct engine *e = &sim_engine;
-
-    if (sim_self()->probing)
-        sim_wait_leave();
-    sim_engine_settle();
+    if (sim_self(e)->probing)
+        sim_wait_leave(e);
+    sim_engine_settle(e);
     e->threads[e->current].finished = true;
     e->ready &= ~(1U << e->current);
     if (e->starting)
-        sim_fiber_switch(&sim_self()->fiber, sim_self()->starter);
+        sim_fiber_switch(&sim_self(e)->fiber, sim_self(e)->starter);
     if (--e->unfinished == 0)
-        sim_engine_complete();
-    sim_engine_go(pick(false));
+        sim_engine_complete(e);
+    sim_engine_go(e, pick(e, false));
     abort(); /* a finished thread is never ready */
 }

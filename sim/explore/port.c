@@ -18,25 +18,33 @@
 void
 prof_port_lock_take(struct prof_port_lock *lock)
 {
-    sim_lock_take(lock, 0, HERE);
+    struct engine *e = &sim_engine;
+
+    sim_lock_take(e, lock, 0, HERE);
 }
 
 bool
 prof_port_lock_try(struct prof_port_lock *lock)
 {
-    return sim_lock_try(lock, 0, HERE);
+    struct engine *e = &sim_engine;
+
+    return sim_lock_try(e, lock, 0, HERE);
 }
 
 void
 prof_port_lock_release(struct prof_port_lock *lock)
 {
-    sim_lock_release(lock, HERE);
+    struct engine *e = &sim_engine;
+
+    sim_lock_release(e, lock, HERE);
 }
 
 void
 prof_port_lock_reset(struct prof_port_lock *lock)
 {
-    sim_lock_reset(lock, HERE);
+    struct engine *e = &sim_engine;
+
+    sim_lock_reset(e, lock, HERE);
 }
 
 uint64_t
@@ -48,13 +56,17 @@ prof_port_now_ns(void)
 void
 prof_port_wait(const uint32_t *word, uint32_t seen)
 {
-    sim_lock_wait(word, seen, HERE);
+    struct engine *e = &sim_engine;
+
+    sim_lock_wait(e, word, seen, HERE);
 }
 
 void
 prof_port_wake(const uint32_t *word)
 {
-    sim_lock_wake(word, UINT32_MAX, HERE);
+    struct engine *e = &sim_engine;
+
+    sim_lock_wake(e, word, UINT32_MAX, HERE);
 }
 
 bool
@@ -67,8 +79,10 @@ prof_port_barrier(void)
 void
 prof_port_panic(const char *file, int line, const char *condition)
 {
+    struct engine *e = &sim_engine;
+
     (void)file; /* the site has file and line */
     (void)line;
-    sim_calls_fail(condition, HERE);
+    sim_calls_fail(e, condition, HERE);
     __builtin_trap(); /* setup or final check: ends like a crash there */
 }

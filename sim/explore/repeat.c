@@ -35,16 +35,16 @@ static struct sim_choice choice_list[CHOICES_MAX];
 
 /* Decide whether this run is run twice. */
 void
-sim_repeat_begin(uint64_t run)
+sim_repeat_begin(struct engine *e, uint64_t run)
 {
-    sim_engine.logged = run == 0 || sim_mix64(run) % 100 == 0;
+    e->logged = run == 0 || sim_mix64(run) % 100 == 0;
     repeat.count = 0;
     repeat.comparing = false;
     repeat.differs = false;
 }
 
 void
-sim_repeat_access(uintptr_t site, uint64_t what)
+sim_repeat_access(struct engine *e, uintptr_t site, uint64_t what)
 {
     const struct access found = {site, what};
 
@@ -54,7 +54,7 @@ sim_repeat_access(uintptr_t site, uint64_t what)
         return;
     }
     if (repeat.at == repeat.count && repeat.cut)
-        sim_engine_stop(SIM_END_PRUNED);
+        sim_engine_stop(e, SIM_END_PRUNED);
     if (repeat.at < repeat.count && repeat.list[repeat.at].site == site &&
         repeat.list[repeat.at].what == what) {
         repeat.at++;
@@ -62,13 +62,13 @@ sim_repeat_access(uintptr_t site, uint64_t what)
     }
     repeat.differs = true;
     repeat.found = found;
-    sim_engine_stop(SIM_END_PRUNED);
+    sim_engine_stop(e, SIM_END_PRUNED);
 }
 
 static enum sim_end
-run_again(const struct sim_choices *choices)
+run_again(struct engine *e, const struct sim_choices *choices)
 {
-    struct sim_visited *visited = sim_engine.visited;
+    struct sim_visited *visited = e->visited;
     struct sim_choices again;
     struct sim_run run;
 
@@ -78,9 +78,9 @@ run_again(const struct sim_choices *choices)
     sim_choices_replay(&again, values, choices->count);
     repeat.comparing = true;
     repeat.at = 0;
-    sim_engine.visited = NULL;
-    sim_engine_run(&again, &run);
-    sim_engine.visited = visited;
+    e->visited = NULL;
+    sim_engine_run(e, &again, &run);
+    e->visited = visited;
     return run.end;
 }
 
@@ -117,17 +117,17 @@ explain(char *difference, size_t bytes)
  * returns: false if the second run differs
  */
 bool
-sim_repeat_check(const struct sim_choices *choices, const struct sim_run *first,
-                 char *difference, size_t bytes)
+sim_repeat_check(struct engine *e, const struct sim_choices *choices,
+                 const struct sim_run *first, char *difference, size_t bytes)
 {
     enum sim_end end;
 
-    if (!sim_engine.logged || sim_engine.detour || repeat.count == LOG_MAX ||
+    if (!e->logged || e->detour || repeat.count == LOG_MAX ||
         choices->overflowed)
         return true;
-    repeat.cut = sim_engine.cut;
-    end = run_again(choices);
-    sim_engine.logged = false;
+    repeat.cut = e->cut;
+    end = run_again(e, choices);
+    e->logged = false;
     if (repeat.differs || repeat.at != repeat.count) {
         explain(difference, bytes);
         return false;

@@ -27,64 +27,64 @@ enum {
 };
 
 static struct thread_state
-state_now(uint64_t hash, uint32_t first)
+state_now(struct engine *e, uint64_t hash, uint32_t first)
 {
-    const struct thread *t = sim_self();
+    const struct thread *t = sim_self(e);
 
     return (struct thread_state){.hash = hash,
                                  .first = first,
                                  .looks = t->object_looks,
                                  .turns = t->turns,
-                                 .held = sim_object_held(),
-                                 .seen = sim_object_changes(t)};
+                                 .held = sim_object_held(e),
+                                 .seen = sim_object_changes(e, t)};
 }
 
 /* Others may have noticed the round. A sampled run goes on. */
 static void
-end_turn(void)
+end_turn(struct engine *e)
 {
-    if (++sim_self()->turning <= TURNS_MAX + sim_wait_unroll() ||
-        !sim_engine.options.drop_waiters)
+    if (++sim_self(e)->turning <= TURNS_MAX + sim_wait_unroll(e) ||
+        !e->options.drop_waiters)
         return;
-    sim_engine.run->bounded = true;
-    sim_reduce_open(0);
-    sim_engine_stop(SIM_END_BLOCKED);
+    e->run->bounded = true;
+    sim_reduce_open(e, 0);
+    sim_engine_stop(e, SIM_END_BLOCKED);
 }
 
 static void
-arrive(uintptr_t from, uintptr_t site)
+arrive(struct engine *e, uintptr_t from, uintptr_t site)
 {
-    struct thread *t = sim_self();
-    const uint64_t hash = sim_wait_stack(from, site);
+    struct thread *t = sim_self(e);
+    const uint64_t hash = sim_wait_stack(e, from, site);
 
     for (uint32_t i = 0; i < t->states_count; i++) {
         const struct thread_state was = t->states[i];
 
         if (was.hash != hash)
             continue;
-        if (was.turns != t->turns || was.held != sim_object_held()) {
-            end_turn();
-            t->states[0] = state_now(hash, t->round.count);
+        if (was.turns != t->turns || was.held != sim_object_held(e)) {
+            end_turn(e);
+            t->states[0] = state_now(e, hash, t->round.count);
             t->states_count = 1;
             return;
         }
         t->object_seen = t->object_looks != was.looks ? was.seen : 0;
-        sim_wait_fruitless(was.first, site);
-        t->states[0] = state_now(hash, 0);
+        sim_wait_fruitless(e, was.first, site);
+        t->states[0] = state_now(e, hash, 0);
         t->states_count = 1;
         return;
     }
     /* Only the last round of a program is a probe. */
     if (t->probing && ++t->round.looks > PROBE_LOOKS_MAX) {
-        sim_engine.run->bounded = true;
-        sim_wait_fruitless(0, site);
+        e->run->bounded = true;
+        sim_wait_fruitless(e, 0, site);
         return;
     }
     if (t->states_count == STATES_MAX) {
         memmove(t->states, t->states + 1, (STATES_MAX - 1) * sizeof *t->states);
         t->states_count--;
     }
-    t->states[t->states_count++] = state_now(hash, t->round.count);
+    t->states[t->states_count++] = state_now(e, hash, t->round.count);
 }
 
 /*
@@ -93,13 +93,13 @@ arrive(uintptr_t from, uintptr_t site)
  */
 #if defined(__x86_64__)
 __attribute__((noinline)) void
-sim_round_arrive(uintptr_t site)
+sim_round_arrive(struct engine *e, uintptr_t site)
 {
     __builtin_unwind_init();
-    if (!sim_engine.active || !sim_engine.program || sim_engine.starting)
+    if (!e->active || !e->program || e->starting)
         return;
-    sim_engine_settle();
-    arrive((uintptr_t)__builtin_frame_address(0) - SAVED_BYTES, site);
+    sim_engine_settle(e);
+    arrive(e, (uintptr_t)__builtin_frame_address(0) - SAVED_BYTES, site);
 }
 #else
 void

@@ -29,27 +29,27 @@ static volatile sig_atomic_t crash_expected;
 /* ---- Threads ---- */
 
 void
-sim_thread_end_event(void)
+sim_thread_end_event(struct engine *e)
 {
-    struct thread *t = sim_self();
+    struct thread *t = sim_self(e);
 
-    sim_engine_event(EVENT_END, 0);
-    sim_seq_cst_sync();
-    t->ended_at = t->now.at[sim_engine.current];
+    sim_engine_event(e, EVENT_END, 0);
+    sim_seq_cst_sync(e);
+    t->ended_at = t->now.at[e->current];
     sim_clock_join(&t->causal, &t->now);
 }
 
 /* The body of a thread that the run created has returned. */
 _Noreturn void
-sim_thread_end(void)
+sim_thread_end(struct engine *e)
 {
-    sim_engine_settle();
-    sim_thread_end_event();
-    for (uint32_t i = 0; i < sim_engine.threads_count; i++) {
-        if (sim_engine.threads[i].joins == sim_engine.current + 1)
-            sim_engine.ready |= 1U << i;
+    sim_engine_settle(e);
+    sim_thread_end_event(e);
+    for (uint32_t i = 0; i < e->threads_count; i++) {
+        if (e->threads[i].joins == e->current + 1)
+            e->ready |= 1U << i;
     }
-    sim_engine_thread_end();
+    sim_engine_thread_end(e);
 }
 
 static void
@@ -58,33 +58,30 @@ thread_main(void)
     struct engine *e = &sim_engine;
     const uint32_t me = e->current;
 
-    sim_engine_first_pick();
+    sim_engine_first_pick(e);
     if (e->options.lazy_start)
-        sim_engine_hash((uint64_t)me << 32 | (uint64_t)EVENT_START << 40, 0,
+        sim_engine_hash(e, (uint64_t)me << 32 | (uint64_t)EVENT_START << 40, 0,
                         true);
     if (e->threads[me].body != NULL) {
         e->threads[me].body(e->threads[me].argument);
-        sim_thread_end();
+        sim_thread_end(e);
     }
     e->kernel->threads[me].body(e->kernel->context, me);
-    sim_engine_thread_end();
+    sim_engine_thread_end(e);
 }
 
 /* Run every thread up to its first event: no thread can see the order. */
 static void
-start_threads(void)
+start_threads(struct engine *e)
 {
-    struct engine *e = &sim_engine;
-
     /* One may fail before its first event. */
     for (uint32_t i = 0; i < e->kernel->threads_count && e->active; i++)
-        sim_engine_start(i);
+        sim_engine_start(e, i);
 }
 
 void
-sim_engine_thread_reset(uint32_t i)
+sim_engine_thread_reset(struct engine *e, uint32_t i)
 {
-    struct engine *e = &sim_engine;
     struct thread *t = &e->threads[i];
 
     t->steps_before = t->steps > t->steps_before ? t->steps : t->steps_before;
@@ -140,9 +137,9 @@ ticked(int signal_number)
 }
 
 static void
-limit_silence(void)
+limit_silence(struct engine *e)
 {
-    const uint32_t asked = sim_engine.options.silent_ms;
+    const uint32_t asked = e->options.silent_ms;
     const uint32_t tick_ms = (asked != 0 ? asked : SILENT_MS_DEFAULT) / 2;
     const struct timeval tick = {.tv_sec = tick_ms / 1000,
                                  .tv_usec = tick_ms % 1000 * 1000};
@@ -171,10 +168,8 @@ catch_crashes(void)
 }
 
 static void
-engine_init(void)
+engine_init(struct engine *e)
 {
-    struct engine *e = &sim_engine;
-
     if (e->locations != NULL)
         return;
     e->locations = sim_need(calloc(LOCATIONS_MAX, sizeof *e->locations));
@@ -186,19 +181,17 @@ engine_init(void)
 }
 
 void
-sim_engine_begin(const struct sim_kernel *kernel,
+sim_engine_begin(struct engine *e, const struct sim_kernel *kernel,
                  const struct sim_run_options *options)
 {
-    struct engine *e = &sim_engine;
-
-    engine_init();
+    engine_init(e);
     for (uint32_t i = 0; i < SIM_THREADS_MAX && e->kernel != kernel; i++)
         sim_fiber_forget(&e->threads[i].fiber);
     if (e->program && e->cleared_bytes < PROGRAM_STACK_BYTES)
         e->cleared_bytes = PROGRAM_STACK_BYTES;
     e->kernel = kernel;
     e->options = *options;
-    limit_silence();
+    limit_silence(e);
     e->steps_max =
         options->steps_max != 0 ? options->steps_max : STEPS_MAX_DEFAULT;
     e->visited = NULL;
@@ -210,10 +203,8 @@ sim_engine_begin(const struct sim_kernel *kernel,
 }
 
 static void
-run_reset(struct sim_choices *choices, struct sim_run *run)
+run_reset(struct engine *e, struct sim_choices *choices, struct sim_run *run)
 {
-    struct engine *e = &sim_engine;
-
     *run = (struct sim_run){.end = SIM_END_COMPLETE};
     memset(&e->spinners, 0, sizeof *e - offsetof(struct engine, spinners));
     e->run = run;
@@ -232,46 +223,43 @@ run_reset(struct sim_choices *choices, struct sim_run *run)
     for (uint32_t i = 0; i < SIM_THREADS_MAX; i++)
         e->threads[i].finished = false; /* one may be waited for */
     for (uint32_t i = 0; i < e->threads_count; i++)
-        sim_engine_thread_reset(i);
+        sim_engine_thread_reset(e, i);
     if (e->options.strategy != SIM_STRATEGY_RANDOM)
-        sim_sched_begin();
+        sim_sched_begin(e);
 }
 
 static void
-run_threads(void)
+run_threads(struct engine *e)
 {
-    struct engine *e = &sim_engine;
-
     e->active = true;
     e->current = 0;
     if (!e->options.lazy_start)
-        start_threads();
+        start_threads(e);
     if (e->active && e->unfinished > 0) {
         e->first = true;
         while (e->threads[e->current].finished)
             e->current++;
-        sim_fiber_switch(&e->main, &sim_self()->fiber);
+        sim_fiber_switch(&e->main, &sim_self(e)->fiber);
     }
     e->active = false;
 }
 
 /* Setup, threads, final check; a crash in any of them comes back here. */
 static void
-run_guarded(void)
+run_guarded(struct engine *e)
 {
-    struct engine *e = &sim_engine;
     const int crash = sigsetjmp(crash_return, 0);
 
     if (crash != 0) {
         crash_expected = 0;
         sim_fiber_use_tls(&e->main);
         if (crash == SIGVTALRM)
-            sim_engine_failure_set(SIM_FAIL_LIMIT,
+            sim_engine_failure_set(e, SIM_FAIL_LIMIT,
                                    e->threads[e->current].last_site, 0,
                                    "the run goes on without any access to "
                                    "memory that others see");
         if (e->run->failure.kind == SIM_FAIL_NONE)
-            sim_engine_failure_set(SIM_FAIL_CRASH,
+            sim_engine_failure_set(e, SIM_FAIL_CRASH,
                                    e->active ? e->threads[e->current].last_site
                                              : 0,
                                    0, strsignal(crash));
@@ -281,26 +269,25 @@ run_guarded(void)
     crash_expected = 1;
     if (e->kernel->setup != NULL)
         e->kernel->setup(e->kernel->context);
-    run_threads();
+    run_threads(e);
     if (e->run->end == SIM_END_COMPLETE && e->kernel->finish != NULL)
         e->kernel->finish(e->kernel->context);
     crash_expected = 0;
 }
 
 enum sim_end
-sim_engine_run(struct sim_choices *choices, struct sim_run *run)
+sim_engine_run(struct engine *e, struct sim_choices *choices,
+               struct sim_run *run)
 {
-    struct engine *e = &sim_engine;
-
-    run_reset(choices, run);
-    run_guarded();
+    run_reset(e, choices, run);
+    run_guarded(e);
     if (run->steps > e->steps_most)
         e->steps_most = run->steps;
     run->graph[0] = e->graph[0];
     run->graph[1] = e->graph[1];
     if (run->failure.kind != SIM_FAIL_NONE)
         run->end = SIM_END_FAILED;
-    sim_answer_end();
+    sim_answer_end(e);
     e->run = NULL;
     return run->end;
 }

@@ -71,10 +71,8 @@ stall_begin(struct engine *e)
 }
 
 void
-sim_sched_begin(void)
+sim_sched_begin(struct engine *e)
 {
-    struct engine *e = &sim_engine;
-
     switch (e->options.strategy) {
     case SIM_STRATEGY_PCT:
         pct_begin(e);
@@ -103,10 +101,8 @@ pct_wish(struct engine *e, const uint8_t *order, uint32_t count)
 
 /* Called at every point, also where only one thread can run. */
 void
-sim_sched_step(void)
+sim_sched_step(struct engine *e)
 {
-    struct engine *e = &sim_engine;
-
     if (e->options.strategy != SIM_STRATEGY_PCT)
         return;
     for (uint32_t i = 0; i + 1 < e->pct_depth; i++) {
@@ -166,10 +162,8 @@ stall_wish(struct engine *e, const uint8_t *order, uint32_t count)
 }
 
 uint32_t
-sim_sched_wish(const uint8_t *order, uint32_t count)
+sim_sched_wish(struct engine *e, const uint8_t *order, uint32_t count)
 {
-    struct engine *e = &sim_engine;
-
     switch (e->options.strategy) {
     case SIM_STRATEGY_PCT:
         return pct_wish(e, order, count);

@@ -20,23 +20,23 @@ static struct {
 
 /* Thread to run next; ends the run if it cannot. */
 uint32_t
-sim_script_pick(void)
+sim_script_pick(struct engine *e)
 {
-    const uint32_t at = sim_engine.trace_count;
+    const uint32_t at = e->trace_count;
     const uint32_t next =
         at < script.count ? script.events[at].thread : script.last;
 
-    if ((sim_engine.ready >> next & 1) == 0)
-        sim_engine_stop(SIM_END_BLOCKED);
+    if ((e->ready >> next & 1) == 0)
+        sim_engine_stop(e, SIM_END_BLOCKED);
     return next;
 }
 
 /* The store that must be read, or must directly follow the new store. */
 uint32_t
-sim_script_choose(const struct location *l, const uint32_t *found,
-                  uint32_t count, bool place)
+sim_script_choose(struct engine *e, const struct location *l,
+                  const uint32_t *found, uint32_t count, bool place)
 {
-    const uint32_t at = sim_engine.trace_count;
+    const uint32_t at = e->trace_count;
     uint32_t wanted = TRACE_MAX;
 
     if (at < script.count)

@@ -71,10 +71,9 @@ has(node_set set, uint32_t node)
 /* ---- The accesses of the run ---- */
 
 static inline struct access *
-access_new(uint32_t thread, const struct location *location, bool seq_cst,
-           uintptr_t site)
+access_new(struct engine *e, uint32_t thread, const struct location *location,
+           bool seq_cst, uintptr_t site)
 {
-    struct engine *e = &sim_engine;
     const struct thread *t = &e->threads[thread];
     struct access *a = &list[e->accesses_count];
 
@@ -84,7 +83,7 @@ access_new(uint32_t thread, const struct location *location, bool seq_cst,
                                 : &e->seq_cst_accesses))++;
     if (e->accesses_count == ACCESSES_MAX ||
         e->seq_cst_accesses + e->seq_cst_fences + e->seq_cst_marks >= NODES_MAX)
-        sim_engine_refuse(SIM_FAIL_LIMIT, site, 0,
+        sim_engine_refuse(e, SIM_FAIL_LIMIT, site, 0,
                           "the run has too many seq_cst operations");
     e->accesses_count++;
     a->location = location;
@@ -99,10 +98,11 @@ access_new(uint32_t thread, const struct location *location, bool seq_cst,
 
 /* in: from, the store that was read, or NULL */
 void
-sim_seq_cst_access(const struct location *location, const struct store *from,
-                   bool writes, bool seq_cst, uintptr_t site)
+sim_seq_cst_access(struct engine *e, const struct location *location,
+                   const struct store *from, bool writes, bool seq_cst,
+                   uintptr_t site)
 {
-    struct access *a = access_new(sim_engine.current, location, seq_cst, site);
+    struct access *a = access_new(e, e->current, location, seq_cst, site);
 
     a->writes = writes;
     if (from == NULL)
@@ -113,33 +113,31 @@ sim_seq_cst_access(const struct location *location, const struct store *from,
 }
 
 void
-sim_seq_cst_fence(uintptr_t site)
+sim_seq_cst_fence(struct engine *e, uintptr_t site)
 {
-    access_new(sim_engine.current, NULL, true, site);
+    access_new(e, e->current, NULL, true, site);
 }
 
 /* An operation that is no access has told others what the thread knows, or has
  * learned from others. Before the first seq_cst operation it cannot matter. */
 void
-sim_seq_cst_sync_of(uint32_t thread)
+sim_seq_cst_sync_of(struct engine *e, uint32_t thread)
 {
-    struct engine *e = &sim_engine;
-
     if (e->seq_cst_accesses + e->seq_cst_fences > 0)
-        access_new(thread, NULL, false, e->threads[thread].last_site);
+        access_new(e, thread, NULL, false, e->threads[thread].last_site);
 }
 
 void
-sim_seq_cst_sync(void)
+sim_seq_cst_sync(struct engine *e)
 {
-    sim_seq_cst_sync_of(sim_engine.current);
+    sim_seq_cst_sync_of(e, e->current);
 }
 
 /* Marks stand in the order in which they were made: writes to one place. */
 void
-sim_seq_cst_mark(uint64_t number, uintptr_t site)
+sim_seq_cst_mark(struct engine *e, uint64_t number, uintptr_t site)
 {
-    struct access *a = access_new(sim_engine.current, &marks, true, site);
+    struct access *a = access_new(e, e->current, &marks, true, site);
 
     a->writes = true;
     a->write_at = (int64_t)number;
@@ -322,10 +320,9 @@ has_cycle(uint32_t nodes_count)
  *          now, the clock of what will happen before it, its own stamp included
  */
 bool
-sim_seq_cst_allows(const struct location *l, uint32_t from, uint32_t position,
-                   bool seq_cst, const struct clock *now)
+sim_seq_cst_allows(struct engine *e, const struct location *l, uint32_t from,
+                   uint32_t position, bool seq_cst, const struct clock *now)
 {
-    const struct engine *e = &sim_engine;
     const uint32_t count = e->accesses_count + 1;
     struct access *new = &list[e->accesses_count];
     uint32_t nodes_count;

@@ -15,9 +15,8 @@
 enum { EVENT_CREATE = 21, EVENT_JOIN = 23 };
 
 void
-sim_thread_vanish(uint32_t i)
+sim_thread_vanish(struct engine *e, uint32_t i)
 {
-    struct engine *e = &sim_engine;
     struct thread *t = &e->threads[i];
 
     if (t->finished)
@@ -32,22 +31,22 @@ sim_thread_vanish(uint32_t i)
 }
 
 const char *
-sim_thread_name(const struct sim_kernel *kernel, uint32_t i)
+sim_thread_name(struct engine *e, const struct sim_kernel *kernel, uint32_t i)
 {
     static char names[SIM_THREADS_MAX][40];
 
     if (i < kernel->threads_count)
         return kernel->threads[i].name;
     if (!sim_site_address_text(names[i], sizeof names[i],
-                               sim_engine.threads[i].function))
+                               e->threads[i].function))
         return "thread";
     return names[i];
 }
 
 static void
-trace(const char *what, uint32_t i, uintptr_t site)
+trace(struct engine *e, const char *what, uint32_t i, uintptr_t site)
 {
-    struct trace_event *event = sim_trace_add(SIM_OP_THREAD, site);
+    struct trace_event *event = sim_trace_add(e, SIM_OP_THREAD, site);
 
     if (event != NULL) {
         event->what = what;
@@ -56,35 +55,34 @@ trace(const char *what, uint32_t i, uintptr_t site)
 }
 
 static bool
-reusable(uint32_t i)
+reusable(struct engine *e, uint32_t i)
 {
-    const struct thread *t = &sim_engine.threads[i];
+    const struct thread *t = &e->threads[i];
 
     return t->finished && t->body != NULL &&
-           sim_self()->now.at[i] >= t->ended_at;
+           sim_self(e)->now.at[i] >= t->ended_at;
 }
 
 static uint32_t
-slot(uintptr_t site)
+slot(struct engine *e, uintptr_t site)
 {
-    struct engine *e = &sim_engine;
-
     if (e->threads_count < SIM_THREADS_MAX)
         return e->threads_count++;
-    sim_reduce_refuse();
+    sim_reduce_refuse(e);
     for (uint32_t i = SIM_THREADS_MAX; i-- > 0;) {
-        if (reusable(i))
+        if (reusable(e, i))
             return i;
     }
-    sim_engine_refuse(SIM_FAIL_LIMIT, site, 0, "more than 8 threads at once");
+    sim_engine_refuse(e, SIM_FAIL_LIMIT, site, 0,
+                      "more than 8 threads at once");
 }
 
 /* Order the creation with others, because it gives the thread a number. */
 static void
-order_creation(uintptr_t site)
+order_creation(struct engine *e, uintptr_t site)
 {
-    sim_engine_point(site);
-    sim_order_ask(&sim_engine.creations, false, NULL, NULL);
+    sim_engine_point(e, site);
+    sim_order_ask(e, &e->creations, false, NULL, NULL);
 }
 
 /*
@@ -92,63 +90,60 @@ order_creation(uintptr_t site)
  * knows from the beginning which threads it may wait for.
  */
 static void
-learn_threads(void)
+learn_threads(struct engine *e)
 {
-    struct engine *e = &sim_engine;
-
     if (!e->reduced || e->threads_known >= e->threads_count)
         return;
     if (e->shard.count != 0) /* not every shard would learn of the thread */
-        sim_reduce_refuse();
+        sim_reduce_refuse(e);
     e->threads_known = e->threads_count;
     e->learned = true;
 }
 
 uint32_t
-sim_thread_create(void (*body)(void *argument), void *argument,
-                  uintptr_t function, uintptr_t site)
+sim_thread_create(struct engine *e, void (*body)(void *argument),
+                  void *argument, uintptr_t function, uintptr_t site)
 {
-    struct engine *e = &sim_engine;
-    const uint32_t used = (order_creation(site), e->threads_count);
-    const uint32_t i = slot(site);
+    const uint32_t used = (order_creation(e, site), e->threads_count);
+    const uint32_t i = slot(e, site);
     struct thread *t = &e->threads[i];
     const uint32_t stamp = i < used ? t->now.at[i] : 0;
 
-    trace("create", i, site);
-    sim_engine_event(EVENT_CREATE, i);
-    sim_engine_thread_reset(i);
-    sim_order_record(&e->creations, sim_self()->asked, true);
-    learn_threads();
-    t->causal = sim_self()->causal;
-    t->now = sim_self()->now;
+    trace(e, "create", i, site);
+    sim_engine_event(e, EVENT_CREATE, i);
+    sim_engine_thread_reset(e, i);
+    sim_order_record(e, &e->creations, sim_self(e)->asked, true);
+    learn_threads(e);
+    t->causal = sim_self(e)->causal;
+    t->now = sim_self(e)->now;
     t->now.at[i] = stamp;
     t->body = body;
     t->argument = argument;
     t->function = function;
-    t->starter = &sim_self()->fiber;
+    t->starter = &sim_self(e)->fiber;
     e->ready |= 1U << i;
     e->unfinished++;
-    sim_seq_cst_sync();
-    sim_seq_cst_sync_of(i);
-    sim_engine_start(i);
-    sim_order_offer(&e->creations, true);
+    sim_seq_cst_sync(e);
+    sim_seq_cst_sync_of(e, i);
+    sim_engine_start(e, i);
+    sim_order_offer(e, &e->creations, true);
     return i;
 }
 
 void
-sim_thread_join(uint32_t i, uintptr_t site)
+sim_thread_join(struct engine *e, uint32_t i, uintptr_t site)
 {
-    struct thread *t = &sim_engine.threads[i];
+    struct thread *t = &e->threads[i];
 
-    sim_engine_settle();
+    sim_engine_settle(e);
     if (!t->finished) {
-        sim_self()->joins = i + 1;
-        sim_engine_block(site);
-        sim_self()->joins = 0;
+        sim_self(e)->joins = i + 1;
+        sim_engine_block(e, site);
+        sim_self(e)->joins = 0;
     }
-    trace("join", i, site);
-    sim_engine_event(EVENT_JOIN, i);
-    sim_clock_join(&sim_self()->now, &t->now);
-    sim_clock_join(&sim_self()->causal, &t->causal);
-    sim_seq_cst_sync();
+    trace(e, "join", i, site);
+    sim_engine_event(e, EVENT_JOIN, i);
+    sim_clock_join(&sim_self(e)->now, &t->now);
+    sim_clock_join(&sim_self(e)->causal, &t->causal);
+    sim_seq_cst_sync(e);
 }

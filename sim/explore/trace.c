@@ -17,10 +17,8 @@ enum { VIEW_HEAD = 3, VIEW_THREAD = 4 };
 uint64_t sim_trace_view[VIEW_HEAD + VIEW_THREAD * SIM_THREADS_MAX];
 
 __attribute__((noinline)) void
-sim_trace_stop(void)
+sim_trace_stop(struct engine *e)
 {
-    struct engine *e = &sim_engine;
-
     sim_trace_view[0] = e->trace_count;
     sim_trace_view[1] = e->threads_count;
     sim_trace_view[2] = VIEW_HEAD;
@@ -45,24 +43,23 @@ sim_trace_stopped(void)
 }
 
 void
-sim_trace_stop_before(uint32_t event)
+sim_trace_stop_before(struct engine *e, uint32_t event)
 {
     static struct trace_event events[TRACE_MAX];
 
-    sim_engine.trace = events;
-    sim_engine.trace_stop = event + 1;
+    e->trace = events;
+    e->trace_stop = event + 1;
 }
 
 struct trace_event *
-sim_trace_add_event(enum sim_op op, uintptr_t site)
+sim_trace_add_event(struct engine *e, enum sim_op op, uintptr_t site)
 {
-    struct engine *e = &sim_engine;
     struct trace_event *event;
 
     if (e->trace_count == TRACE_MAX)
         return NULL;
     if (e->trace_count + 1 == e->trace_stop)
-        sim_trace_stop();
+        sim_trace_stop(e);
     event = &e->trace[e->trace_count++];
     *event = (struct trace_event){.op = op,
                                   .thread = e->current,

@@ -7,6 +7,8 @@
 
 #include "explore.h"
 
+struct engine;
+
 enum { TRACE_MAX = 4096 };
 
 struct trace_event {
@@ -28,18 +30,18 @@ struct trace_event {
 };
 
 /* Show a debugger where every thread is; its breakpoint is the second. */
-void sim_trace_stop(void);
+void sim_trace_stop(struct engine *e);
 void sim_trace_stopped(void);
-void sim_trace_stop_before(uint32_t event);
+void sim_trace_stop_before(struct engine *e, uint32_t event);
 extern uint64_t sim_trace_view[];
 
 struct location;
 
 /* script.c: runs of chosen events. */
 extern bool sim_script_runs;
-uint32_t sim_script_pick(void);
-uint32_t sim_script_choose(const struct location *l, const uint32_t *found,
-                           uint32_t count, bool place);
+uint32_t sim_script_pick(struct engine *e);
+uint32_t sim_script_choose(struct engine *e, const struct location *l,
+                           const uint32_t *found, uint32_t count, bool place);
 
 /*
  * Make the next run from these events, until the end.
@@ -58,8 +60,8 @@ void sim_script_end(void);
  * out:     needed, for each event
  * returns: how many are needed
  */
-uint32_t sim_slice(const struct trace_event *trace, uint32_t count,
-                   const struct sim_failure *failure,
+uint32_t sim_slice(struct engine *e, const struct trace_event *trace,
+                   uint32_t count, const struct sim_failure *failure,
                    struct sim_choices *choices, bool *needed);
 
 #endif

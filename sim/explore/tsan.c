@@ -19,10 +19,9 @@
 /* ---- Orders ---- */
 
 static void
-site_note(uintptr_t site, enum sim_op op, int order, int order_failure)
+site_note(struct engine *e, uintptr_t site, enum sim_op op, int order,
+          int order_failure)
 {
-    struct engine *e = &sim_engine;
-
     for (uint32_t i = 0; i < e->sites_count; i++) {
         if (e->sites[i].site == site)
             return;
@@ -38,23 +37,21 @@ site_note(uintptr_t site, enum sim_op op, int order, int order_failure)
 
 /* The order in force: as compiled, or as mutated. */
 static int
-order_at(uintptr_t site, enum sim_op op, int order)
+order_at(struct engine *e, uintptr_t site, enum sim_op op, int order)
 {
     order &= 7; /* above: hints for lock elision */
-    if (sim_engine.sites != NULL)
-        site_note(site, op, order, __ATOMIC_RELAXED);
-    if (sim_engine.mutant.site == site)
-        return sim_engine.mutant.order;
+    if (e->sites != NULL)
+        site_note(e, site, op, order, __ATOMIC_RELAXED);
+    if (e->mutant.site == site)
+        return e->mutant.order;
     return order;
 }
 
 /* ---- Atomics ---- */
 
 static bool
-is_event(uintptr_t address)
+is_event(struct engine *e, uintptr_t address)
 {
-    const struct engine *e = &sim_engine;
-
     return e->active &&
            (e->program ||
             !sim_fiber_owns(&e->threads[e->current].fiber, address));
@@ -104,49 +101,52 @@ change_fetch_nand(uint64_t old, uint64_t operand)
 }
 
 static bool
-cas_at(volatile void *address, uint32_t bytes, uint64_t *expected,
-       uint64_t desired, int order, int order_failure, bool weak,
-       uintptr_t site)
+cas_at(struct engine *e, volatile void *address, uint32_t bytes,
+       uint64_t *expected, uint64_t desired, int order, int order_failure,
+       bool weak, uintptr_t site)
 {
     order &= 7;
     order_failure &= 7;
-    if (sim_engine.sites != NULL)
-        site_note(site, SIM_OP_CAS, order, order_failure);
-    if (sim_engine.mutant.site == site) {
-        order = sim_engine.mutant.order;
-        order_failure = sim_engine.mutant.order_failure;
+    if (e->sites != NULL)
+        site_note(e, site, SIM_OP_CAS, order, order_failure);
+    if (e->mutant.site == site) {
+        order = e->mutant.order;
+        order_failure = e->mutant.order_failure;
     }
-    return sim_atomic_cas((uintptr_t)address, bytes, expected, desired, order,
-                          order_failure, weak, site);
+    return sim_atomic_cas(e, (uintptr_t)address, bytes, expected, desired,
+                          order, order_failure, weak, site);
 }
+
+/* The engine of this process: the compiler's calls name none. */
+#define E (&sim_engine)
 
 /* clang-format off */
 #define RMW(bits, type, name)                                                  \
     type sim_tsan_atomic##bits##_##name(volatile type *p, type operand,        \
                                         int order)                             \
     {                                                                          \
-        if (!is_event((uintptr_t)p)) {                                         \
+        if (!is_event(E, (uintptr_t)p)) {                                      \
             const type old = *p;                                               \
             *p = (type)change_##name(old, operand);                            \
             return old;                                                        \
         }                                                                      \
-        sim_round_arrive(SITE);                                                \
-        return (type)sim_atomic_rmw((uintptr_t)p, bits / 8, change_##name,     \
+        sim_round_arrive(E, SITE);                                             \
+        return (type)sim_atomic_rmw(E, (uintptr_t)p, bits / 8, change_##name,  \
                                     operand,                                   \
-                                    order_at(SITE, SIM_OP_RMW, order), SITE);  \
+                                    order_at(E, SITE, SIM_OP_RMW, order), SITE);\
     }
 
 #define CAS(bits, type, name, is_weak)                                         \
-    int sim_tsan_atomic##bits##_compare_exchange_##name(                        \
+    int sim_tsan_atomic##bits##_compare_exchange_##name(                       \
         volatile type *p, type *expected, type desired, int order,             \
         int order_failure)                                                     \
     {                                                                          \
         uint64_t found = *expected;                                            \
         bool done;                                                             \
-        if (is_event((uintptr_t)p)) {                                          \
-            sim_round_arrive(SITE);                                            \
-            done = cas_at(p, bits / 8, &found, desired, order, order_failure,  \
-                          is_weak, SITE);                                      \
+        if (is_event(E, (uintptr_t)p)) {                                       \
+            sim_round_arrive(E, SITE);                                         \
+            done = cas_at(E, p, bits / 8, &found, desired, order,              \
+                          order_failure, is_weak, SITE);                       \
         } else {                                                               \
             done = *p == *expected;                                            \
             found = *p;                                                        \
@@ -159,22 +159,22 @@ cas_at(volatile void *address, uint32_t bytes, uint64_t *expected,
     }
 
 #define ATOMICS(bits, type)                                                    \
-    type sim_tsan_atomic##bits##_load(const volatile type *p, int order)         \
+    type sim_tsan_atomic##bits##_load(const volatile type *p, int order)       \
     {                                                                          \
-        if (!is_event((uintptr_t)p))                                           \
+        if (!is_event(E, (uintptr_t)p))                                        \
             return *p;                                                         \
-        sim_round_arrive(SITE);                                                \
-        return (type)sim_atomic_load((uintptr_t)p, bits / 8,                   \
-                                     order_at(SITE, SIM_OP_LOAD, order),       \
+        sim_round_arrive(E, SITE);                                             \
+        return (type)sim_atomic_load(E, (uintptr_t)p, bits / 8,                \
+                                     order_at(E, SITE, SIM_OP_LOAD, order),    \
                                      SITE);                                    \
     }                                                                          \
     void __tsan_atomic##bits##_store(volatile type *p, type value, int order)  \
     {                                                                          \
-        if (!is_event((uintptr_t)p))                                           \
+        if (!is_event(E, (uintptr_t)p))                                        \
             *p = value;                                                        \
         else                                                                   \
-            sim_atomic_store((uintptr_t)p, bits / 8, value,                    \
-                             order_at(SITE, SIM_OP_STORE, order), SITE);       \
+            sim_atomic_store(E, (uintptr_t)p, bits / 8, value,                 \
+                             order_at(E, SITE, SIM_OP_STORE, order), SITE);    \
     }                                                                          \
     RMW(bits, type, exchange)                                                  \
     RMW(bits, type, fetch_add)                                                 \
@@ -185,15 +185,15 @@ cas_at(volatile void *address, uint32_t bytes, uint64_t *expected,
     RMW(bits, type, fetch_nand)                                                \
     CAS(bits, type, strong, false)                                             \
     CAS(bits, type, weak, true)                                                \
-    type sim_tsan_atomic##bits##_compare_exchange_val(                           \
+    type sim_tsan_atomic##bits##_compare_exchange_val(                         \
         volatile type *p, type expected, type desired, int order,              \
         int order_failure)                                                     \
     {                                                                          \
         uint64_t found = expected;                                             \
-        if (is_event((uintptr_t)p)) {                                          \
-            sim_round_arrive(SITE);                                            \
-            cas_at(p, bits / 8, &found, desired, order, order_failure, false,  \
-                   SITE);                                                      \
+        if (is_event(E, (uintptr_t)p)) {                                       \
+            sim_round_arrive(E, SITE);                                         \
+            cas_at(E, p, bits / 8, &found, desired, order, order_failure,      \
+                   false, SITE);                                               \
             return (type)found;                                                \
         }                                                                      \
         found = *p;                                                            \
@@ -211,8 +211,10 @@ ATOMICS(64, uint64_t)
 void
 __tsan_atomic_thread_fence(int order)
 {
-    if (sim_engine.active)
-        sim_atomic_fence(order_at(SITE, SIM_OP_FENCE, order), SITE);
+    struct engine *e = &sim_engine;
+
+    if (e->active)
+        sim_atomic_fence(e, order_at(e, SITE, SIM_OP_FENCE, order), SITE);
 }
 
 /* Orders a thread with its own signal handler: in a fiber it already is. */
@@ -225,38 +227,54 @@ __tsan_atomic_signal_fence(int order)
 /* ---- Plain accesses ---- */
 
 static void
-plain(const volatile void *address, size_t bytes, bool write, uintptr_t site)
+plain(struct engine *e, const volatile void *address, size_t bytes, bool write,
+      uintptr_t site)
 {
-    if (sim_engine.active)
-        sim_plain_access((uintptr_t)address, bytes, write, site);
+    if (e->active)
+        sim_plain_access(e, (uintptr_t)address, bytes, write, site);
 }
 
 /* clang-format off */
 #define PLAIN(bytes)                                                           \
-    void __tsan_read##bytes(void *p) { plain(p, bytes, false, SITE); }         \
-    void __tsan_write##bytes(void *p) { plain(p, bytes, true, SITE); }         \
-    void __tsan_volatile_read##bytes(void *p) { plain(p, bytes, false, SITE); }\
-    void __tsan_volatile_write##bytes(void *p) { plain(p, bytes, true, SITE); }\
+    void __tsan_read##bytes(void *p)                                           \
+    {                                                                          \
+        plain(E, p, bytes, false, SITE);                                       \
+    }                                                                          \
+    void __tsan_write##bytes(void *p)                                          \
+    {                                                                          \
+        plain(E, p, bytes, true, SITE);                                        \
+    }                                                                          \
+    void __tsan_volatile_read##bytes(void *p)                                  \
+    {                                                                          \
+        plain(E, p, bytes, false, SITE);                                       \
+    }                                                                          \
+    void __tsan_volatile_write##bytes(void *p)                                 \
+    {                                                                          \
+        plain(E, p, bytes, true, SITE);                                        \
+    }                                                                          \
     void __tsan_unaligned_read##bytes(void *p)                                 \
     {                                                                          \
-        plain(p, bytes, false, SITE);                                          \
+        plain(E, p, bytes, false, SITE);                                       \
     }                                                                          \
     void __tsan_unaligned_write##bytes(void *p)                                \
     {                                                                          \
-        plain(p, bytes, true, SITE);                                           \
+        plain(E, p, bytes, true, SITE);                                        \
     }                                                                          \
     void __tsan_unaligned_volatile_read##bytes(void *p)                        \
     {                                                                          \
-        plain(p, bytes, false, SITE);                                          \
+        plain(E, p, bytes, false, SITE);                                       \
     }                                                                          \
     void __tsan_unaligned_volatile_write##bytes(void *p)                       \
     {                                                                          \
-        plain(p, bytes, true, SITE);                                           \
+        plain(E, p, bytes, true, SITE);                                        \
     }                                                                          \
-    void __tsan_read_write##bytes(void *p) { plain(p, bytes, true, SITE); }    \
+    void __tsan_read_write##bytes(void *p)                                     \
+    {                                                                          \
+        plain(E, p, bytes, true, SITE);                                        \
+    }                                                                          \
     void __tsan_unaligned_read_write##bytes(void *p)                           \
     {                                                                          \
-        plain(p, bytes, true, SITE);                                           \
+        plain(E, p, bytes, true, SITE);                                        \
     }
 /* clang-format on */
 
@@ -269,56 +287,72 @@ PLAIN(16)
 void
 __tsan_read_range(void *p, size_t bytes)
 {
-    plain(p, bytes, false, SITE);
+    struct engine *e = &sim_engine;
+
+    plain(e, p, bytes, false, SITE);
 }
 
 void
 __tsan_write_range(void *p, size_t bytes)
 {
-    plain(p, bytes, true, SITE);
+    struct engine *e = &sim_engine;
+
+    plain(e, p, bytes, true, SITE);
 }
 
 void
 __tsan_vptr_update(void **p, void *value)
 {
+    struct engine *e = &sim_engine;
+
     (void)value;
-    plain(p, sizeof *p, true, SITE);
+    plain(e, p, sizeof *p, true, SITE);
 }
 
 void
 __tsan_vptr_read(void **p)
 {
-    plain(p, sizeof *p, false, SITE);
+    struct engine *e = &sim_engine;
+
+    plain(e, p, sizeof *p, false, SITE);
 }
 
 void *
 __tsan_memcpy(void *to, const void *from, size_t bytes)
 {
-    plain(from, bytes, false, SITE);
-    plain(to, bytes, true, SITE);
+    struct engine *e = &sim_engine;
+
+    plain(e, from, bytes, false, SITE);
+    plain(e, to, bytes, true, SITE);
     return memcpy(to, from, bytes);
 }
 
 void *
 __tsan_memmove(void *to, const void *from, size_t bytes)
 {
-    plain(from, bytes, false, SITE);
-    plain(to, bytes, true, SITE);
+    struct engine *e = &sim_engine;
+
+    plain(e, from, bytes, false, SITE);
+    plain(e, to, bytes, true, SITE);
     return memmove(to, from, bytes);
 }
 
 void *
 __tsan_memset(void *to, int value, size_t bytes)
 {
-    plain(to, bytes, true, SITE);
+    struct engine *e = &sim_engine;
+
+    plain(e, to, bytes, true, SITE);
     return memset(to, value, bytes);
 }
 
 int
 __tsan_memcmp(const void *a, const void *b, size_t bytes)
 {
-    plain(a, bytes, false, SITE);
-    plain(b, bytes, false, SITE);
+    struct engine *e = &sim_engine;
+
+    plain(e, a, bytes, false, SITE);
+    plain(e, b, bytes, false, SITE);
     return memcmp(a, b, bytes);
 }
 
@@ -345,8 +379,10 @@ __tsan_func_exit(void)
 void
 sim_explore_mutate(const struct sim_site *weaker)
 {
+    struct engine *e = &sim_engine;
+
     if (weaker != NULL)
-        sim_engine.mutant = *weaker;
+        e->mutant = *weaker;
     else
-        sim_engine.mutant = (struct sim_site){.site = 0};
+        e->mutant = (struct sim_site){.site = 0};
 }

@@ -63,11 +63,10 @@ is_loop_site(uintptr_t site)
  * than what was cleared, the search begins again, and each run clears more.
  */
 __attribute__((no_sanitize("address"))) uint64_t
-sim_wait_stack(uintptr_t from, uint64_t hash)
+sim_wait_stack(struct engine *e, uintptr_t from, uint64_t hash)
 {
-    struct engine *e = &sim_engine;
     const uintptr_t end =
-        (uintptr_t)sim_self()->fiber.stack + SIM_FIBER_STACK_BYTES;
+        (uintptr_t)sim_self(e)->fiber.stack + SIM_FIBER_STACK_BYTES;
 
     while (end - from > e->cleared_bytes) {
         e->cleared_bytes =
@@ -80,15 +79,15 @@ sim_wait_stack(uintptr_t from, uint64_t hash)
 }
 
 void
-sim_wait_learn(uintptr_t site)
+sim_wait_learn(struct engine *e, uintptr_t site)
 {
     if (is_loop_site(site) ||
         loop_sites_count == sizeof loop_sites / sizeof loop_sites[0])
         return;
-    if (sim_engine.cleared_bytes == 0)
-        sim_engine.cleared_bytes = CLEARED_BYTES_MIN;
+    if (e->cleared_bytes == 0)
+        e->cleared_bytes = CLEARED_BYTES_MIN;
     loop_sites[loop_sites_count++] = site;
-    sim_engine.learned = true;
+    e->learned = true;
 }
 
 /* returns: how many sites of wait loops are known */
@@ -107,14 +106,14 @@ sim_wait_sites(const uintptr_t **sites)
  * returns: the hash, not 0; 0 on processors other than x86-64
  */
 uint64_t
-sim_wait_state(void)
+sim_wait_state(struct engine *e)
 {
 #ifdef __x86_64__
     uint64_t state = 0;
 
     for (uint32_t i = 0; i < 6; i++)
         state = sim_hash_step(state, sim_caller.registers[i]);
-    return sim_wait_stack((uintptr_t)sim_caller.stack, state) | 1;
+    return sim_wait_stack(e, (uintptr_t)sim_caller.stack, state) | 1;
 #else
     return 0;
 #endif
@@ -122,60 +121,61 @@ sim_wait_state(void)
 
 /* Before a load or what may turn out to be no more than one. */
 void
-sim_wait_enter(uintptr_t site)
+sim_wait_enter(struct engine *e, uintptr_t site)
 {
-    sim_self()->entry_state = is_loop_site(site) ? sim_wait_state() : 0;
+    sim_self(e)->entry_state = is_loop_site(site) ? sim_wait_state(e) : 0;
 }
 
 /* ---- What a round has read ---- */
 
 static uint32_t
-done_by(const struct thread *t)
+done_by(struct engine *e, const struct thread *t)
 {
-    return t->now.at[sim_engine.current] + t->plain_count;
+    return t->now.at[e->current] + t->plain_count;
 }
 
 /* in: index, of the store that was read */
 void
-sim_wait_note(struct location *location, uint32_t index, uintptr_t site)
+sim_wait_note(struct engine *e, struct location *location, uint32_t index,
+              uintptr_t site)
 {
     const struct store *store = sim_wait_origin(location, index);
-    struct round *r = &sim_self()->round;
+    struct round *r = &sim_self(e)->round;
 
     if (r->count == ROUND_READS_MAX)
-        r->count = sim_self()->states_count = 0; /* too long for a wait */
+        r->count = sim_self(e)->states_count = 0; /* too long for a wait */
     r->reads[r->count++] = (struct round_read){
         .site = site,
         .location = location,
         .thread = store->thread,
         .stamp = store->stamp,
-        .state = sim_self()->entry_state,
+        .state = sim_self(e)->entry_state,
         .value = store->value,
-        .question = sim_self()->question,
-        .done = done_by(sim_self()),
+        .question = sim_self(e)->question,
+        .done = done_by(e, sim_self(e)),
     };
 }
 
 /* The thread has written, so its earlier rounds no longer count. */
 void
-sim_wait_wrote(void)
+sim_wait_wrote(struct engine *e)
 {
-    sim_self()->round.count = 0;
-    sim_round_progress();
-    sim_self()->round.real = 0;
+    sim_self(e)->round.count = 0;
+    sim_round_progress(e);
+    sim_self(e)->round.real = 0;
 }
 
 /* Forbid the next round to read values that this round found to be old. */
 static void
-forget_old_values(void)
+forget_old_values(struct engine *e)
 {
-    struct round *r = &sim_self()->round;
+    struct round *r = &sim_self(e)->round;
 
     for (uint32_t i = 0; i < r->count; i++) {
         struct location *l = r->reads[i].location;
 
         if (sim_wait_is_new(&r->reads[i]))
-            l->least.at[sim_engine.current] = l->stores_count - 1;
+            l->least.at[e->current] = l->stores_count - 1;
     }
     r->count = 0;
 }
@@ -221,15 +221,16 @@ find_counted(const struct round *r, uintptr_t site,
 
 /* returns: false if the probe's first load is no repetition */
 static bool
-begin_round(struct round *r, uintptr_t site, const struct location *location)
+begin_round(struct engine *e, struct round *r, uintptr_t site,
+            const struct location *location)
 {
-    const uint64_t state = sim_self()->entry_state;
+    const uint64_t state = sim_self(e)->entry_state;
     uint32_t first = ROUND_READS_MAX;
 
     if (state != 0)
         first = find_round(r, site, location, state);
     r->counts = first == ROUND_READS_MAX;
-    if (r->counts && r->real >= sim_wait_unroll())
+    if (r->counts && r->real >= sim_wait_unroll(e))
         first = find_counted(r, site, location);
     if (first == ROUND_READS_MAX)
         return false;
@@ -250,21 +251,20 @@ is_expected(const struct round *r, uintptr_t site,
  * reading the value there is futile. (Only reads of a search graph by graph, by
  * code whose state is known, have a name.) */
 static void
-learn_futile(const struct round *r)
+learn_futile(struct engine *e, const struct round *r)
 {
     if (r->count == 1 && !r->counts && r->reads[0].done == r->done &&
-        sim_futile_learn(sim_self()->read_name, r->reads[0].value))
-        sim_futile_mark();
+        sim_futile_learn(sim_self(e)->read_name, r->reads[0].value))
+        sim_futile_mark(e);
 }
 
 /* The probe reads a newer value than the round. returns: false if the probe has
  * ended */
 static bool
-probe_newest(struct round_read *read)
+probe_newest(struct engine *e, struct round_read *read)
 {
     const struct location *l = read->location;
     const struct store *newest = sim_wait_origin(l, l->stores_count - 1);
-    struct engine *e = &sim_engine;
 
     if (e->last_round) {
         read->thread = newest->thread;
@@ -272,12 +272,12 @@ probe_newest(struct round_read *read)
         return true;
     }
     if (e->options.drop_waiters) {
-        learn_futile(&sim_self()->round);
-        sim_reduce_open(read->question + 1);
-        sim_engine_stop(SIM_END_BLOCKED);
+        learn_futile(e, &sim_self(e)->round);
+        sim_reduce_open(e, read->question + 1);
+        sim_engine_stop(e, SIM_END_BLOCKED);
     }
-    forget_old_values();
-    sim_self()->probing = false;
+    forget_old_values(e);
+    sim_self(e)->probing = false;
     return false;
 }
 
@@ -288,23 +288,24 @@ probe_newest(struct round_read *read)
  * returns: false if it must be an event
  */
 bool
-sim_wait_probe(struct location *location, uint64_t *value, uintptr_t site)
+sim_wait_probe(struct engine *e, struct location *location, uint64_t *value,
+               uintptr_t site)
 {
-    struct round *r = &sim_self()->round;
+    struct round *r = &sim_self(e)->round;
 
-    if (!r->bracketed && !begin_round(r, site, location)) {
-        sim_wait_leave();
+    if (!r->bracketed && !begin_round(e, r, site, location)) {
+        sim_wait_leave(e);
         return false;
     }
-    if (sim_engine.last_round && !is_expected(r, site, location)) {
+    if (e->last_round && !is_expected(r, site, location)) {
         r->count = r->at; /* a later loop begins: its round counts now */
-        sim_wait_note(location, location->stores_count - 1, site);
+        sim_wait_note(e, location, location->stores_count - 1, site);
         r->at = r->count - 1;
     } else if (!is_expected(r, site, location)) {
-        sim_wait_leave();
+        sim_wait_leave(e);
         return false;
     }
-    if (sim_wait_is_new(&r->reads[r->at]) && !probe_newest(&r->reads[r->at]))
+    if (sim_wait_is_new(&r->reads[r->at]) && !probe_newest(e, &r->reads[r->at]))
         return false;
     r->at++;
     *value = location->stores[location->stores_count - 1].value;
@@ -313,14 +314,15 @@ sim_wait_probe(struct location *location, uint64_t *value, uintptr_t site)
 
 /* The probe would write. Has it found something new? */
 void
-sim_wait_before_write(struct location *location, uintptr_t site)
+sim_wait_before_write(struct engine *e, struct location *location,
+                      uintptr_t site)
 {
-    struct round *r = &sim_self()->round;
+    struct round *r = &sim_self(e)->round;
 
-    if (!r->bracketed && !begin_round(r, site, location))
+    if (!r->bracketed && !begin_round(e, r, site, location))
         return;
     if (is_expected(r, site, location) && sim_wait_is_new(&r->reads[r->at]))
-        probe_newest(&r->reads[r->at]);
+        probe_newest(e, &r->reads[r->at]);
 }
 
 /* ---- The end of a round ---- */
@@ -340,72 +342,70 @@ begin_probe(struct thread *t, bool bracketed)
 
 /* Wait for another thread's store, or for ever. */
 static void
-wait_for_change(uintptr_t site)
+wait_for_change(struct engine *e, uintptr_t site)
 {
-    struct engine *e = &sim_engine;
-    struct thread *t = sim_self();
+    struct thread *t = sim_self(e);
 
     t->probing = false;
     if (e->options.drop_waiters) {
         if (!e->last_round)
-            learn_futile(&t->round);
+            learn_futile(e, &t->round);
         t->dropped = true;
-        sim_engine_block(site);
+        sim_engine_block(e, site);
         /* Only the last round of all comes back here. */
         begin_probe(t, true);
         return;
     }
     t->spinning = true;
     e->spinners++;
-    sim_engine_block(site);
+    sim_engine_block(e, site);
     if (e->last_round)
         begin_probe(t, true);
     else
-        forget_old_values();
+        forget_old_values(e);
 }
 
 static void
-learn_round(const struct round *r)
+learn_round(struct engine *e, const struct round *r)
 {
     for (uint32_t i = 0; i < r->count; i++)
-        sim_wait_learn(r->reads[i].site);
+        sim_wait_learn(e, r->reads[i].site);
 }
 
 /* A round of a wait loop has ended without success. */
 void
-sim_wait_round(uintptr_t site)
+sim_wait_round(struct engine *e, uintptr_t site)
 {
-    struct engine *e = &sim_engine;
-    struct thread *t = sim_self();
+    struct thread *t = sim_self(e);
     struct round *r = &t->round;
     uint64_t state;
 
-    sim_engine_settle();
+    sim_engine_settle(e);
     if (!t->probing) {
         if (++e->run->steps > e->steps_max)
-            sim_engine_refuse(SIM_FAIL_LIMIT, site, 0,
+            sim_engine_refuse(e, SIM_FAIL_LIMIT, site, 0,
                               "a loop pauses, but reads nothing that another "
                               "thread could change");
-        learn_round(r);
-        r->done = done_by(t);
+        learn_round(e, r);
+        r->done = done_by(e, t);
         if (r->count > 0)
             begin_probe(t, false);
         return;
     }
     if (!r->bracketed || (!e->last_round && r->at != r->count)) {
-        sim_wait_leave(); /* the probe read less than the round */
+        sim_wait_leave(e); /* the probe read less than the round */
         return;
     }
     r->count = r->at;
     r->at = 0;
-    state = sim_wait_state();
+    state = sim_wait_state(e);
     if ((r->counts || e->last_round) && state != r->state &&
         ++r->rounds < ROUNDS_MAX) {
         r->state = state;
         return;
     }
     e->run->bounded |= r->rounds == ROUNDS_MAX;
-    wait_for_change(site);
+    wait_for_change(e, site);
 }
 
 /*
@@ -414,16 +414,16 @@ sim_wait_round(uintptr_t site)
  * reads.
  */
 void
-sim_wait_fruitless(uint32_t first, uintptr_t site)
+sim_wait_fruitless(struct engine *e, uint32_t first, uintptr_t site)
 {
-    struct round *r = &sim_self()->round;
+    struct round *r = &sim_self(e)->round;
 
-    if (sim_self()->probing) {
+    if (sim_self(e)->probing) {
         r->count = r->at;
         r->at = 0;
     } else {
         r->count -= first;
         memmove(r->reads, r->reads + first, r->count * sizeof *r->reads);
     }
-    wait_for_change(site);
+    wait_for_change(e, site);
 }

@@ -24,24 +24,27 @@ result_of(int error)
 int
 explored_thrd_create(thrd_t *thread, thrd_start_t function, void *argument)
 {
-    if (!sim_program_runs())
+    struct engine *e = &sim_engine;
+
+    if (!sim_program_runs(e))
         return thrd_create(thread, function, argument);
     return result_of(sim_pthread_create(
-        thread, false, (void *(*)(void *))(void (*)(void))function, true,
+        e, thread, false, (void *(*)(void *))(void (*)(void))function, true,
         argument, HERE));
 }
 
 int
 explored_thrd_join(thrd_t thread, int *result)
 {
+    struct engine *e = &sim_engine;
     void *value = NULL;
     int error;
 
-    if (!sim_program_runs())
+    if (!sim_program_runs(e))
         return thrd_join(thread, result);
-    error = sim_pthread_join(thread, &value, HERE);
+    error = sim_pthread_join(e, thread, &value, HERE);
     if (error == 0 && result != NULL) {
-        sim_program_writes(result, sizeof *result, HERE);
+        sim_program_writes(e, result, sizeof *result, HERE);
         *result = (int)(intptr_t)value;
     }
     return result_of(error);
@@ -50,17 +53,21 @@ explored_thrd_join(thrd_t thread, int *result)
 int
 explored_thrd_detach(thrd_t thread)
 {
-    if (!sim_program_runs())
+    struct engine *e = &sim_engine;
+
+    if (!sim_program_runs(e))
         return thrd_detach(thread);
-    return result_of(sim_pthread_detach(thread, HERE));
+    return result_of(sim_pthread_detach(e, thread, HERE));
 }
 
 _Noreturn void
 explored_thrd_exit(int result)
 {
-    if (!sim_program_runs())
+    struct engine *e = &sim_engine;
+
+    if (!sim_program_runs(e))
         thrd_exit(result);
-    sim_pthread_leave((void *)(intptr_t)result);
+    sim_pthread_leave(e, (void *)(intptr_t)result);
 }
 
 thrd_t
@@ -83,7 +90,9 @@ explored_thrd_yield(void)
 int
 explored_thrd_sleep(const struct timespec *time, struct timespec *left)
 {
-    if (!sim_program_runs())
+    struct engine *e = &sim_engine;
+
+    if (!sim_program_runs(e))
         return thrd_sleep(time, left);
     return explored_nanosleep(time, left);
 }
@@ -99,48 +108,60 @@ mutex_of(mtx_t *m)
 int
 explored_mtx_init(mtx_t *m, int kind)
 {
-    if (sim_program_runs())
-        sim_mutex_init(mutex_of(m), HERE);
+    struct engine *e = &sim_engine;
+
+    if (sim_program_runs(e))
+        sim_mutex_init(e, mutex_of(m), HERE);
     return mtx_init(m, kind);
 }
 
 void
 explored_mtx_destroy(mtx_t *m)
 {
-    if (sim_program_runs())
-        sim_mutex_destroy(mutex_of(m), HERE);
+    struct engine *e = &sim_engine;
+
+    if (sim_program_runs(e))
+        sim_mutex_destroy(e, mutex_of(m), HERE);
 }
 
 int
 explored_mtx_lock(mtx_t *m)
 {
-    if (!sim_program_runs())
+    struct engine *e = &sim_engine;
+
+    if (!sim_program_runs(e))
         return mtx_lock(m);
-    return result_of(sim_mutex_lock(mutex_of(m), NULL, HERE));
+    return result_of(sim_mutex_lock(e, mutex_of(m), NULL, HERE));
 }
 
 int
 explored_mtx_timedlock(mtx_t *m, const struct timespec *until)
 {
-    if (!sim_program_runs())
+    struct engine *e = &sim_engine;
+
+    if (!sim_program_runs(e))
         return mtx_timedlock(m, until);
-    return result_of(sim_mutex_lock(mutex_of(m), until, HERE));
+    return result_of(sim_mutex_lock(e, mutex_of(m), until, HERE));
 }
 
 int
 explored_mtx_trylock(mtx_t *m)
 {
-    if (!sim_program_runs())
+    struct engine *e = &sim_engine;
+
+    if (!sim_program_runs(e))
         return mtx_trylock(m);
-    return result_of(sim_mutex_try(mutex_of(m), HERE));
+    return result_of(sim_mutex_try(e, mutex_of(m), HERE));
 }
 
 int
 explored_mtx_unlock(mtx_t *m)
 {
-    if (!sim_program_runs())
+    struct engine *e = &sim_engine;
+
+    if (!sim_program_runs(e))
         return mtx_unlock(m);
-    return result_of(sim_mutex_unlock(mutex_of(m), HERE));
+    return result_of(sim_mutex_unlock(e, mutex_of(m), HERE));
 }
 
 /* ---- Condition variables ---- */
@@ -154,16 +175,20 @@ cond_of(cnd_t *c)
 int
 explored_cnd_init(cnd_t *c)
 {
-    if (sim_program_runs())
-        sim_cond_init(cond_of(c), HERE);
+    struct engine *e = &sim_engine;
+
+    if (sim_program_runs(e))
+        sim_cond_init(e, cond_of(c), HERE);
     return cnd_init(c);
 }
 
 void
 explored_cnd_destroy(cnd_t *c)
 {
-    if (sim_program_runs())
-        sim_cond_destroy(cond_of(c), HERE);
+    struct engine *e = &sim_engine;
+
+    if (sim_program_runs(e))
+        sim_cond_destroy(e, cond_of(c), HERE);
     else
         cnd_destroy(c);
 }
@@ -171,33 +196,41 @@ explored_cnd_destroy(cnd_t *c)
 int
 explored_cnd_wait(cnd_t *c, mtx_t *m)
 {
-    if (!sim_program_runs())
+    struct engine *e = &sim_engine;
+
+    if (!sim_program_runs(e))
         return cnd_wait(c, m);
-    return result_of(sim_cond_wait(cond_of(c), mutex_of(m), NULL, HERE));
+    return result_of(sim_cond_wait(e, cond_of(c), mutex_of(m), NULL, HERE));
 }
 
 int
 explored_cnd_timedwait(cnd_t *c, mtx_t *m, const struct timespec *until)
 {
-    if (!sim_program_runs())
+    struct engine *e = &sim_engine;
+
+    if (!sim_program_runs(e))
         return cnd_timedwait(c, m, until);
-    return result_of(sim_cond_wait(cond_of(c), mutex_of(m), until, HERE));
+    return result_of(sim_cond_wait(e, cond_of(c), mutex_of(m), until, HERE));
 }
 
 int
 explored_cnd_signal(cnd_t *c)
 {
-    if (!sim_program_runs())
+    struct engine *e = &sim_engine;
+
+    if (!sim_program_runs(e))
         return cnd_signal(c);
-    return result_of(sim_cond_wake(cond_of(c), false, HERE));
+    return result_of(sim_cond_wake(e, cond_of(c), false, HERE));
 }
 
 int
 explored_cnd_broadcast(cnd_t *c)
 {
-    if (!sim_program_runs())
+    struct engine *e = &sim_engine;
+
+    if (!sim_program_runs(e))
         return cnd_broadcast(c);
-    return result_of(sim_cond_wake(cond_of(c), true, HERE));
+    return result_of(sim_cond_wake(e, cond_of(c), true, HERE));
 }
 
 /* ---- Once, thread-specific data ---- */
@@ -205,16 +238,20 @@ explored_cnd_broadcast(cnd_t *c)
 void
 explored_call_once(once_flag *flag, void (*function)(void))
 {
-    if (!sim_program_runs())
+    struct engine *e = &sim_engine;
+
+    if (!sim_program_runs(e))
         call_once(flag, function);
     else
-        sim_once((const int *)(const void *)flag, function, HERE);
+        sim_once(e, (const int *)(const void *)flag, function, HERE);
 }
 
 int
 explored_tss_create(tss_t *key, tss_dtor_t destructor)
 {
-    return result_of(sim_key_create(key, destructor, HERE));
+    struct engine *e = &sim_engine;
+
+    return result_of(sim_key_create(e, key, destructor, HERE));
 }
 
 void

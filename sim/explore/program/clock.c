@@ -35,14 +35,14 @@ sim_clock_reset(uint32_t thread)
 }
 
 static uint64_t
-now_ns(void)
+now_ns(struct engine *e)
 {
-    const uint32_t before = readings[sim_engine.current];
-    uint64_t *mine = &passed_ns[sim_engine.current];
+    const uint32_t before = readings[e->current];
+    uint64_t *mine = &passed_ns[e->current];
 
-    sim_round_progress(); /* the next reading returns another time */
+    sim_round_progress(e); /* the next reading returns another time */
     if (before < SLOW_READINGS + DOUBLINGS_MAX)
-        readings[sim_engine.current]++;
+        readings[e->current]++;
     *mine += UINT64_C(1000)
              << (before < SLOW_READINGS ? 0 : before - SLOW_READINGS);
     return BEGIN_NS + *mine;
@@ -56,39 +56,38 @@ ns_of(const struct timespec *time)
 
 /* Move the thread's clock forward to `until`, never back. */
 void
-sim_clock_reach(const struct timespec *until)
+sim_clock_reach(struct engine *e, const struct timespec *until)
 {
-    uint64_t *mine = &passed_ns[sim_engine.current];
+    uint64_t *mine = &passed_ns[e->current];
 
     if (ns_of(until) > BEGIN_NS + *mine)
         *mine = ns_of(until) - BEGIN_NS;
 }
 
 struct timespec
-sim_clock_after(const struct timespec *time)
+sim_clock_after(struct engine *e, const struct timespec *time)
 {
-    const uint64_t ns = BEGIN_NS + passed_ns[sim_engine.current] + ns_of(time);
+    const uint64_t ns = BEGIN_NS + passed_ns[e->current] + ns_of(time);
 
     return (struct timespec){.tv_sec = (time_t)(ns / SECOND_NS),
                              .tv_nsec = (long)(ns % SECOND_NS)};
 }
 
 enum sim_limit
-sim_clock_limit(const struct timespec *until)
+sim_clock_limit(struct engine *e, const struct timespec *until)
 {
     if (until == NULL)
         return SIM_UNLIMITED;
-    return ns_of(until) <= BEGIN_NS + passed_ns[sim_engine.current]
-               ? SIM_PASSED
-               : SIM_LIMITED;
+    return ns_of(until) <= BEGIN_NS + passed_ns[e->current] ? SIM_PASSED
+                                                            : SIM_LIMITED;
 }
 
 static void
-read_clock(struct timespec *time, uintptr_t site)
+read_clock(struct engine *e, struct timespec *time, uintptr_t site)
 {
-    const uint64_t now = now_ns();
+    const uint64_t now = now_ns(e);
 
-    sim_program_writes(time, sizeof *time, site);
+    sim_program_writes(e, time, sizeof *time, site);
     time->tv_sec = (time_t)(now / SECOND_NS);
     time->tv_nsec = (long)(now % SECOND_NS);
 }
@@ -96,30 +95,35 @@ read_clock(struct timespec *time, uintptr_t site)
 int
 explored_clock_gettime(clockid_t clock, struct timespec *time)
 {
-    if (!sim_program_runs())
+    struct engine *e = &sim_engine;
+
+    if (!sim_program_runs(e))
         return clock_gettime(clock, time);
-    read_clock(time, HERE);
+    read_clock(e, time, HERE);
     return 0;
 }
 
 int
 explored_timespec_get(struct timespec *time, int base)
 {
-    if (!sim_program_runs() || base != TIME_UTC)
+    struct engine *e = &sim_engine;
+
+    if (!sim_program_runs(e) || base != TIME_UTC)
         return timespec_get(time, base);
-    read_clock(time, HERE);
+    read_clock(e, time, HERE);
     return base;
 }
 
 int
 explored_gettimeofday(struct timeval *time, void *zone)
 {
+    struct engine *e = &sim_engine;
     uint64_t now;
 
-    if (!sim_program_runs())
+    if (!sim_program_runs(e))
         return gettimeofday(time, zone);
-    now = now_ns();
-    sim_program_writes(time, sizeof *time, HERE);
+    now = now_ns(e);
+    sim_program_writes(e, time, sizeof *time, HERE);
     time->tv_sec = (time_t)(now / SECOND_NS);
     time->tv_usec = (suseconds_t)(now % SECOND_NS / 1000);
     return 0;
@@ -128,13 +132,14 @@ explored_gettimeofday(struct timeval *time, void *zone)
 time_t
 explored_time(time_t *seconds)
 {
+    struct engine *e = &sim_engine;
     time_t now;
 
-    if (!sim_program_runs())
+    if (!sim_program_runs(e))
         return time(seconds);
-    now = (time_t)(now_ns() / SECOND_NS);
+    now = (time_t)(now_ns(e) / SECOND_NS);
     if (seconds != NULL) {
-        sim_program_writes(seconds, sizeof *seconds, HERE);
+        sim_program_writes(e, seconds, sizeof *seconds, HERE);
         *seconds = now;
     }
     return now;
@@ -143,9 +148,11 @@ explored_time(time_t *seconds)
 clock_t
 explored_clock(void)
 {
-    if (!sim_program_runs())
+    struct engine *e = &sim_engine;
+
+    if (!sim_program_runs(e))
         return clock();
-    return (clock_t)((now_ns() - BEGIN_NS) / 1000);
+    return (clock_t)((now_ns(e) - BEGIN_NS) / 1000);
 }
 
 /* ---- Sleeping: time passes for the thread, and nothing waits ---- */
@@ -153,9 +160,11 @@ explored_clock(void)
 int
 explored_nanosleep(const struct timespec *time, struct timespec *left)
 {
-    if (!sim_program_runs())
+    struct engine *e = &sim_engine;
+
+    if (!sim_program_runs(e))
         return nanosleep(time, left);
-    passed_ns[sim_engine.current] += ns_of(time);
+    passed_ns[e->current] += ns_of(time);
     return 0;
 }
 
@@ -163,10 +172,12 @@ int
 explored_clock_nanosleep(clockid_t clock, int flags,
                          const struct timespec *time, struct timespec *left)
 {
-    if (!sim_program_runs())
+    struct engine *e = &sim_engine;
+
+    if (!sim_program_runs(e))
         return clock_nanosleep(clock, flags, time, left);
     if ((flags & TIMER_ABSTIME) != 0)
-        sim_clock_reach(time);
+        sim_clock_reach(e, time);
     else
         explored_nanosleep(time, left);
     return 0;
@@ -175,29 +186,33 @@ explored_clock_nanosleep(clockid_t clock, int flags,
 int
 explored_usleep(useconds_t microseconds)
 {
-    if (!sim_program_runs())
+    struct engine *e = &sim_engine;
+
+    if (!sim_program_runs(e))
         return usleep(microseconds);
-    passed_ns[sim_engine.current] += (uint64_t)microseconds * 1000;
+    passed_ns[e->current] += (uint64_t)microseconds * 1000;
     return 0;
 }
 
 unsigned int
 explored_sleep(unsigned int seconds)
 {
-    if (!sim_program_runs())
+    struct engine *e = &sim_engine;
+
+    if (!sim_program_runs(e))
         return sleep(seconds);
-    passed_ns[sim_engine.current] += (uint64_t)seconds * SECOND_NS;
+    passed_ns[e->current] += (uint64_t)seconds * SECOND_NS;
     return 0;
 }
 
 /* ---- Random numbers ---- */
 
 static uint64_t
-next_number(void)
+next_number(struct engine *e)
 {
-    uint64_t *mine = &numbers[sim_engine.current];
+    uint64_t *mine = &numbers[e->current];
 
-    sim_round_progress();
+    sim_round_progress(e);
     *mine = *mine * 6364136223846793005U + 1442695040888963407U;
     return *mine >> 33;
 }
@@ -205,49 +220,64 @@ next_number(void)
 void
 explored_srand(unsigned int seed)
 {
-    if (!sim_program_runs())
+    struct engine *e = &sim_engine;
+
+    if (!sim_program_runs(e))
         srand(seed);
     else
-        numbers[sim_engine.current] = seed;
+        numbers[e->current] = seed;
 }
 
 int
 explored_rand(void)
 {
-    return sim_program_runs() ? (int)next_number() : rand();
+    struct engine *e = &sim_engine;
+
+    return sim_program_runs(e) ? (int)next_number(e) : rand();
 }
 
 void
 explored_srandom(unsigned int seed)
 {
-    if (!sim_program_runs())
+    struct engine *e = &sim_engine;
+
+    if (!sim_program_runs(e))
         srandom(seed);
     else
-        numbers[sim_engine.current] = seed;
+        numbers[e->current] = seed;
 }
 
 long
 explored_random(void)
 {
-    return sim_program_runs() ? (long)next_number() : random();
+    struct engine *e = &sim_engine;
+
+    return sim_program_runs(e) ? (long)next_number(e) : random();
 }
 
 int
 explored_rand_r(unsigned int *seed)
 {
-    if (sim_program_runs())
-        sim_program_writes(seed, sizeof *seed, HERE);
+    struct engine *e = &sim_engine;
+
+    if (sim_program_runs(e))
+        sim_program_writes(e, seed, sizeof *seed, HERE);
     return rand_r(seed);
 }
 
 double
 explored_drand48(void)
 {
-    return sim_program_runs() ? (double)next_number() / 0x80000000U : drand48();
+    struct engine *e = &sim_engine;
+
+    return sim_program_runs(e) ? (double)next_number(e) / 0x80000000U
+                               : drand48();
 }
 
 uint32_t
 explored_arc4random(void)
 {
-    return sim_program_runs() ? (uint32_t)next_number() : (uint32_t)rand();
+    struct engine *e = &sim_engine;
+
+    return sim_program_runs(e) ? (uint32_t)next_number(e) : (uint32_t)rand();
 }

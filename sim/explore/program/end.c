@@ -34,31 +34,31 @@ sim_end_reset(void)
 }
 
 static _Noreturn void
-failed(const char *text, uintptr_t site)
+failed(struct engine *e, const char *text, uintptr_t site)
 {
-    sim_engine_refuse(SIM_FAIL_EXIT, site, 0, text);
+    sim_engine_refuse(e, SIM_FAIL_EXIT, site, 0, text);
 }
 
 /* in: stack, the lowest address in use on the current thread's stack; 0 if its
  * function has returned */
 static void
-check_leaks(uintptr_t stack)
+check_leaks(struct engine *e, uintptr_t stack)
 {
     uintptr_t site = 0;
-    const size_t bytes = sim_heap_leak(stack, &site);
+    const size_t bytes = sim_heap_leak(e, stack, &site);
     char text[SIM_FAILURE_TEXT_BYTES];
 
     if (bytes == 0)
         return;
     snprintf(text, sizeof text,
              "%zu bytes are never freed, and nothing points to them", bytes);
-    sim_engine_refuse(SIM_FAIL_LEAK, site, 0, text);
+    sim_engine_refuse(e, SIM_FAIL_LEAK, site, 0, text);
 }
 
 static void
-run_handlers(void)
+run_handlers(struct engine *e)
 {
-    sim_thread_exits_run();
+    sim_thread_exits_run(e);
     while (handlers.count > 0) {
         const uint32_t last = --handlers.count;
 
@@ -68,34 +68,33 @@ run_handlers(void)
 
 /* End the process, whatever the other threads are doing. */
 static _Noreturn void
-leave(int status, uintptr_t stack, uintptr_t site)
+leave(struct engine *e, int status, uintptr_t stack, uintptr_t site)
 {
-    struct engine *e = &sim_engine;
     char text[SIM_FAILURE_TEXT_BYTES];
 
     if (e->unfinished > 1) {
         if (status == 0) /* ordered with all events of other threads */
-            sim_reduce_refuse();
-        sim_engine_point(site);
-        sim_engine_event(EVENT_EXIT, (uint64_t)(uint32_t)status);
+            sim_reduce_refuse(e);
+        sim_engine_point(e, site);
+        sim_engine_event(e, EVENT_EXIT, (uint64_t)(uint32_t)status);
     } else {
-        sim_thread_end_event(); /* the graph is the same, whichever thread ends
+        sim_thread_end_event(e); /* the graph is the same, whichever thread ends
                                    last */
     }
     if (status != 0) {
         snprintf(text, sizeof text, "the program exits with status %d",
                  status & 0xff);
-        failed(text, site);
+        failed(e, text, site);
     }
-    check_leaks(stack);
-    sim_engine_complete();
+    check_leaks(e, stack);
+    sim_engine_complete(e);
 }
 
 _Noreturn void
-sim_program_exit(int status, uintptr_t site)
+sim_program_exit(struct engine *e, int status, uintptr_t site)
 {
-    run_handlers();
-    leave(status, 0, site);
+    run_handlers(e);
+    leave(e, status, 0, site);
 }
 
 /* What the callers hold in registers is saved below this frame's address. */
@@ -108,18 +107,22 @@ enum { SAVED_BYTES = 40 };
 _Noreturn void
 explored_exit(int status)
 {
-    if (!sim_program_runs())
+    struct engine *e = &sim_engine;
+
+    if (!sim_program_runs(e))
         exit(status);
-    run_handlers();
-    leave(status, STACK_IN_USE, HERE);
+    run_handlers(e);
+    leave(e, status, STACK_IN_USE, HERE);
 }
 
 _Noreturn void
 explored__exit(int status)
 {
-    if (!sim_program_runs())
+    struct engine *e = &sim_engine;
+
+    if (!sim_program_runs(e))
         _exit(status);
-    leave(status, STACK_IN_USE, HERE);
+    leave(e, status, STACK_IN_USE, HERE);
 }
 
 /* The same function: the compiler would make one call the other, which then
@@ -130,37 +133,45 @@ _Noreturn void explored__Exit(int status)
 _Noreturn void
 explored_quick_exit(int status)
 {
-    if (!sim_program_runs())
+    struct engine *e = &sim_engine;
+
+    if (!sim_program_runs(e))
         quick_exit(status);
-    leave(status, STACK_IN_USE, HERE);
+    leave(e, status, STACK_IN_USE, HERE);
 }
 
 _Noreturn void
 explored_abort(void)
 {
-    if (!sim_program_runs())
+    struct engine *e = &sim_engine;
+
+    if (!sim_program_runs(e))
         abort();
-    failed("the program aborts", HERE);
+    failed(e, "the program aborts", HERE);
 }
 
 _Noreturn void
 explored___assert_fail(const char *condition, const char *file,
                        unsigned int line, const char *function)
 {
+    struct engine *e = &sim_engine;
     char text[SIM_FAILURE_TEXT_BYTES];
 
-    if (!sim_program_runs())
+    if (!sim_program_runs(e))
         __assert_fail(condition, file, line, function);
     snprintf(text, sizeof text, "assertion failed: %s", condition);
-    failed(text, HERE);
+    failed(e, text, HERE);
 }
 
 static void
 terminated(void)
 {
-    if (!sim_program_runs())
+    struct engine *e = &sim_engine;
+
+    if (!sim_program_runs(e))
         abort();
-    failed("the program ends itself: an exception that nobody catches, or a "
+    failed(e,
+           "the program ends itself: an exception that nobody catches, or a "
            "thread that is neither joined nor detached",
            0);
 }
@@ -182,13 +193,14 @@ sim_end_open(bool whole)
 int
 explored_raise(int number)
 {
+    struct engine *e = &sim_engine;
     char text[SIM_FAILURE_TEXT_BYTES];
 
-    if (!sim_program_runs())
+    if (!sim_program_runs(e))
         return raise(number);
     snprintf(text, sizeof text, "the program raises signal %d (%s)", number,
              strsignal(number));
-    failed(text, HERE);
+    failed(e, text, HERE);
 }
 
 /* ---- What runs at the end ---- */
@@ -219,9 +231,10 @@ is_streams(void (*destroy)(void *))
 int
 explored___cxa_atexit(void (*destroy)(void *), void *object, void *handle)
 {
+    struct engine *e = &sim_engine;
     int (*libc)(void (*)(void *), void *, void *);
 
-    if (sim_program_runs()) {
+    if (sim_program_runs(e)) {
         if (handle != &__dso_handle && handle != NULL)
             return 0; /* a library's object lives as long as the process */
         return add(&handlers, destroy, object) ? 0 : -1;
@@ -243,10 +256,11 @@ int
 explored___cxa_thread_atexit(void (*destroy)(void *), void *object,
                              void *handle)
 {
+    struct engine *e = &sim_engine;
     int (*libc)(void (*)(void *), void *, void *);
 
-    if (sim_program_runs()) {
-        sim_thread_exits_add(destroy, object);
+    if (sim_program_runs(e)) {
+        sim_thread_exits_add(e, destroy, object);
         return 0;
     }
     *(void **)&libc = dlsym(RTLD_NEXT, "__cxa_thread_atexit_impl");

@@ -10,8 +10,9 @@ static int errnos[SIM_THREADS_MAX];
 int *
 explored___errno_location(void)
 {
-    return sim_program_runs() ? &errnos[sim_engine.current]
-                              : __errno_location();
+    struct engine *e = &sim_engine;
+
+    return sim_program_runs(e) ? &errnos[e->current] : __errno_location();
 }
 
 void

@@ -34,59 +34,61 @@ fails(int error)
 }
 
 static long
-futex_wait(uint32_t *word, uint32_t seen, const struct timespec *until,
-           uintptr_t site)
+futex_wait(struct engine *e, uint32_t *word, uint32_t seen,
+           const struct timespec *until, uintptr_t site)
 {
-    struct object *o = sim_object_at(word, site);
+    struct object *o = sim_object_at(e, word, site);
     struct asked asked;
     bool spurious;
     bool woken;
 
     sim_heap_check((uintptr_t)word, sizeof *word, site);
-    sim_round_arrive(site);
-    sim_shard_sleeps();
-    sim_object_point(o, true, site);
-    asked = sim_self()->asked;
-    if ((uint32_t)sim_memory_system_read((uintptr_t)word, sizeof *word,
+    sim_round_arrive(e, site);
+    sim_shard_sleeps(e);
+    sim_object_point(e, o, true, site);
+    asked = sim_self(e)->asked;
+    if ((uint32_t)sim_memory_system_read(e, (uintptr_t)word, sizeof *word,
                                          &o->sync, site) != seen) {
-        sim_object_event(o, "no sleep on", true, false, site);
-        sim_order_record(&o->order, asked, false);
-        sim_order_offer(&o->order, false);
+        sim_object_event(e, o, "no sleep on", true, false, site);
+        sim_order_record(e, &o->order, asked, false);
+        sim_order_offer(e, &o->order, false);
         return fails(EAGAIN);
     }
-    sim_object_event(o, "sleep on", true, false, site);
-    sim_object_changed();
-    sim_order_record(&o->order, asked, false);
-    spurious = sim_object_spurious();
-    woken = sim_object_sleep(
-        o, false, NULL, spurious ? SIM_PASSED : sim_clock_limit(until), site);
-    sim_object_gone_on(o, sim_sleep_end(woken, spurious), woken, site);
-    sim_self()->turns++; /* a wake-up was consumed */
+    sim_object_event(e, o, "sleep on", true, false, site);
+    sim_object_changed(e);
+    sim_order_record(e, &o->order, asked, false);
+    spurious = sim_object_spurious(e);
+    woken = sim_object_sleep(e, o, false, NULL,
+                             spurious ? SIM_PASSED : sim_clock_limit(e, until),
+                             site);
+    sim_object_gone_on(e, o, sim_sleep_end(woken, spurious), woken, site);
+    sim_self(e)->turns++; /* a wake-up was consumed */
     if (woken || spurious)
         return 0;
-    sim_clock_reach(until);
+    sim_clock_reach(e, until);
     return fails(ETIMEDOUT);
 }
 
 static long
-futex_wake(const uint32_t *word, uint32_t most, uintptr_t site)
+futex_wake(struct engine *e, const uint32_t *word, uint32_t most,
+           uintptr_t site)
 {
-    struct object *o = sim_object_at(word, site);
+    struct object *o = sim_object_at(e, word, site);
     uint32_t woken;
 
-    sim_object_point(o, false, site);
-    sim_object_event(o, most == 1 ? "wake one on" : "wake all on", true, true,
-                     site);
-    sim_clock_join(&o->sync, &sim_self()->now);
-    sim_self()->turns++;
-    sim_order_record(&o->order, sim_self()->asked, true);
-    woken = sim_object_wake(o, most);
-    sim_order_offer(&o->order, true);
+    sim_object_point(e, o, false, site);
+    sim_object_event(e, o, most == 1 ? "wake one on" : "wake all on", true,
+                     true, site);
+    sim_clock_join(&o->sync, &sim_self(e)->now);
+    sim_self(e)->turns++;
+    sim_order_record(e, &o->order, sim_self(e)->asked, true);
+    woken = sim_object_wake(e, o, most);
+    sim_order_offer(e, &o->order, true);
     return (long)woken;
 }
 
 static long
-futex(uint32_t *word, int operation, uint32_t value,
+futex(struct engine *e, uint32_t *word, int operation, uint32_t value,
       const struct timespec *time, uint32_t set, uintptr_t site)
 {
     const int command =
@@ -96,24 +98,24 @@ futex(uint32_t *word, int operation, uint32_t value,
     switch (command) {
     case FUTEX_WAIT: /* its time is a duration, not a deadline */
         if (time == NULL)
-            return futex_wait(word, value, NULL, site);
-        sim_program_reads(time, sizeof *time, site);
-        until = sim_clock_after(time);
-        return futex_wait(word, value, &until, site);
+            return futex_wait(e, word, value, NULL, site);
+        sim_program_reads(e, time, sizeof *time, site);
+        until = sim_clock_after(e, time);
+        return futex_wait(e, word, value, &until, site);
     case FUTEX_WAIT_BITSET:
         if (time != NULL)
-            sim_program_reads(time, sizeof *time, site);
+            sim_program_reads(e, time, sizeof *time, site);
         if (set == FUTEX_BITSET_MATCH_ANY)
-            return futex_wait(word, value, time, site);
+            return futex_wait(e, word, value, time, site);
         break;
     case FUTEX_WAKE:
-        return futex_wake(word, value, site);
+        return futex_wake(e, word, value, site);
     case FUTEX_WAKE_BITSET:
         if (set == FUTEX_BITSET_MATCH_ANY)
-            return futex_wake(word, value, site);
+            return futex_wake(e, word, value, site);
         break;
     }
-    sim_engine_refuse(SIM_FAIL_REFUSED, site, 0,
+    sim_engine_refuse(e, SIM_FAIL_REFUSED, site, 0,
                       "a futex operation other than wait and wake, or with a "
                       "set of bits, is not modelled");
 }
@@ -121,6 +123,7 @@ futex(uint32_t *word, int operation, uint32_t value,
 long
 explored_syscall(long number, ...)
 {
+    struct engine *e = &sim_engine;
     const uintptr_t site = HERE;
     char text[SIM_FAILURE_TEXT_BYTES];
     long words[6];
@@ -130,15 +133,15 @@ explored_syscall(long number, ...)
     for (uint32_t i = 0; i < 6; i++)
         words[i] = va_arg(list, long);
     va_end(list);
-    if (!sim_program_runs())
+    if (!sim_program_runs(e))
         return syscall(number, words[0], words[1], words[2], words[3], words[4],
                        words[5]);
     if (number == SYS_gettid)
-        return getpid() + (long)sim_engine.current;
+        return getpid() + (long)e->current;
     if (number == SYS_futex)
-        return futex((uint32_t *)words[0], (int)words[1], (uint32_t)words[2],
+        return futex(e, (uint32_t *)words[0], (int)words[1], (uint32_t)words[2],
                      (const struct timespec *)words[3], (uint32_t)words[5],
                      site);
     snprintf(text, sizeof text, "system call %ld is not modelled", number);
-    sim_engine_refuse(SIM_FAIL_REFUSED, site, 0, text);
+    sim_engine_refuse(e, SIM_FAIL_REFUSED, site, 0, text);
 }

@@ -75,9 +75,9 @@ shadow_of(uintptr_t address)
  * next block begins a byte later at least: a pointer to the end of this one is
  * none to that. */
 void *
-sim_heap_take(size_t bytes, size_t alignment, uintptr_t site)
+sim_heap_take(struct engine *e, size_t bytes, size_t alignment, uintptr_t site)
 {
-    const uint32_t me = sim_program_runs() ? sim_engine.current : 0;
+    const uint32_t me = sim_program_runs(e) ? e->current : 0;
     struct arena *a = &arenas[me];
     const uintptr_t base = base_of(me);
     uintptr_t address = base + a->used + sizeof(struct head);
@@ -90,11 +90,11 @@ sim_heap_take(size_t bytes, size_t alignment, uintptr_t site)
     address = (address + step - 1) & ~(step - 1);
     if (__builtin_add_overflow(address - base, bytes, &end) ||
         end >= ARENA_BYTES) {
-        if (!sim_program_runs()) {
+        if (!sim_program_runs(e)) {
             errno = ENOMEM;
             return NULL;
         }
-        sim_engine_refuse(SIM_FAIL_LIMIT, site, 0,
+        sim_engine_refuse(e, SIM_FAIL_LIMIT, site, 0,
                           "a thread allocates more than 32 megabytes");
     }
     h = head_of((const void *)address);
@@ -109,9 +109,9 @@ sim_heap_take(size_t bytes, size_t alignment, uintptr_t site)
 }
 
 static _Noreturn void
-misuse(const char *text, uintptr_t site, uintptr_t other_site)
+misuse(struct engine *e, const char *text, uintptr_t site, uintptr_t other_site)
 {
-    sim_engine_refuse(SIM_FAIL_HEAP, site, other_site, text);
+    sim_engine_refuse(e, SIM_FAIL_HEAP, site, other_site, text);
 }
 
 /* Find the block in or next to which an address lies, from the end of the
@@ -134,42 +134,42 @@ block_around(uintptr_t address)
 
 /* A variable of the program, global or on a stack? */
 static bool
-is_variable(uintptr_t address)
+is_variable(struct engine *e, uintptr_t address)
 {
     for (uint32_t i = 0; i < SIM_THREADS_MAX; i++) {
-        if (sim_fiber_owns(&sim_engine.threads[i].fiber, address))
+        if (sim_fiber_owns(&e->threads[i].fiber, address))
             return true;
     }
     return sim_image_has(address);
 }
 
 void
-sim_heap_give(void *block, uintptr_t site)
+sim_heap_give(struct engine *e, void *block, uintptr_t site)
 {
     struct head *h;
 
     if (block == NULL)
         return;
     if (!sim_heap_has((uintptr_t)block)) {
-        if (!sim_program_runs())
+        if (!sim_program_runs(e))
             free(block);
-        else if (sim_program_called(site) || is_variable((uintptr_t)block))
-            misuse("free of something that malloc did not return", site, 0);
+        else if (sim_program_called(site) || is_variable(e, (uintptr_t)block))
+            misuse(e, "free of something that malloc did not return", site, 0);
         return; /* a library's block from before the program is never freed */
     }
     h = head_of(block);
-    if (!sim_program_runs()) {
+    if (!sim_program_runs(e)) {
         h->freed = true;
         return;
     }
     if ((uintptr_t)block % 16 != 0 || h->magic != MAGIC ||
         *shadow_of((uintptr_t)h) != 0)
-        misuse("free of something that malloc did not return", site, 0);
+        misuse(e, "free of something that malloc did not return", site, 0);
     if (h->freed)
-        misuse("a block is freed twice", site, h->free_site);
-    sim_engine.freeing = true;
-    sim_program_writes(block, h->bytes, site);
-    sim_engine.freeing = false;
+        misuse(e, "a block is freed twice", site, h->free_site);
+    e->freeing = true;
+    sim_program_writes(e, block, h->bytes, site);
+    e->freeing = false;
     h->freed = true;
     h->free_site = site;
     memset(shadow_of((uintptr_t)block), FREED, (h->bytes + WORD - 1) / WORD);
@@ -178,6 +178,7 @@ sim_heap_give(void *block, uintptr_t site)
 static void
 check_block(uintptr_t address, size_t bytes, uintptr_t site)
 {
+    struct engine *e = &sim_engine;
     const uintptr_t end = address + bytes;
 
     for (uintptr_t word = address / WORD * WORD; word < end; word += WORD) {
@@ -188,8 +189,8 @@ check_block(uintptr_t address, size_t bytes, uintptr_t site)
             continue;
         h = block_around(word);
         if (room == FREED)
-            misuse("a block is used after it was freed", site, h->free_site);
-        misuse("an access beyond the end of a block", site,
+            misuse(e, "a block is used after it was freed", site, h->free_site);
+        misuse(e, "an access beyond the end of a block", site,
                h != NULL ? h->site : 0);
     }
 }
@@ -301,11 +302,11 @@ walk(uint32_t arena, bool scan_reached)
 }
 
 static void
-scan_stack(uint32_t i, uintptr_t begin)
+scan_stack(struct engine *e, uint32_t i, uintptr_t begin)
 {
-    const struct sim_fiber *f = &sim_engine.threads[i].fiber;
+    const struct sim_fiber *f = &e->threads[i].fiber;
 
-    if (!sim_engine.threads[i].finished && begin != 0)
+    if (!e->threads[i].finished && begin != 0)
         scan(begin, (uintptr_t)f->stack + SIM_FIBER_STACK_BYTES);
 }
 
@@ -315,14 +316,14 @@ scan_stack(uint32_t i, uintptr_t begin)
  * finds them.
  */
 static bool
-still_has_locals(uint32_t i, uintptr_t stack)
+still_has_locals(struct engine *e, uint32_t i, uintptr_t stack)
 {
-    return i < sim_engine.threads_count && !sim_engine.threads[i].finished &&
-           (i != sim_engine.current || stack != 0);
+    return i < e->threads_count && !e->threads[i].finished &&
+           (i != e->current || stack != 0);
 }
 
 size_t
-sim_heap_leak(uintptr_t stack, uintptr_t *site)
+sim_heap_leak(struct engine *e, uintptr_t stack, uintptr_t *site)
 {
     bool any = false;
 
@@ -331,12 +332,12 @@ sim_heap_leak(uintptr_t stack, uintptr_t *site)
     if (!any)
         return 0;
     sim_image_each(scan);
-    sim_tls_each(scan);
-    for (uint32_t i = 0; i < sim_engine.threads_count; i++)
-        scan_stack(i,
-                   i == sim_engine.current
+    sim_tls_each(e, scan);
+    for (uint32_t i = 0; i < e->threads_count; i++)
+        scan_stack(e, i,
+                   i == e->current
                        ? stack
-                       : (uintptr_t)sim_engine.threads[i].fiber.stack_pointer);
+                       : (uintptr_t)e->threads[i].fiber.stack_pointer);
     do {
         found_more = false;
         for (uint32_t i = 0; i < SIM_THREADS_MAX; i++)
@@ -345,7 +346,7 @@ sim_heap_leak(uintptr_t stack, uintptr_t *site)
     for (uint32_t i = 0; i < SIM_THREADS_MAX; i++) {
         const struct head *h = walk(i, false);
 
-        if (h == NULL || still_has_locals(i, stack))
+        if (h == NULL || still_has_locals(e, i, stack))
             continue;
         *site = h->site;
         return h->bytes > 0 ? h->bytes : 1;
@@ -356,117 +357,130 @@ sim_heap_leak(uintptr_t stack, uintptr_t *site)
 /* ---- What a program calls ---- */
 
 static bool
-in_program(void)
+in_program(struct engine *e)
 {
-    return sim_program_runs() || keeping;
+    return sim_program_runs(e) || keeping;
 }
 
 void *
-sim_heap_allocate(size_t bytes, uintptr_t site)
+sim_heap_allocate(struct engine *e, size_t bytes, uintptr_t site)
 {
-    return in_program() ? sim_heap_take(bytes, 16, site) : malloc(bytes);
+    return in_program(e) ? sim_heap_take(e, bytes, 16, site) : malloc(bytes);
 }
 
 void *
 explored_malloc(size_t bytes)
 {
-    return sim_heap_allocate(bytes, HERE);
+    struct engine *e = &sim_engine;
+
+    return sim_heap_allocate(e, bytes, HERE);
 }
 
 void
 explored_free(void *block)
 {
-    sim_heap_give(block, HERE);
+    struct engine *e = &sim_engine;
+
+    sim_heap_give(e, block, HERE);
 }
 
 void *
 explored_calloc(size_t count, size_t bytes)
 {
+    struct engine *e = &sim_engine;
     void *block;
     size_t all;
 
-    if (!in_program())
+    if (!in_program(e))
         return calloc(count, bytes);
     if (__builtin_mul_overflow(count, bytes, &all)) {
         *explored___errno_location() = ENOMEM;
         return NULL;
     }
-    block = sim_heap_take(all, 16, HERE);
+    block = sim_heap_take(e, all, 16, HERE);
     return block != NULL ? memset(block, 0, all) : NULL;
 }
 
 static void *
-resize(void *block, size_t bytes, uintptr_t site)
+resize(struct engine *e, void *block, size_t bytes, uintptr_t site)
 {
     void *copy;
     size_t old_bytes;
 
     if (block == NULL)
-        return sim_heap_allocate(bytes, site);
+        return sim_heap_allocate(e, bytes, site);
     if (!sim_heap_has((uintptr_t)block)) {
-        if (!sim_program_runs()) /* a library's */
+        if (!sim_program_runs(e)) /* a library's */
             return realloc(block, bytes);
-        misuse("realloc of something that malloc did not return", site, 0);
+        misuse(e, "realloc of something that malloc did not return", site, 0);
     }
     if (bytes == 0) { /* as in glibc */
-        sim_heap_give(block, site);
+        sim_heap_give(e, block, site);
         return NULL;
     }
     old_bytes = head_of(block)->bytes;
-    copy = sim_heap_take(bytes, 16, site);
+    copy = sim_heap_take(e, bytes, 16, site);
     if (copy == NULL)
         return NULL;
     memcpy(copy, block, bytes < old_bytes ? bytes : old_bytes);
-    sim_heap_give(block, site);
+    sim_heap_give(e, block, site);
     return copy;
 }
 
 void *
 explored_realloc(void *block, size_t bytes)
 {
-    return resize(block, bytes, HERE);
+    struct engine *e = &sim_engine;
+
+    return resize(e, block, bytes, HERE);
 }
 
 void *
 explored_reallocarray(void *block, size_t count, size_t bytes)
 {
+    struct engine *e = &sim_engine;
     size_t all;
 
     if (__builtin_mul_overflow(count, bytes, &all)) {
         *explored___errno_location() = ENOMEM;
         return NULL;
     }
-    return resize(block, all, HERE);
+    return resize(e, block, all, HERE);
 }
 
 static void *
-take_aligned(size_t alignment, size_t bytes, uintptr_t site)
+take_aligned(struct engine *e, size_t alignment, size_t bytes, uintptr_t site)
 {
-    return in_program() ? sim_heap_take(bytes, alignment, site)
-                        : memalign(alignment, bytes);
+    return in_program(e) ? sim_heap_take(e, bytes, alignment, site)
+                         : memalign(alignment, bytes);
 }
 
 void *
 explored_memalign(size_t alignment, size_t bytes)
 {
-    return take_aligned(alignment, bytes, HERE);
+    struct engine *e = &sim_engine;
+
+    return take_aligned(e, alignment, bytes, HERE);
 }
 
 void *
 explored_aligned_alloc(size_t alignment, size_t bytes)
 {
-    return take_aligned(alignment, bytes, HERE);
+    struct engine *e = &sim_engine;
+
+    return take_aligned(e, alignment, bytes, HERE);
 }
 
 int
 explored_posix_memalign(void **block, size_t alignment, size_t bytes)
 {
+    struct engine *e = &sim_engine;
     void *got;
 
     if (alignment == 0 || alignment % sizeof(void *) != 0 ||
         (alignment & (alignment - 1)) != 0)
         return EINVAL;
-    got = take_aligned(alignment, bytes, HERE);
+    got = take_aligned(e, alignment, bytes, HERE);
     if (got == NULL)
         return ENOMEM;
     *block = got;

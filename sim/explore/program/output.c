@@ -13,24 +13,25 @@
 #include "explored.h"
 
 static bool
-shown(void)
+shown(struct engine *e)
 {
-    return !sim_program_runs() || sim_engine.trace != NULL;
+    return !sim_program_runs(e) || e->trace != NULL;
 }
 
 /* ---- Arguments ---- */
 
 static void
-read_string(const char *s, int most, uintptr_t site)
+read_string(struct engine *e, const char *s, int most, uintptr_t site)
 {
     if (s != NULL)
-        sim_program_reads_string(s, most >= 0 ? (size_t)most : SIZE_MAX, site);
+        sim_program_reads_string(e, s, most >= 0 ? (size_t)most : SIZE_MAX,
+                                 site);
 }
 
 /* Read one conversion, after its '%', and its arguments. Any integer is passed
  * as a pointer is. returns: its end */
 static const char *
-conversion(const char *f, va_list *arguments, uintptr_t site)
+conversion(struct engine *e, const char *f, va_list *arguments, uintptr_t site)
 {
     int precision = -1;
     bool is_long = false;
@@ -49,7 +50,7 @@ conversion(const char *f, va_list *arguments, uintptr_t site)
     if (*f == '\0')
         return f;
     if (*f == 's')
-        read_string(va_arg(*arguments, const char *), precision, site);
+        read_string(e, va_arg(*arguments, const char *), precision, site);
     else if (strchr("aAeEfFgG", *f) != NULL && is_long)
         (void)va_arg(*arguments, long double);
     else if (strchr("aAeEfFgG", *f) != NULL)
@@ -60,27 +61,29 @@ conversion(const char *f, va_list *arguments, uintptr_t site)
 }
 
 static void
-read_arguments(const char *format, va_list given, uintptr_t site)
+read_arguments(struct engine *e, const char *format, va_list given,
+               uintptr_t site)
 {
     va_list arguments;
 
-    if (!sim_program_runs())
+    if (!sim_program_runs(e))
         return;
     va_copy(arguments, given);
-    read_string(format, -1, site);
+    read_string(e, format, -1, site);
     for (const char *f = strchr(format, '%'); f != NULL && *f != '\0';
          f = strchr(f, '%'))
-        f = conversion(f + 1, &arguments, site);
+        f = conversion(e, f + 1, &arguments, site);
     va_end(arguments);
 }
 
 /* ---- To files ---- */
 
 static int
-print(FILE *file, const char *format, va_list arguments, uintptr_t site)
+print(struct engine *e, FILE *file, const char *format, va_list arguments,
+      uintptr_t site)
 {
-    read_arguments(format, arguments, site);
-    if (shown())
+    read_arguments(e, format, arguments, site);
+    if (shown(e))
         return vfprintf(file, format, arguments);
     return vsnprintf(NULL, 0, format, arguments);
 }
@@ -88,23 +91,28 @@ print(FILE *file, const char *format, va_list arguments, uintptr_t site)
 int
 explored_vfprintf(FILE *file, const char *format, va_list arguments)
 {
-    return print(file, format, arguments, HERE);
+    struct engine *e = &sim_engine;
+
+    return print(e, file, format, arguments, HERE);
 }
 
 int
 explored_vprintf(const char *format, va_list arguments)
 {
-    return print(stdout, format, arguments, HERE);
+    struct engine *e = &sim_engine;
+
+    return print(e, stdout, format, arguments, HERE);
 }
 
 int
 explored_printf(const char *format, ...)
 {
+    struct engine *e = &sim_engine;
     va_list arguments;
     int printed;
 
     va_start(arguments, format);
-    printed = print(stdout, format, arguments, HERE);
+    printed = print(e, stdout, format, arguments, HERE);
     va_end(arguments);
     return printed;
 }
@@ -112,11 +120,12 @@ explored_printf(const char *format, ...)
 int
 explored_fprintf(FILE *file, const char *format, ...)
 {
+    struct engine *e = &sim_engine;
     va_list arguments;
     int printed;
 
     va_start(arguments, format);
-    printed = print(file, format, arguments, HERE);
+    printed = print(e, file, format, arguments, HERE);
     va_end(arguments);
     return printed;
 }
@@ -124,105 +133,128 @@ explored_fprintf(FILE *file, const char *format, ...)
 int
 explored_puts(const char *s)
 {
-    if (sim_program_runs())
-        read_string(s, -1, HERE);
-    return shown() ? puts(s) : 1;
+    struct engine *e = &sim_engine;
+
+    if (sim_program_runs(e))
+        read_string(e, s, -1, HERE);
+    return shown(e) ? puts(s) : 1;
 }
 
 int
 explored_fputs(const char *s, FILE *file)
 {
-    if (sim_program_runs())
-        read_string(s, -1, HERE);
-    return shown() ? fputs(s, file) : 1;
+    struct engine *e = &sim_engine;
+
+    if (sim_program_runs(e))
+        read_string(e, s, -1, HERE);
+    return shown(e) ? fputs(s, file) : 1;
 }
 
 int
 explored_putchar(int c)
 {
-    return shown() ? putchar(c) : c;
+    struct engine *e = &sim_engine;
+
+    return shown(e) ? putchar(c) : c;
 }
 
 int
 explored_fputc(int c, FILE *file)
 {
-    return shown() ? fputc(c, file) : c;
+    struct engine *e = &sim_engine;
+
+    return shown(e) ? fputc(c, file) : c;
 }
 
 int
 explored_putc(int c, FILE *file)
 {
-    return shown() ? fputc(c, file) : c;
+    struct engine *e = &sim_engine;
+
+    return shown(e) ? fputc(c, file) : c;
 }
 
 size_t
 explored_fwrite(const void *p, size_t bytes, size_t count, FILE *file)
 {
-    if (sim_program_runs())
-        sim_program_reads(p, bytes * count, HERE);
-    return shown() ? fwrite(p, bytes, count, file) : count;
+    struct engine *e = &sim_engine;
+
+    if (sim_program_runs(e))
+        sim_program_reads(e, p, bytes * count, HERE);
+    return shown(e) ? fwrite(p, bytes, count, file) : count;
 }
 
 int
 explored_fflush(FILE *file)
 {
-    return shown() ? fflush(file) : 0;
+    struct engine *e = &sim_engine;
+
+    return shown(e) ? fflush(file) : 0;
 }
 
 void
 explored_perror(const char *s)
 {
-    if (shown())
+    struct engine *e = &sim_engine;
+
+    if (shown(e))
         perror(s);
 }
 
 ssize_t
 explored_write(int file, const void *p, size_t bytes)
 {
-    if (sim_program_runs())
-        sim_program_reads(p, bytes, HERE);
-    return shown() ? write(file, p, bytes) : (ssize_t)bytes;
+    struct engine *e = &sim_engine;
+
+    if (sim_program_runs(e))
+        sim_program_reads(e, p, bytes, HERE);
+    return shown(e) ? write(file, p, bytes) : (ssize_t)bytes;
 }
 
 /* ---- To memory ---- */
 
 static int
-print_to(char *to, size_t room, const char *format, va_list arguments,
-         uintptr_t site)
+print_to(struct engine *e, char *to, size_t room, const char *format,
+         va_list arguments, uintptr_t site)
 {
     va_list again;
     int length;
 
-    read_arguments(format, arguments, site);
+    read_arguments(e, format, arguments, site);
     va_copy(again, arguments);
     length = vsnprintf(NULL, 0, format, again);
     va_end(again);
-    if (sim_program_runs() && length >= 0 && room > 0)
+    if (sim_program_runs(e) && length >= 0 && room > 0)
         sim_program_writes(
-            to, (size_t)length < room ? (size_t)length + 1 : room, site);
+            e, to, (size_t)length < room ? (size_t)length + 1 : room, site);
     return vsnprintf(to, room, format, arguments);
 }
 
 int
 explored_vsnprintf(char *to, size_t room, const char *format, va_list arguments)
 {
-    return print_to(to, room, format, arguments, HERE);
+    struct engine *e = &sim_engine;
+
+    return print_to(e, to, room, format, arguments, HERE);
 }
 
 int
 explored_vsprintf(char *to, const char *format, va_list arguments)
 {
-    return print_to(to, INT32_MAX, format, arguments, HERE);
+    struct engine *e = &sim_engine;
+
+    return print_to(e, to, INT32_MAX, format, arguments, HERE);
 }
 
 int
 explored_snprintf(char *to, size_t room, const char *format, ...)
 {
+    struct engine *e = &sim_engine;
     va_list arguments;
     int length;
 
     va_start(arguments, format);
-    length = print_to(to, room, format, arguments, HERE);
+    length = print_to(e, to, room, format, arguments, HERE);
     va_end(arguments);
     return length;
 }
@@ -230,11 +262,12 @@ explored_snprintf(char *to, size_t room, const char *format, ...)
 int
 explored_sprintf(char *to, const char *format, ...)
 {
+    struct engine *e = &sim_engine;
     va_list arguments;
     int length;
 
     va_start(arguments, format);
-    length = print_to(to, INT32_MAX, format, arguments, HERE);
+    length = print_to(e, to, INT32_MAX, format, arguments, HERE);
     va_end(arguments);
     return length;
 }

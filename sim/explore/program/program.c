@@ -22,19 +22,23 @@ static int (*entry)(void);
 static void
 set_up(void *context)
 {
+    struct engine *e = &sim_engine;
+
     (void)context;
     sim_image_reset();
     sim_heap_reset();
-    sim_pthread_reset();
+    sim_pthread_reset(e);
     sim_end_reset();
 }
 
 static void
 run_entry(void *context, uint32_t thread)
 {
+    struct engine *e = &sim_engine;
+
     (void)context;
     sim_thread_resets(thread, true);
-    sim_program_exit(entry(), 0);
+    sim_program_exit(e, entry(), 0);
 }
 
 static struct sim_kernel kernel = {
@@ -73,20 +77,24 @@ void
 sim_program_start(const char *name, int (*function)(void), void *stack,
                   bool whole)
 {
+    struct engine *e = &sim_engine;
+
     move_output();
     kernel.name = name;
     entry = function;
-    sim_engine.program = true;
+    e->program = true;
     sim_heap_keep();
     sim_image_keep((uintptr_t)stack);
-    sim_tls_open();
+    sim_tls_open(e);
     sim_end_open(whole);
 }
 
 void
 sim_program_stop_before(uint32_t event)
 {
-    sim_trace_stop_before(event);
+    struct engine *e = &sim_engine;
+
+    sim_trace_stop_before(e, event);
 }
 
 /* Use the same addresses in each process: the program may depend on them. */

@@ -37,12 +37,12 @@ static struct {
 } kept;
 
 static struct record *
-record_new(uintptr_t site)
+record_new(struct engine *e, uintptr_t site)
 {
     struct record *r;
 
     if (records_count == RECORDS_MAX)
-        sim_engine_refuse(SIM_FAIL_LIMIT, site, 0,
+        sim_engine_refuse(e, SIM_FAIL_LIMIT, site, 0,
                           "the program creates more than 1024 threads");
     r = &records[records_count++];
     memset(r, 0, sizeof *r);
@@ -50,20 +50,20 @@ record_new(uintptr_t site)
 }
 
 void
-sim_pthread_reset(void)
+sim_pthread_reset(struct engine *e)
 {
     records_count = 0;
     sim_thread_exits_reset();
-    running[0] = record_new(0);
+    running[0] = record_new(e, 0);
     memcpy(key_used, kept.used, sizeof key_used);
     memcpy(destructors, kept.destructors, sizeof destructors);
     memcpy(running[0]->values, kept.values, sizeof kept.values);
 }
 
 static struct record *
-self(void)
+self(struct engine *e)
 {
-    return running[sim_engine.current];
+    return running[e->current];
 }
 
 /* libstdc++ reads this flag to decide whether it may count references without
@@ -88,62 +88,64 @@ run_destructors(struct record *r)
 }
 
 _Noreturn void
-sim_pthread_leave(void *result)
+sim_pthread_leave(struct engine *e, void *result)
 {
-    struct record *r = self();
+    struct record *r = self(e);
 
     r->result = result;
-    sim_thread_exits_run();
+    sim_thread_exits_run(e);
     run_destructors(r);
-    sim_engine_settle(); /* threads that waited for this one may end now */
-    if (sim_engine.unfinished == 1) {
+    sim_engine_settle(e); /* threads that waited for this one may end now */
+    if (e->unfinished == 1) {
         /* The last thread: the process ends, after all others. */
-        for (uint32_t i = 0; i < sim_engine.threads_count; i++)
-            sim_clock_join(&sim_self()->now, &sim_engine.threads[i].now);
-        sim_program_exit(0, 0);
+        for (uint32_t i = 0; i < e->threads_count; i++)
+            sim_clock_join(&sim_self(e)->now, &e->threads[i].now);
+        sim_program_exit(e, 0, 0);
     }
-    sim_thread_end();
+    sim_thread_end(e);
 }
 
 static void
 thread_body(void *argument)
 {
+    struct engine *e = &sim_engine;
     struct record *r = argument;
 
-    running[sim_engine.current] = r;
-    r->slot = sim_engine.current;
-    sim_thread_resets(sim_engine.current, false);
+    running[e->current] = r;
+    r->slot = e->current;
+    sim_thread_resets(e->current, false);
     if (r->returns_int) {
         int (*const function)(void *) =
             (int (*)(void *))(void (*)(void))r->function;
 
-        sim_pthread_leave((void *)(intptr_t)function(r->argument));
+        sim_pthread_leave(e, (void *)(intptr_t)function(r->argument));
     }
-    sim_pthread_leave(r->function(r->argument));
+    sim_pthread_leave(e, r->function(r->argument));
 }
 
 static struct record *
-record_of(pthread_t thread, uintptr_t site)
+record_of(struct engine *e, pthread_t thread, uintptr_t site)
 {
     if (thread - 1 >= records_count || records[thread - 1].joined)
-        sim_engine_refuse(SIM_FAIL_LOCK_MISUSE, site, 0,
+        sim_engine_refuse(e, SIM_FAIL_LOCK_MISUSE, site, 0,
                           "no such thread: joined already, or never created");
     return &records[thread - 1];
 }
 
 int
-sim_pthread_create(pthread_t *thread, bool detached, void *(*function)(void *),
-                   bool returns_int, void *argument, uintptr_t site)
+sim_pthread_create(struct engine *e, pthread_t *thread, bool detached,
+                   void *(*function)(void *), bool returns_int, void *argument,
+                   uintptr_t site)
 {
-    struct record *r = record_new(site);
+    struct record *r = record_new(e, site);
 
     r->function = function;
     r->returns_int = returns_int;
     r->argument = argument;
     r->detached = detached;
-    sim_program_writes(thread, sizeof *thread, site);
+    sim_program_writes(e, thread, sizeof *thread, site);
     *thread = (pthread_t)(r - records) + 1;
-    sim_thread_create(thread_body, r, (uintptr_t)function, site);
+    sim_thread_create(e, thread_body, r, (uintptr_t)function, site);
     return 0;
 }
 
@@ -151,27 +153,29 @@ int
 explored_pthread_create(pthread_t *thread, const pthread_attr_t *attr,
                         void *(*function)(void *), void *argument)
 {
+    struct engine *e = &sim_engine;
     int state = PTHREAD_CREATE_JOINABLE;
 
-    if (!sim_program_runs())
+    if (!sim_program_runs(e))
         return pthread_create(thread, attr, function, argument);
     if (attr != NULL)
         pthread_attr_getdetachstate(attr, &state);
-    return sim_pthread_create(thread, state == PTHREAD_CREATE_DETACHED,
+    return sim_pthread_create(e, thread, state == PTHREAD_CREATE_DETACHED,
                               function, false, argument, HERE);
 }
 
 int
-sim_pthread_join(pthread_t thread, void **result, uintptr_t site)
+sim_pthread_join(struct engine *e, pthread_t thread, void **result,
+                 uintptr_t site)
 {
-    struct record *r = record_of(thread, site);
+    struct record *r = record_of(e, thread, site);
 
-    if (r == self())
+    if (r == self(e))
         return EDEADLK;
     if (r->detached)
-        sim_engine_refuse(SIM_FAIL_LOCK_MISUSE, site, 0,
+        sim_engine_refuse(e, SIM_FAIL_LOCK_MISUSE, site, 0,
                           "a detached thread is joined");
-    sim_thread_join(r->slot, site);
+    sim_thread_join(e, r->slot, site);
     r->joined = true;
     if (result != NULL)
         *result = r->result;
@@ -181,17 +185,19 @@ sim_pthread_join(pthread_t thread, void **result, uintptr_t site)
 int
 explored_pthread_join(pthread_t thread, void **result)
 {
-    if (!sim_program_runs())
+    struct engine *e = &sim_engine;
+
+    if (!sim_program_runs(e))
         return pthread_join(thread, result);
     if (result != NULL)
-        sim_program_writes(result, sizeof *result, HERE);
-    return sim_pthread_join(thread, result, HERE);
+        sim_program_writes(e, result, sizeof *result, HERE);
+    return sim_pthread_join(e, thread, result, HERE);
 }
 
 int
-sim_pthread_detach(pthread_t thread, uintptr_t site)
+sim_pthread_detach(struct engine *e, pthread_t thread, uintptr_t site)
 {
-    struct record *r = record_of(thread, site);
+    struct record *r = record_of(e, thread, site);
 
     r->detached = true;
     return 0;
@@ -200,17 +206,21 @@ sim_pthread_detach(pthread_t thread, uintptr_t site)
 int
 explored_pthread_detach(pthread_t thread)
 {
-    if (!sim_program_runs())
+    struct engine *e = &sim_engine;
+
+    if (!sim_program_runs(e))
         return pthread_detach(thread);
-    return sim_pthread_detach(thread, HERE);
+    return sim_pthread_detach(e, thread, HERE);
 }
 
 pthread_t
 explored_pthread_self(void)
 {
-    if (!sim_program_runs())
+    struct engine *e = &sim_engine;
+
+    if (!sim_program_runs(e))
         return pthread_self();
-    return (pthread_t)(self() - records) + 1;
+    return (pthread_t)(self(e) - records) + 1;
 }
 
 int
@@ -222,9 +232,11 @@ explored_pthread_equal(pthread_t a, pthread_t b)
 _Noreturn void
 explored_pthread_exit(void *result)
 {
-    if (!sim_program_runs())
+    struct engine *e = &sim_engine;
+
+    if (!sim_program_runs(e))
         pthread_exit(result);
-    sim_pthread_leave(result);
+    sim_pthread_leave(e, result);
 }
 
 /* sched_yield does nothing: a thread may lose the processor anywhere anyway. */
@@ -239,37 +251,37 @@ explored_sched_yield(void)
 enum { ONCE_NEW, ONCE_DONE, LIBC_ONCE_DONE = 2 };
 
 static bool
-once_begin(const void *flag, bool done_before, uintptr_t site)
+once_begin(struct engine *e, const void *flag, bool done_before, uintptr_t site)
 {
-    struct object *o = sim_object_at(flag, site);
+    struct object *o = sim_object_at(e, flag, site);
 
     if (sim_object_is_new(o) && done_before)
         o->state = ONCE_DONE; /* before main */
-    if (o->holder == sim_engine.current)
-        sim_engine_refuse(SIM_FAIL_DEADLOCK, site, o->site,
+    if (o->holder == e->current)
+        sim_engine_refuse(e, SIM_FAIL_DEADLOCK, site, o->site,
                           "a once function calls itself");
-    sim_object_wait(o, SIM_NEED_LOCK, SIM_UNLIMITED, site);
-    sim_object_event(o, "once", true, o->state == ONCE_NEW, site);
+    sim_object_wait(e, o, SIM_NEED_LOCK, SIM_UNLIMITED, site);
+    sim_object_event(e, o, "once", true, o->state == ONCE_NEW, site);
     if (o->state == ONCE_DONE) {
-        sim_clock_join(&sim_self()->now, &o->sync);
-        sim_seq_cst_sync();
+        sim_clock_join(&sim_self(e)->now, &o->sync);
+        sim_seq_cst_sync(e);
     } else {
-        sim_object_take(o, site);
+        sim_object_take(e, o, site);
     }
-    sim_object_done(o, o->state == ONCE_NEW);
+    sim_object_done(e, o, o->state == ONCE_NEW);
     return o->state == ONCE_NEW;
 }
 
 static void
-once_end(const void *flag, bool done, uintptr_t site)
+once_end(struct engine *e, const void *flag, bool done, uintptr_t site)
 {
-    struct object *o = sim_object_at(flag, site);
+    struct object *o = sim_object_at(e, flag, site);
 
-    sim_object_point(o, false, site);
+    sim_object_point(e, o, false, site);
     o->state = done ? ONCE_DONE : ONCE_NEW;
-    sim_object_event(o, "once done", true, true, site);
-    sim_object_give(o, site);
-    sim_object_done(o, true);
+    sim_object_event(e, o, "once done", true, true, site);
+    sim_object_give(e, o, site);
+    sim_object_done(e, o, true);
 }
 
 /* A once function that is running; it may end by an exception. */
@@ -282,18 +294,21 @@ struct once {
 static void
 once_leave(struct once *once)
 {
+    struct engine *e = &sim_engine;
+
     if (once->flag == NULL)
         return;
-    once_end(once->flag, once->done, once->site);
+    once_end(e, once->flag, once->done, once->site);
 }
 
 void
-sim_once(const volatile int *flag, void (*function)(void), uintptr_t site)
+sim_once(struct engine *e, const volatile int *flag, void (*function)(void),
+         uintptr_t site)
 {
     __attribute__((cleanup(once_leave))) struct once once = {
         .flag = (const void *)(uintptr_t)flag, .site = site};
 
-    if (!once_begin(once.flag, *flag == LIBC_ONCE_DONE, site)) {
+    if (!once_begin(e, once.flag, *flag == LIBC_ONCE_DONE, site)) {
         once.flag = NULL;
         return;
     }
@@ -304,9 +319,11 @@ sim_once(const volatile int *flag, void (*function)(void), uintptr_t site)
 int
 explored_pthread_once(pthread_once_t *flag, void (*function)(void))
 {
-    if (!sim_program_runs())
+    struct engine *e = &sim_engine;
+
+    if (!sim_program_runs(e))
         return pthread_once(flag, function);
-    sim_once(flag, function, HERE);
+    sim_once(e, flag, function, HERE);
     return 0;
 }
 
@@ -314,27 +331,33 @@ explored_pthread_once(pthread_once_t *flag, void (*function)(void))
 int
 explored___cxa_guard_acquire(uint64_t *guard)
 {
-    if (!sim_program_runs()) {
+    struct engine *e = &sim_engine;
+
+    if (!sim_program_runs(e)) {
         if ((*(uint8_t *)guard) != 0)
             return 0;
         return 1;
     }
-    return once_begin(guard, false, HERE);
+    return once_begin(e, guard, false, HERE);
 }
 
 void
 explored___cxa_guard_release(uint64_t *guard)
 {
-    if (sim_program_runs())
-        once_end(guard, true, HERE);
+    struct engine *e = &sim_engine;
+
+    if (sim_program_runs(e))
+        once_end(e, guard, true, HERE);
     *(uint8_t *)guard = 1;
 }
 
 void
 explored___cxa_guard_abort(uint64_t *guard)
 {
-    if (sim_program_runs())
-        once_end(guard, false, HERE);
+    struct engine *e = &sim_engine;
+
+    if (sim_program_runs(e))
+        once_end(e, guard, false, HERE);
 }
 
 /* ---- Thread-specific data ---- */
@@ -342,39 +365,40 @@ explored___cxa_guard_abort(uint64_t *guard)
 /* Keys that the program makes, even before main, are ours; those of libraries
  * are not. */
 static bool
-is_our_key(uintptr_t site)
+is_our_key(struct engine *e, uintptr_t site)
 {
-    return sim_program_runs() || sim_program_called(site);
+    return sim_program_runs(e) || sim_program_called(site);
 }
 
 static const void **
-value_at(pthread_key_t key)
+value_at(struct engine *e, pthread_key_t key)
 {
-    return sim_program_runs() ? &self()->values[key] : &kept.values[key];
+    return sim_program_runs(e) ? &self(e)->values[key] : &kept.values[key];
 }
 
 static bool *
-used_keys(void)
+used_keys(struct engine *e)
 {
-    return sim_program_runs() ? key_used : kept.used;
+    return sim_program_runs(e) ? key_used : kept.used;
 }
 
 int
-sim_key_create(pthread_key_t *key, void (*destructor)(void *), uintptr_t site)
+sim_key_create(struct engine *e, pthread_key_t *key, void (*destructor)(void *),
+               uintptr_t site)
 {
-    bool *used = used_keys();
+    bool *used = used_keys(e);
 
     for (uint32_t i = 0; i < KEYS_MAX; i++) {
         if (used[i])
             continue;
         used[i] = true;
-        (sim_program_runs() ? destructors : kept.destructors)[i] = destructor;
+        (sim_program_runs(e) ? destructors : kept.destructors)[i] = destructor;
         for (uint32_t j = 0; j < records_count; j++)
             records[j].values[i] = NULL;
-        if (!sim_program_runs())
+        if (!sim_program_runs(e))
             kept.values[i] = NULL;
         else
-            sim_program_writes(key, sizeof *key, site);
+            sim_program_writes(e, key, sizeof *key, site);
         *key = i;
         return 0;
     }
@@ -384,37 +408,45 @@ sim_key_create(pthread_key_t *key, void (*destructor)(void *), uintptr_t site)
 int
 explored_pthread_key_create(pthread_key_t *key, void (*destructor)(void *))
 {
-    if (!is_our_key(HERE))
+    struct engine *e = &sim_engine;
+
+    if (!is_our_key(e, HERE))
         return pthread_key_create(key, destructor);
-    return sim_key_create(key, destructor, HERE);
+    return sim_key_create(e, key, destructor, HERE);
 }
 
 int
 explored_pthread_key_delete(pthread_key_t key)
 {
-    if (!is_our_key(HERE))
+    struct engine *e = &sim_engine;
+
+    if (!is_our_key(e, HERE))
         return pthread_key_delete(key);
-    if (key >= KEYS_MAX || !used_keys()[key])
+    if (key >= KEYS_MAX || !used_keys(e)[key])
         return EINVAL;
-    used_keys()[key] = false;
+    used_keys(e)[key] = false;
     return 0;
 }
 
 void *
 explored_pthread_getspecific(pthread_key_t key)
 {
-    if (!is_our_key(HERE))
+    struct engine *e = &sim_engine;
+
+    if (!is_our_key(e, HERE))
         return pthread_getspecific(key);
-    return key < KEYS_MAX ? (void *)(uintptr_t)*value_at(key) : NULL;
+    return key < KEYS_MAX ? (void *)(uintptr_t)*value_at(e, key) : NULL;
 }
 
 int
 explored_pthread_setspecific(pthread_key_t key, const void *value)
 {
-    if (!is_our_key(HERE))
+    struct engine *e = &sim_engine;
+
+    if (!is_our_key(e, HERE))
         return pthread_setspecific(key, value);
-    if (key >= KEYS_MAX || !used_keys()[key])
+    if (key >= KEYS_MAX || !used_keys(e)[key])
         return EINVAL;
-    *value_at(key) = value;
+    *value_at(e, key) = value;
     return 0;
 }

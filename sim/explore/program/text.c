@@ -11,32 +11,32 @@
 #include "explored.h"
 
 static void
-reads(const void *p, size_t bytes, uintptr_t site)
+reads(struct engine *e, const void *p, size_t bytes, uintptr_t site)
 {
-    if (sim_program_runs())
-        sim_program_reads(p, bytes, site);
+    if (sim_program_runs(e))
+        sim_program_reads(e, p, bytes, site);
 }
 
 static void
-writes(void *p, size_t bytes, uintptr_t site)
+writes(struct engine *e, void *p, size_t bytes, uintptr_t site)
 {
-    if (sim_program_runs())
-        sim_program_writes(p, bytes, site);
+    if (sim_program_runs(e))
+        sim_program_writes(e, p, bytes, site);
 }
 
 static void
-reads_string(const char *s, uintptr_t site)
+reads_string(struct engine *e, const char *s, uintptr_t site)
 {
-    if (sim_program_runs())
-        sim_program_reads_string(s, SIZE_MAX, site);
+    if (sim_program_runs(e))
+        sim_program_reads_string(e, s, SIZE_MAX, site);
 }
 
 /* A string of at most so many bytes. returns: its length */
 static size_t
-reads_at_most(const char *s, size_t most, uintptr_t site)
+reads_at_most(struct engine *e, const char *s, size_t most, uintptr_t site)
 {
-    return sim_program_runs() ? sim_program_reads_string(s, most, site)
-                              : strnlen(s, most);
+    return sim_program_runs(e) ? sim_program_reads_string(e, s, most, site)
+                               : strnlen(s, most);
 }
 
 /* ---- Memory ---- */
@@ -44,38 +44,48 @@ reads_at_most(const char *s, size_t most, uintptr_t site)
 void *
 explored_memcpy(void *restrict to, const void *restrict from, size_t bytes)
 {
-    reads(from, bytes, HERE);
-    writes(to, bytes, HERE);
+    struct engine *e = &sim_engine;
+
+    reads(e, from, bytes, HERE);
+    writes(e, to, bytes, HERE);
     return memcpy(to, from, bytes);
 }
 
 void *
 explored_memmove(void *to, const void *from, size_t bytes)
 {
-    reads(from, bytes, HERE);
-    writes(to, bytes, HERE);
+    struct engine *e = &sim_engine;
+
+    reads(e, from, bytes, HERE);
+    writes(e, to, bytes, HERE);
     return memmove(to, from, bytes);
 }
 
 void *
 explored_memset(void *to, int value, size_t bytes)
 {
-    writes(to, bytes, HERE);
+    struct engine *e = &sim_engine;
+
+    writes(e, to, bytes, HERE);
     return memset(to, value, bytes);
 }
 
 int
 explored_memcmp(const void *a, const void *b, size_t bytes)
 {
-    reads(a, bytes, HERE);
-    reads(b, bytes, HERE);
+    struct engine *e = &sim_engine;
+
+    reads(e, a, bytes, HERE);
+    reads(e, b, bytes, HERE);
     return memcmp(a, b, bytes);
 }
 
 void *
 explored_memchr(const void *p, int c, size_t bytes)
 {
-    reads(p, bytes, HERE);
+    struct engine *e = &sim_engine;
+
+    reads(e, p, bytes, HERE);
     return memchr(p, c, bytes);
 }
 
@@ -84,38 +94,47 @@ explored_memchr(const void *p, int c, size_t bytes)
 size_t
 explored_strlen(const char *s)
 {
-    reads_string(s, HERE);
+    struct engine *e = &sim_engine;
+
+    reads_string(e, s, HERE);
     return strlen(s);
 }
 
 size_t
 explored_strnlen(const char *s, size_t most)
 {
-    return reads_at_most(s, most, HERE);
+    struct engine *e = &sim_engine;
+
+    return reads_at_most(e, s, most, HERE);
 }
 
 char *
 explored_strcpy(char *restrict to, const char *restrict from)
 {
-    reads_string(from, HERE);
-    writes(to, strlen(from) + 1, HERE);
+    struct engine *e = &sim_engine;
+
+    reads_string(e, from, HERE);
+    writes(e, to, strlen(from) + 1, HERE);
     return memcpy(to, from, strlen(from) + 1);
 }
 
 char *
 explored_stpcpy(char *restrict to, const char *restrict from)
 {
-    reads_string(from, HERE);
-    writes(to, strlen(from) + 1, HERE);
+    struct engine *e = &sim_engine;
+
+    reads_string(e, from, HERE);
+    writes(e, to, strlen(from) + 1, HERE);
     return stpcpy(to, from);
 }
 
 char *
 explored_strncpy(char *restrict to, const char *restrict from, size_t most)
 {
-    const size_t length = reads_at_most(from, most, HERE);
+    struct engine *e = &sim_engine;
+    const size_t length = reads_at_most(e, from, most, HERE);
 
-    writes(to, most, HERE);
+    writes(e, to, most, HERE);
     memcpy(to, from, length);
     memset(to + length, 0, most - length);
     return to;
@@ -124,11 +143,12 @@ explored_strncpy(char *restrict to, const char *restrict from, size_t most)
 char *
 explored_strcat(char *restrict to, const char *restrict from)
 {
+    struct engine *e = &sim_engine;
     const size_t begin = strlen(to);
 
-    reads_string(to, HERE);
-    reads_string(from, HERE);
-    writes(to + begin, strlen(from) + 1, HERE);
+    reads_string(e, to, HERE);
+    reads_string(e, from, HERE);
+    writes(e, to + begin, strlen(from) + 1, HERE);
     memcpy(to + begin, from, strlen(from) + 1);
     return to;
 }
@@ -136,11 +156,12 @@ explored_strcat(char *restrict to, const char *restrict from)
 char *
 explored_strncat(char *restrict to, const char *restrict from, size_t most)
 {
+    struct engine *e = &sim_engine;
     const size_t begin = strlen(to);
-    const size_t length = reads_at_most(from, most, HERE);
+    const size_t length = reads_at_most(e, from, most, HERE);
 
-    reads_string(to, HERE);
-    writes(to + begin, length + 1, HERE);
+    reads_string(e, to, HERE);
+    writes(e, to + begin, length + 1, HERE);
     memcpy(to + begin, from, length);
     to[begin + length] = '\0';
     return to;
@@ -149,66 +170,80 @@ explored_strncat(char *restrict to, const char *restrict from, size_t most)
 int
 explored_strcmp(const char *a, const char *b)
 {
-    reads_string(a, HERE);
-    reads_string(b, HERE);
+    struct engine *e = &sim_engine;
+
+    reads_string(e, a, HERE);
+    reads_string(e, b, HERE);
     return strcmp(a, b);
 }
 
 int
 explored_strcasecmp(const char *a, const char *b)
 {
-    reads_string(a, HERE);
-    reads_string(b, HERE);
+    struct engine *e = &sim_engine;
+
+    reads_string(e, a, HERE);
+    reads_string(e, b, HERE);
     return strcasecmp(a, b);
 }
 
 int
 explored_strncmp(const char *a, const char *b, size_t most)
 {
-    reads_at_most(a, most, HERE);
-    reads_at_most(b, most, HERE);
+    struct engine *e = &sim_engine;
+
+    reads_at_most(e, a, most, HERE);
+    reads_at_most(e, b, most, HERE);
     return strncmp(a, b, most);
 }
 
 char *
 explored_strchr(const char *s, int c)
 {
-    reads_string(s, HERE);
+    struct engine *e = &sim_engine;
+
+    reads_string(e, s, HERE);
     return strchr(s, c);
 }
 
 char *
 explored_strrchr(const char *s, int c)
 {
-    reads_string(s, HERE);
+    struct engine *e = &sim_engine;
+
+    reads_string(e, s, HERE);
     return strrchr(s, c);
 }
 
 char *
 explored_strstr(const char *s, const char *part)
 {
-    reads_string(s, HERE);
-    reads_string(part, HERE);
+    struct engine *e = &sim_engine;
+
+    reads_string(e, s, HERE);
+    reads_string(e, part, HERE);
     return strstr(s, part);
 }
 
 size_t
 explored_strspn(const char *s, const char *accepted)
 {
+    struct engine *e = &sim_engine;
     const size_t length = strspn(s, accepted);
 
-    reads(s, length + 1, HERE);
-    reads_string(accepted, HERE);
+    reads(e, s, length + 1, HERE);
+    reads_string(e, accepted, HERE);
     return length;
 }
 
 size_t
 explored_strcspn(const char *s, const char *rejected)
 {
+    struct engine *e = &sim_engine;
     const size_t length = strcspn(s, rejected);
 
-    reads(s, length + 1, HERE);
-    reads_string(rejected, HERE);
+    reads(e, s, length + 1, HERE);
+    reads_string(e, rejected, HERE);
     return length;
 }
 
@@ -217,22 +252,23 @@ char *
 explored_strtok_r(char *restrict s, const char *restrict between,
                   char **restrict rest)
 {
+    struct engine *e = &sim_engine;
     char *begin = s != NULL ? s : *rest;
     char *word = strtok_r(s, between, rest);
     const char *end = word != NULL ? word + strlen(word) : *rest;
 
-    reads_string(between, HERE);
-    writes(rest, sizeof *rest, HERE);
-    reads(begin, (size_t)(end - begin) + 1, HERE);
+    reads_string(e, between, HERE);
+    writes(e, rest, sizeof *rest, HERE);
+    reads(e, begin, (size_t)(end - begin) + 1, HERE);
     if (*rest > end)
-        writes(*rest - 1, 1, HERE);
+        writes(e, *rest - 1, 1, HERE);
     return word;
 }
 
 static char *
-duplicate(const char *s, size_t length, uintptr_t site)
+duplicate(struct engine *e, const char *s, size_t length, uintptr_t site)
 {
-    char *copy = sim_heap_allocate(length + 1, site);
+    char *copy = sim_heap_allocate(e, length + 1, site);
 
     if (copy == NULL)
         return NULL;
@@ -244,24 +280,28 @@ duplicate(const char *s, size_t length, uintptr_t site)
 char *
 explored_strdup(const char *s)
 {
-    reads_string(s, HERE);
-    return duplicate(s, strlen(s), HERE);
+    struct engine *e = &sim_engine;
+
+    reads_string(e, s, HERE);
+    return duplicate(e, s, strlen(s), HERE);
 }
 
 char *
 explored_strndup(const char *s, size_t most)
 {
-    return duplicate(s, reads_at_most(s, most, HERE), HERE);
+    struct engine *e = &sim_engine;
+
+    return duplicate(e, s, reads_at_most(e, s, most, HERE), HERE);
 }
 
 /* ---- Numbers: libc sets its own errno, and the program has another ---- */
 
 static void
-begin_number(const char *s, char **end, uintptr_t site)
+begin_number(struct engine *e, const char *s, char **end, uintptr_t site)
 {
-    reads_string(s, site);
+    reads_string(e, s, site);
     if (end != NULL)
-        writes(end, sizeof *end, site);
+        writes(e, end, sizeof *end, site);
     errno = *explored___errno_location();
 }
 
@@ -274,9 +314,10 @@ end_number(void)
 int
 explored_atoi(const char *s)
 {
+    struct engine *e = &sim_engine;
     int number;
 
-    begin_number(s, NULL, HERE);
+    begin_number(e, s, NULL, HERE);
     number = atoi(s);
     end_number();
     return number;
@@ -285,9 +326,10 @@ explored_atoi(const char *s)
 long
 explored_atol(const char *s)
 {
+    struct engine *e = &sim_engine;
     long number;
 
-    begin_number(s, NULL, HERE);
+    begin_number(e, s, NULL, HERE);
     number = atol(s);
     end_number();
     return number;
@@ -296,9 +338,10 @@ explored_atol(const char *s)
 long
 explored_strtol(const char *restrict s, char **restrict end, int base)
 {
+    struct engine *e = &sim_engine;
     long number;
 
-    begin_number(s, end, HERE);
+    begin_number(e, s, end, HERE);
     number = strtol(s, end, base);
     end_number();
     return number;
@@ -307,9 +350,10 @@ explored_strtol(const char *restrict s, char **restrict end, int base)
 unsigned long
 explored_strtoul(const char *restrict s, char **restrict end, int base)
 {
+    struct engine *e = &sim_engine;
     unsigned long number;
 
-    begin_number(s, end, HERE);
+    begin_number(e, s, end, HERE);
     number = strtoul(s, end, base);
     end_number();
     return number;
@@ -318,9 +362,10 @@ explored_strtoul(const char *restrict s, char **restrict end, int base)
 long long
 explored_strtoll(const char *restrict s, char **restrict end, int base)
 {
+    struct engine *e = &sim_engine;
     long long number;
 
-    begin_number(s, end, HERE);
+    begin_number(e, s, end, HERE);
     number = strtoll(s, end, base);
     end_number();
     return number;
@@ -329,9 +374,10 @@ explored_strtoll(const char *restrict s, char **restrict end, int base)
 unsigned long long
 explored_strtoull(const char *restrict s, char **restrict end, int base)
 {
+    struct engine *e = &sim_engine;
     unsigned long long number;
 
-    begin_number(s, end, HERE);
+    begin_number(e, s, end, HERE);
     number = strtoull(s, end, base);
     end_number();
     return number;
@@ -344,13 +390,14 @@ void
 explored_qsort(void *base, size_t count, size_t bytes,
                int (*compare)(const void *, const void *))
 {
+    struct engine *e = &sim_engine;
     char *at = base;
 
-    if (!sim_program_runs()) {
+    if (!sim_program_runs(e)) {
         qsort(base, count, bytes, compare);
         return;
     }
-    writes(base, count * bytes, HERE);
+    writes(e, base, count * bytes, HERE);
     for (size_t i = 1; i < count; i++) {
         for (size_t j = i; j > 0; j--) {
             char *b = at + j * bytes;

@@ -21,23 +21,23 @@ sim_thread_exits_reset(void)
 }
 
 void
-sim_thread_exits_add(void (*destroy)(void *), void *object)
+sim_thread_exits_add(struct engine *e, void (*destroy)(void *), void *object)
 {
     if (exits_count == EXITS_MAX)
-        sim_engine_refuse(SIM_FAIL_LIMIT, 0, 0,
+        sim_engine_refuse(e, SIM_FAIL_LIMIT, 0, 0,
                           "the program has too many thread_local objects");
     exits[exits_count++] = (struct thread_exit){
-        .of = sim_engine.current, .destroy = destroy, .object = object};
+        .of = e->current, .destroy = destroy, .object = object};
 }
 
 /* Run the destructors, newest first; they may register others. */
 void
-sim_thread_exits_run(void)
+sim_thread_exits_run(struct engine *e)
 {
     for (uint32_t i = exits_count; i-- > 0;) {
         const struct thread_exit exit = exits[i];
 
-        if (exit.of != sim_engine.current)
+        if (exit.of != e->current)
             continue;
         exits[i].of = SIM_THREADS_MAX;
         exit.destroy(exit.object);

@@ -136,7 +136,7 @@ find_control(void)
 
 /* Make the fibers' copies, unless nobody needs them. */
 static void
-make_copies(void)
+make_copies(struct engine *e)
 {
     bool executable = true;
     uintptr_t begin;
@@ -156,18 +156,18 @@ make_copies(void)
 
         blocks[i] = (uintptr_t)block + (own - begin);
         vectors[i] = sim_need(calloc(vector_count, sizeof **vectors));
-        sim_engine.threads[i].fiber.tls = blocks[i];
+        e->threads[i].fiber.tls = blocks[i];
     }
-    sim_engine.main.tls = own;
+    e->main.tls = own;
 }
 
 void
-sim_tls_open(void)
+sim_tls_open(struct engine *e)
 {
     sim_fiber_writes_fs = (getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE) != 0 &&
                           getenv("PROFSIM_EXPLORE_NO_FSGSBASE") == NULL;
     if (kept == NULL)
-        make_copies();
+        make_copies(e);
     if (kept != NULL)
         memcpy(kept, (const void *)lowest, own + control_bytes - lowest);
 }
@@ -201,10 +201,10 @@ sim_tls_reset(uint32_t thread, bool is_main)
 }
 
 void
-sim_tls_each(void (*visit)(uintptr_t begin, uintptr_t end))
+sim_tls_each(struct engine *e, void (*visit)(uintptr_t begin, uintptr_t end))
 {
-    for (uint32_t i = 0; i < sim_engine.threads_count; i++) {
-        if (blocks[i] != 0 && !sim_engine.threads[i].finished)
+    for (uint32_t i = 0; i < e->threads_count; i++) {
+        if (blocks[i] != 0 && !e->threads[i].finished)
             visit(blocks[i] - image.below,
                   blocks[i] - image.below + image.bytes);
     }

@@ -4,6 +4,8 @@
 
 #include "engine.h"
 
+struct engine;
+
 enum {
     REPORT_LOCATIONS_MAX = 64,
     LOCATION_BYTES = 24,
@@ -52,7 +54,8 @@ void sim_report_choice(const struct sim_exhaust_result *result,
                        const struct sim_choice *c, char *text, size_t bytes);
 
 /* Print the members of the report as JSON (docs/pages.md), without braces. */
-void sim_report_data(FILE *file, const struct sim_kernel *kernel,
+void sim_report_data(struct engine *e, FILE *file,
+                     const struct sim_kernel *kernel,
                      const struct replay *replay);
 
 #endif

@@ -30,7 +30,8 @@ same_failure(const struct sim_failure *a, const struct sim_failure *b)
 }
 
 static void
-replay_begin(struct replay *replay, const struct sim_kernel *kernel,
+replay_begin(struct engine *e, struct replay *replay,
+             const struct sim_kernel *kernel,
              const struct sim_exhaust_result *result)
 {
     struct sim_run_options options = result->options;
@@ -42,17 +43,18 @@ replay_begin(struct replay *replay, const struct sim_kernel *kernel,
     replay->curve_count = 0;
     replay->stays = replay->surprises = replay->idle = UINT32_MAX;
     replay->list = sim_need(malloc(CHOICES_MAX * sizeof *replay->list));
-    sim_engine_begin(kernel, &options);
+    sim_engine_begin(e, kernel, &options);
     sim_choices_init(&replay->choices, replay->list, CHOICES_MAX);
 }
 
 static bool
 still_fails(void *context, const uint32_t *values, uint32_t count)
 {
+    struct engine *e = &sim_engine;
     struct replay *r = context;
 
     sim_choices_replay(&r->choices, values, count);
-    sim_engine_run(&r->choices, &r->run);
+    sim_engine_run(e, &r->choices, &r->run);
     return r->run.end == SIM_END_FAILED &&
            same_failure(&r->run.failure, &r->result->first_failure.failure);
 }
@@ -92,6 +94,7 @@ stays(const struct replay *r)
 static bool
 fails_as_well(void *context, const uint32_t *values, uint32_t count)
 {
+    struct engine *e = &sim_engine;
     struct replay *r = context;
     const uint32_t found = surprises(values, count);
     uint32_t stayed;
@@ -100,7 +103,7 @@ fails_as_well(void *context, const uint32_t *values, uint32_t count)
     if (!still_fails(r, values, count))
         return false;
     stayed = stays(r);
-    idle = sim_answer_idle();
+    idle = sim_answer_idle(e);
     if (stayed > r->stays || (found >= r->surprises && idle > r->idle))
         return false;
     r->stays = stayed;
@@ -113,6 +116,7 @@ uint64_t
 sim_explore_shrink(const struct sim_kernel *kernel,
                    struct sim_exhaust_result *result)
 {
+    struct engine *e = &sim_engine;
     struct replay replay;
     struct sim_shrink shrink = {.still_fails = fails_as_well,
                                 .context = &replay,
@@ -124,7 +128,7 @@ sim_explore_shrink(const struct sim_kernel *kernel,
 
     result->choices =
         sim_need(realloc(result->choices, list_max * sizeof *result->choices));
-    replay_begin(&replay, kernel, result);
+    replay_begin(e, &replay, kernel, result);
     result->choices_count =
         sim_shrink(&shrink, result->choices, result->choices_count);
     calls = shrink.calls;
@@ -148,21 +152,21 @@ sim_explore_shrink(const struct sim_kernel *kernel,
 /* ---- The diagram ---- */
 
 static void
-print_header(FILE *out, const struct sim_kernel *kernel)
+print_header(struct engine *e, FILE *out, const struct sim_kernel *kernel)
 {
     fprintf(out, "\n     ");
-    for (uint32_t t = 0; t < sim_engine.threads_count; t++) {
+    for (uint32_t t = 0; t < e->threads_count; t++) {
         char title[COLUMN_WIDTH];
 
         snprintf(title, sizeof title, "%u: %s", (unsigned)t,
-                 sim_thread_name(kernel, t));
+                 sim_thread_name(e, kernel, t));
         fprintf(out, "%-*s", COLUMN_WIDTH, title);
     }
     fputc('\n', out);
 }
 
 static void
-print_event(FILE *out, struct report_locations *locations,
+print_event(struct engine *e, FILE *out, struct report_locations *locations,
             const struct replay *replay, uint32_t index)
 {
     const struct trace_event *v = &replay->trace[index];
@@ -174,8 +178,7 @@ print_event(FILE *out, struct report_locations *locations,
     snprintf(site, sizeof site, "%s", sim_site_text(v->site));
     fprintf(out, "%3u  %*s%-*s  %s\n", (unsigned)index,
             (int)(v->thread * COLUMN_WIDTH), "",
-            (int)((sim_engine.threads_count - v->thread) * COLUMN_WIDTH), text,
-            site);
+            (int)((e->threads_count - v->thread) * COLUMN_WIDTH), text, site);
     if (v->before != TRACE_MAX)
         fprintf(out, "     %*s^ in front of event %u in modification order\n",
                 (int)(v->thread * COLUMN_WIDTH), "", (unsigned)v->before);
@@ -191,20 +194,20 @@ print_event(FILE *out, struct report_locations *locations,
 }
 
 static void
-print_access(FILE *out, uint32_t thread, const char *access, const char *where,
-             uintptr_t site)
+print_access(struct engine *e, FILE *out, uint32_t thread, const char *access,
+             const char *where, uintptr_t site)
 {
     char text[64];
 
     snprintf(text, sizeof text, "%s of %s", access, where);
     fprintf(out, "  *  %*s%-*s  %s\n", (int)(thread * COLUMN_WIDTH), "",
-            (int)((sim_engine.threads_count - thread) * COLUMN_WIDTH), text,
+            (int)((e->threads_count - thread) * COLUMN_WIDTH), text,
             sim_site_text(site));
 }
 
 /* Plain accesses are no events, so print the two of a race below them. */
 static void
-print_race(FILE *out, struct report_locations *locations,
+print_race(struct engine *e, FILE *out, struct report_locations *locations,
            const struct sim_failure *failure)
 {
     char where[LOCATION_BYTES];
@@ -212,22 +215,23 @@ print_race(FILE *out, struct report_locations *locations,
     if (failure->kind != SIM_FAIL_RACE || sim_race.access == NULL)
         return;
     sim_report_location(locations, where, sim_race.address);
-    print_access(out, sim_race.other, sim_race.other_access, where,
+    print_access(e, out, sim_race.other, sim_race.other_access, where,
                  failure->other_site);
-    print_access(out, failure->thread, sim_race.access, where, failure->site);
+    print_access(e, out, failure->thread, sim_race.access, where,
+                 failure->site);
     fprintf(out, "     (*: the accesses that race; nothing orders them)\n");
 }
 
 static void
-print_diagram(FILE *out, const struct sim_kernel *kernel,
+print_diagram(struct engine *e, FILE *out, const struct sim_kernel *kernel,
               const struct replay *replay)
 {
     struct report_locations locations = {.count = 0};
 
-    print_header(out, kernel);
+    print_header(e, out, kernel);
     for (uint32_t i = 0; i < replay->trace_count; i++) {
         if (replay->needed[i])
-            print_event(out, &locations, replay, i);
+            print_event(e, out, &locations, replay, i);
     }
     if (replay->kept < replay->trace_count)
         fprintf(out,
@@ -235,15 +239,15 @@ print_diagram(FILE *out, const struct sim_kernel *kernel,
                 (unsigned)(replay->trace_count - replay->kept));
     if (replay->trace_count == TRACE_MAX)
         fprintf(out, "     (the rest of the run is not shown)\n");
-    print_race(out, &locations, &replay->result->first_failure.failure);
+    print_race(e, out, &locations, &replay->result->first_failure.failure);
 }
 
 /* The place of a thread when the run fails. A plain access is not announced, so
  * it is known only from the failure. */
 static uintptr_t
-position(uint32_t thread, const struct sim_failure *failure)
+position(struct engine *e, uint32_t thread, const struct sim_failure *failure)
 {
-    const uintptr_t next = sim_engine.threads[thread].next_site;
+    const uintptr_t next = e->threads[thread].next_site;
     const bool is_plain = next == 0 || failure->kind == SIM_FAIL_RACE;
 
     return is_plain && thread == failure->thread ? failure->site : next;
@@ -251,21 +255,21 @@ position(uint32_t thread, const struct sim_failure *failure)
 
 /* Print where each thread is when the run fails. */
 static void
-print_positions(FILE *out, const struct sim_kernel *kernel,
+print_positions(struct engine *e, FILE *out, const struct sim_kernel *kernel,
                 const struct sim_failure *failure)
 {
     fputc('\n', out);
-    for (uint32_t t = 0; t < sim_engine.threads_count; t++) {
-        const struct thread *thread = &sim_engine.threads[t];
+    for (uint32_t t = 0; t < e->threads_count; t++) {
+        const struct thread *thread = &e->threads[t];
 
         fprintf(out, "  thread %u (%s) ", (unsigned)t,
-                sim_thread_name(kernel, t));
+                sim_thread_name(e, kernel, t));
         if (thread->finished)
             fprintf(out, "has ended\n");
-        else if (position(t, failure) == 0)
+        else if (position(e, t, failure) == 0)
             fprintf(out, "is at its beginning\n");
         else
-            fprintf(out, "is at %s\n", sim_site_text(position(t, failure)));
+            fprintf(out, "is at %s\n", sim_site_text(position(e, t, failure)));
     }
 }
 
@@ -305,13 +309,14 @@ print_necessary(FILE *out, struct replay *replay, const uint32_t *values)
 }
 
 static uint32_t
-failures_after(struct replay *replay, const uint32_t *values, uint32_t count)
+failures_after(struct engine *e, struct replay *replay, const uint32_t *values,
+               uint32_t count)
 {
     uint32_t failures = 0;
 
     for (uint32_t i = 0; i < CURVE_RUNS; i++) {
         sim_choices_prefix(&replay->choices, values, count, i + 1);
-        sim_engine_run(&replay->choices, &replay->run);
+        sim_engine_run(e, &replay->choices, &replay->run);
         failures += replay->run.end == SIM_END_FAILED &&
                     replay->run.failure.kind ==
                         replay->result->first_failure.failure.kind;
@@ -320,7 +325,7 @@ failures_after(struct replay *replay, const uint32_t *values, uint32_t count)
 }
 
 static void
-print_curve(FILE *out, struct replay *replay)
+print_curve(struct engine *e, FILE *out, struct replay *replay)
 {
     const struct sim_exhaust_result *result = replay->result;
     const uint32_t count = result->choices_count;
@@ -334,7 +339,7 @@ print_curve(FILE *out, struct replay *replay)
             " (%d random runs each):\n",
             CURVE_RUNS);
     for (uint32_t p = 0;; p = p + step < count ? p + step : count) {
-        const uint32_t failures = failures_after(replay, values, p);
+        const uint32_t failures = failures_after(e, replay, values, p);
         const uint32_t percent = failures * 100 / CURVE_RUNS;
 
         replay->curve[replay->curve_count][0] = p;
@@ -351,7 +356,7 @@ print_curve(FILE *out, struct replay *replay)
 /* ---- All of it ---- */
 
 static void
-print_summary(FILE *out, const struct sim_kernel *kernel,
+print_summary(struct engine *e, FILE *out, const struct sim_kernel *kernel,
               const struct sim_exhaust_result *result)
 {
     const struct sim_run *run = &result->first_failure;
@@ -362,7 +367,7 @@ print_summary(FILE *out, const struct sim_kernel *kernel,
             sim_failure_kind_text(f->kind));
     if (f->site != 0)
         fprintf(out, "  by thread %u (%s) at %s\n", (unsigned)f->thread,
-                sim_thread_name(kernel, f->thread), sim_site_text(f->site));
+                sim_thread_name(e, kernel, f->thread), sim_site_text(f->site));
     else
         fprintf(out, "  seen when no thread was running\n");
     if (f->other_site != 0)
@@ -378,6 +383,7 @@ void
 sim_explore_report(FILE *out, FILE *data, const struct sim_kernel *kernel,
                    struct sim_exhaust_result *result)
 {
+    struct engine *e = &sim_engine;
     static struct trace_event trace[TRACE_MAX];
     const uint32_t count_before = result->choices_count;
     const uint64_t runs = sim_explore_shrink(kernel, result);
@@ -387,28 +393,28 @@ sim_explore_report(FILE *out, FILE *data, const struct sim_kernel *kernel,
 
     for (uint32_t i = 0; i < result->choices_count; i++)
         values[i] = result->choices[i].value;
-    print_summary(out, kernel, result);
+    print_summary(e, out, kernel, result);
     fprintf(out, "  shrunk from %u choices to %u in %llu runs%s\n",
             (unsigned)count_before, (unsigned)result->choices_count,
             (unsigned long long)runs,
             result->fewest_known ? "; nothing with fewer surprises fails" : "");
-    replay_begin(&replay, kernel, result);
-    sim_engine.trace = trace;
+    replay_begin(e, &replay, kernel, result);
+    e->trace = trace;
     still_fails(&replay, values, result->choices_count);
-    sim_engine.trace = NULL;
+    e->trace = NULL;
     replay.trace = trace;
-    replay.trace_count = sim_engine.trace_count;
+    replay.trace_count = e->trace_count;
     replay.kept =
-        sim_slice(trace, replay.trace_count, &result->first_failure.failure,
+        sim_slice(e, trace, replay.trace_count, &result->first_failure.failure,
                   &replay.choices, replay.needed);
     still_fails(&replay, values, result->choices_count); /* for its end */
-    print_diagram(out, kernel, &replay);
-    print_positions(out, kernel, &result->first_failure.failure);
+    print_diagram(e, out, kernel, &replay);
+    print_positions(e, out, kernel, &result->first_failure.failure);
     print_necessary(out, &replay, values);
     if (result->first_failure.failure.kind != SIM_FAIL_LIMIT) /* not hangs */
-        print_curve(out, &replay);
+        print_curve(e, out, &replay);
     if (data != NULL)
-        sim_report_data(data, kernel, &replay);
+        sim_report_data(e, data, kernel, &replay);
     free(replay.necessary);
     free(values);
     free(replay.list);

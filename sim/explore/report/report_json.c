@@ -5,14 +5,14 @@
 #include "failing_run.h"
 
 static void
-print_columns(FILE *file, const struct sim_kernel *kernel)
+print_columns(struct engine *e, FILE *file, const struct sim_kernel *kernel)
 {
     fputs("\"columns\":[", file);
-    for (uint32_t t = 0; t < sim_engine.threads_count; t++) {
+    for (uint32_t t = 0; t < e->threads_count; t++) {
         char title[64];
 
         snprintf(title, sizeof title, "%" PRIu32 ": %s", t,
-                 sim_thread_name(kernel, t));
+                 sim_thread_name(e, kernel, t));
         fputs(t > 0 ? "," : "", file);
         sim_json_string(file, title);
     }
@@ -176,7 +176,7 @@ print_curve(FILE *file, const struct replay *replay)
 }
 
 void
-sim_report_data(FILE *file, const struct sim_kernel *kernel,
+sim_report_data(struct engine *e, FILE *file, const struct sim_kernel *kernel,
                 const struct replay *replay)
 {
     fputs("\"kind\":\"threads\",\n\"title\":", file);
@@ -184,7 +184,7 @@ sim_report_data(FILE *file, const struct sim_kernel *kernel,
     fputs(",\n\"about\":", file);
     sim_json_string(file, kernel->about);
     fputs(",\n\"stacks\":[],\n", file);
-    print_columns(file, kernel);
+    print_columns(e, file, kernel);
     print_broken(file, replay);
     print_events(file, replay);
     print_choices(file, replay);

@@ -157,35 +157,36 @@ find_needed(const struct trace_event *trace, uint32_t count,
 
 /* Does a run of those events alone fail in the same way? */
 static bool
-fails(const struct trace_event *trace, uint32_t count, const bool *runs,
-      const struct sim_failure *failure, struct sim_choices *choices)
+fails(struct engine *e, const struct trace_event *trace, uint32_t count,
+      const bool *runs, const struct sim_failure *failure,
+      struct sim_choices *choices)
 {
     static struct trace_event events[TRACE_MAX];
-    const bool reduced = sim_engine.options.reduced;
+    const bool reduced = e->options.reduced;
     struct sim_run run;
 
     sim_choices_replay(choices, NULL, 0);
-    sim_engine.options.reduced = false;
-    sim_engine.trace = events;
+    e->options.reduced = false;
+    e->trace = events;
     sim_script_begin(trace, count, runs, failure->thread);
-    sim_engine_run(choices, &run);
+    sim_engine_run(e, choices, &run);
     sim_script_end();
-    sim_engine.trace = NULL;
-    sim_engine.options.reduced = reduced;
+    e->trace = NULL;
+    e->options.reduced = reduced;
     return run.end == SIM_END_FAILED && run.failure.kind == failure->kind &&
            run.failure.site == failure->site &&
            strcmp(run.failure.text, failure->text) == 0;
 }
 
 uint32_t
-sim_slice(const struct trace_event *trace, uint32_t count,
+sim_slice(struct engine *e, const struct trace_event *trace, uint32_t count,
           const struct sim_failure *failure, struct sim_choices *choices,
           bool *needed)
 {
     static bool runs[TRACE_MAX];
     const uint32_t kept = find_needed(trace, count, failure, needed, runs);
 
-    if (kept == count || fails(trace, count, runs, failure, choices))
+    if (kept == count || fails(e, trace, count, runs, failure, choices))
         return kept;
     memset(needed, true, count * sizeof *needed);
     return count;

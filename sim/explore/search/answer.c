@@ -9,17 +9,17 @@
 #include "engine.h"
 
 void
-sim_answer_refuse(uint32_t at)
+sim_answer_refuse(struct engine *e, uint32_t at)
 {
-    sim_choices_refuse(sim_engine.choices, at);
-    sim_engine_stop(SIM_END_PRUNED);
+    sim_choices_refuse(e->choices, at);
+    sim_engine_stop(e, SIM_END_PRUNED);
 }
 
 bool
-sim_answer_fits(uint32_t at, uint32_t answer, uint32_t sources, uint8_t allowed,
-                bool may_stay)
+sim_answer_fits(struct engine *e, uint32_t at, uint32_t answer,
+                uint32_t sources, uint8_t allowed, bool may_stay)
 {
-    const struct sim_choices *choices = sim_engine.choices;
+    const struct sim_choices *choices = e->choices;
 
     if (choices->misaligned && choices->misaligned_at == at)
         return false; /* a larger number was given */
@@ -36,25 +36,23 @@ sim_answer_fits(uint32_t at, uint32_t answer, uint32_t sources, uint8_t allowed,
  * have stayed.
  */
 void
-sim_answer_stuck(void)
+sim_answer_stuck(struct engine *e)
 {
-    struct engine *e = &sim_engine;
-
     if (!e->reduced || e->choices->backend == SIM_ODOMETER)
         return;
     for (uint32_t i = 0; i < e->threads_count; i++) {
         const struct thread *t = &e->threads[i];
 
         if (t->stayed_at != 0 && !t->finished && !t->dropped && !t->spinning)
-            sim_answer_refuse(t->stayed_at - 1);
+            sim_answer_refuse(e, t->stayed_at - 1);
     }
 }
 
 /* Has the thread that t waits for done nothing on the object since? */
 static bool
-is_idle(const struct thread *t)
+is_idle(struct engine *e, const struct thread *t)
 {
-    const struct thread *other = &sim_engine.threads[t->waits_for_thread];
+    const struct thread *other = &e->threads[t->waits_for_thread];
 
     for (uint32_t i = 0; i < other->offers_count; i++) {
         if (other->offers[i].chain == t->waits_for_chain)
@@ -64,21 +62,18 @@ is_idle(const struct thread *t)
 }
 
 uint32_t
-sim_answer_idle(void)
+sim_answer_idle(struct engine *e)
 {
-    const struct engine *e = &sim_engine;
     uint32_t count = 0;
 
     for (uint32_t i = 0; e->reduced && i < e->threads_count; i++)
-        count += is_idle(&e->threads[i]);
+        count += is_idle(e, &e->threads[i]);
     return count;
 }
 
 void
-sim_answer_end(void)
+sim_answer_end(struct engine *e)
 {
-    const struct engine *e = &sim_engine;
-
     for (uint32_t i = 0; e->reduced && i < e->threads_count; i++) {
         const struct thread *t = &e->threads[i];
 

@@ -114,8 +114,10 @@ sim_explore_loops(uint64_t offsets[SIM_LOOPS_MAX])
 void
 sim_explore_learn_loop(uint64_t offset)
 {
-    sim_wait_learn(code_of_program().base + (uintptr_t)offset);
-    sim_engine.learned = false;
+    struct engine *e = &sim_engine;
+
+    sim_wait_learn(e, code_of_program().base + (uintptr_t)offset);
+    e->learned = false;
 }
 
 static uint64_t
@@ -134,7 +136,7 @@ hash_options(const struct sim_exhaust_options *o)
 }
 
 static struct header
-header_of(const struct sim_control *c)
+header_of(struct engine *e, const struct sim_control *c)
 {
     const struct sim_exhaust_result *r = c->result;
     const uintptr_t *sites;
@@ -151,8 +153,8 @@ header_of(const struct sim_control *c)
     h.reduced = c->search->reduced;
     h.whole = c->search->shard.whole;
     h.sites = sim_wait_sites(&sites);
-    h.threads = sim_engine.threads_known;
-    h.cleared_bytes = sim_engine.cleared_bytes;
+    h.threads = e->threads_known;
+    h.cleared_bytes = e->cleared_bytes;
     h.counts[0] = r->runs;
     h.counts[1] = r->graphs;
     h.counts[2] = r->graphs_sum;
@@ -191,10 +193,10 @@ put_set(struct file *f, const struct sim_visited *set)
 }
 
 static void
-put_all(struct file *f, const struct sim_control *c,
+put_all(struct engine *e, struct file *f, const struct sim_control *c,
         const struct sim_frontier *frontier)
 {
-    const struct header h = header_of(c);
+    const struct header h = header_of(e, c);
     const uintptr_t base = code_of_program().base;
     const uintptr_t *sites;
     uint64_t sum;
@@ -222,7 +224,8 @@ trouble(const struct sim_control *c, const char *what)
 }
 
 bool
-sim_checkpoint_save(struct sim_control *c, const struct sim_frontier *frontier)
+sim_checkpoint_save(struct engine *e, struct sim_control *c,
+                    const struct sim_frontier *frontier)
 {
     const size_t bytes = strlen(c->options->checkpoint) + 8;
     char *path = sim_need(malloc(bytes));
@@ -236,7 +239,7 @@ sim_checkpoint_save(struct sim_control *c, const struct sim_frontier *frontier)
         free(path);
         return trouble(c, strerror(errno));
     }
-    put_all(&f, c, frontier);
+    put_all(e, &f, c, frontier);
     f.failed |= fflush(f.file) != 0 || fsync(fileno(f.file)) != 0;
     f.failed |= fclose(f.file) != 0;
     f.failed = f.failed || rename(path, c->options->checkpoint) != 0;
@@ -278,16 +281,16 @@ get_set(struct file *f, struct sim_visited *set)
 }
 
 static void
-take_header(struct sim_control *c, const struct header *h)
+take_header(struct engine *e, struct sim_control *c, const struct header *h)
 {
     struct sim_exhaust_result *r = c->result;
 
     c->spent_us = h->spent_us;
     c->search->reduced = h->reduced;
     c->search->shard.whole = h->whole;
-    sim_engine.threads_known = h->threads;
-    if (sim_engine.cleared_bytes < h->cleared_bytes)
-        sim_engine.cleared_bytes = h->cleared_bytes;
+    e->threads_known = h->threads;
+    if (e->cleared_bytes < h->cleared_bytes)
+        e->cleared_bytes = h->cleared_bytes;
     c->search->rechecks = false; /* cut runs may be explored only later */
     c->search->sample_at = h->sample_at;
     c->search->sample_seed = h->sample_seed;
@@ -302,10 +305,10 @@ take_header(struct sim_control *c, const struct header *h)
 
 /* returns: what is wrong with the file, or NULL */
 static const char *
-get_all(struct file *f, struct sim_control *c)
+get_all(struct engine *e, struct file *f, struct sim_control *c)
 {
     static const char cut[] = "this checkpoint is damaged";
-    const struct header mine = header_of(c);
+    const struct header mine = header_of(e, c);
     const uintptr_t base = code_of_program().base;
     struct header h;
     uint64_t sum;
@@ -326,7 +329,7 @@ get_all(struct file *f, struct sim_control *c)
 
         if (!get(f, &offset, sizeof offset))
             return cut;
-        sim_wait_learn(base + offset);
+        sim_wait_learn(e, base + offset);
     }
     sim_frontier_free(&c->frontier);
     if (!sim_frontier_read(&c->frontier, get, f) ||
@@ -335,12 +338,12 @@ get_all(struct file *f, struct sim_control *c)
     sum = f->sum;
     if (!get(f, &found, sizeof found) || found != sum)
         return cut;
-    take_header(c, &h);
+    take_header(e, c, &h);
     return NULL;
 }
 
 bool
-sim_checkpoint_load(struct sim_control *c)
+sim_checkpoint_load(struct engine *e, struct sim_control *c)
 {
     struct file f = {.sum = 1};
     const char *wrong;
@@ -362,9 +365,9 @@ sim_checkpoint_load(struct sim_control *c)
         close(descriptor);
         return trouble(c, strerror(errno));
     }
-    wrong = get_all(&f, c);
+    wrong = get_all(e, &f, c);
     fclose(f.file);
-    sim_engine.learned = false;
+    e->learned = false;
     c->result->resumed = wrong == NULL;
     return wrong == NULL || trouble(c, wrong);
 }

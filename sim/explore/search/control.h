@@ -10,6 +10,8 @@
 #include "estimate.h"
 #include "search.h"
 
+struct engine;
+
 struct sim_control {
     const struct sim_exhaust_options *options;
     struct sim_exhaust_result *result;
@@ -59,19 +61,20 @@ void sim_control_saved(struct sim_control *c, uint64_t begun_us);
  * in:      f, what is left; no worker may be searching
  * returns: false, with c->result->trouble, if it could not be written
  */
-bool sim_checkpoint_save(struct sim_control *c, const struct sim_frontier *f);
+bool sim_checkpoint_save(struct engine *e, struct sim_control *c,
+                         const struct sim_frontier *f);
 
 /*
  * Continue from the file, if there is one.
  *
  * returns: false, with c->result->trouble, if it cannot be used
  */
-bool sim_checkpoint_load(struct sim_control *c);
+bool sim_checkpoint_load(struct engine *e, struct sim_control *c);
 
 /* ---- jobs.c ---- */
 
 /* Search the rest in options->jobs processes. returns: as
  * sim_search_continue() */
-enum sim_search_end sim_jobs_run(struct sim_control *c);
+enum sim_search_end sim_jobs_run(struct engine *e, struct sim_control *c);
 
 #endif

@@ -92,7 +92,7 @@ finish_part(struct sim_control *c)
 /* Write the file, with the part split at the current position. The search keeps
  * its part. */
 static bool
-save(struct sim_control *c)
+save(struct engine *e, struct sim_control *c)
 {
     const uint64_t begun = sim_control_now_us();
     struct sim_frontier copy;
@@ -100,7 +100,7 @@ save(struct sim_control *c)
 
     sim_frontier_copy(&copy, &c->frontier);
     split_for(c, &copy);
-    saved = sim_checkpoint_save(c, &copy);
+    saved = sim_checkpoint_save(e, c, &copy);
     sim_frontier_free(&copy);
     sim_control_saved(c, begun);
     return saved;
@@ -108,10 +108,10 @@ save(struct sim_control *c)
 
 /* returns: true if the search continues */
 static bool
-after_pause(struct sim_control *c)
+after_pause(struct engine *e, struct sim_control *c)
 {
     if (!c->late && (!c->hand_out || c->options->jobs <= 1))
-        return save(c);
+        return save(e, c);
     if (c->part != SIM_NO_PART) /* jobs have none */
         give_back(c);
     return !c->late;
@@ -119,19 +119,19 @@ after_pause(struct sim_control *c)
 
 /* Begin the search again, because something was learned. */
 static void
-begin_again(struct sim_control *c)
+begin_again(struct engine *e, struct sim_control *c)
 {
-    sim_search_clear(c->search);
+    sim_search_clear(e, c->search);
     sim_frontier_free(&c->frontier);
     sim_frontier_begin(&c->frontier);
     sim_estimate_begin(&c->estimate);
     c->part = SIM_NO_PART;
-    c->is_idle = !sim_shard_plan(c->search);
+    c->is_idle = !sim_shard_plan(e, c->search);
 }
 
 /* returns: whether everything was searched and nothing failed */
 static bool
-run_here(struct sim_control *c)
+run_here(struct engine *e, struct sim_control *c)
 {
     enum sim_search_end end;
 
@@ -139,16 +139,16 @@ run_here(struct sim_control *c)
         if (c->is_idle)
             return true;
         if (c->hand_out && c->options->jobs > 1)
-            end = sim_jobs_run(c);
+            end = sim_jobs_run(e, c);
         else if (c->part == SIM_NO_PART && !take_part(c))
             return true;
         else
-            end = sim_search_continue(c->search);
+            end = sim_search_continue(e, c->search);
         if (end == SIM_SEARCH_OVER)
             return false;
         if (end == SIM_SEARCH_AGAIN)
-            begin_again(c);
-        else if (end == SIM_SEARCH_PAUSED && !after_pause(c))
+            begin_again(e, c);
+        else if (end == SIM_SEARCH_PAUSED && !after_pause(e, c))
             return false;
         else if (end == SIM_SEARCH_DONE && c->part == SIM_NO_PART)
             return true; /* jobs have done all parts */
@@ -169,7 +169,7 @@ is_reducible(const struct sim_kernel *kernel,
 
 /* Write the file if the search is unfinished; delete it if it is complete. */
 static void
-leave_file(struct sim_control *c, bool finished)
+leave_file(struct engine *e, struct sim_control *c, bool finished)
 {
     const bool ended =
         finished || c->result->failures > 0 || c->result->difference[0] != '\0';
@@ -177,7 +177,7 @@ leave_file(struct sim_control *c, bool finished)
     if (c->options->checkpoint == NULL)
         return;
     if (!ended)
-        sim_checkpoint_save(c, &c->frontier);
+        sim_checkpoint_save(e, c, &c->frontier);
     else if (c->result->difference[0] == '\0')
         remove(c->options->checkpoint);
 }
@@ -187,6 +187,7 @@ sim_explore_exhaust(const struct sim_kernel *kernel,
                     const struct sim_exhaust_options *options,
                     struct sim_exhaust_result *result)
 {
+    struct engine *e = &sim_engine;
     struct sim_search search = {.kernel = kernel,
                                 .options = options,
                                 .result = result,
@@ -199,21 +200,21 @@ sim_explore_exhaust(const struct sim_kernel *kernel,
     bool finished = false;
 
     memset(result, 0, sizeof *result);
-    sim_search_begin(&search);
+    sim_search_begin(e, &search);
     sim_control_begin(&control, &search);
     search.context = &control;
-    if (!sim_checkpoint_load(&control)) {
+    if (!sim_checkpoint_load(e, &control)) {
         result->verdict = SIM_VERDICT_REFUSED;
     } else {
-        control.is_idle = !sim_shard_plan(&search);
-        finished = run_here(&control);
-        leave_file(&control, finished);
+        control.is_idle = !sim_shard_plan(e, &search);
+        finished = run_here(e, &control);
+        leave_file(e, &control, finished);
         result->verdict = control.is_idle && finished
                               ? SIM_VERDICT_PASS
                               : sim_search_verdict(result, finished);
     }
     result->states = sim_visited_count(&search.visited);
     sim_frontier_free(&control.frontier);
-    sim_search_end(&search);
+    sim_search_end(e, &search);
     return result->verdict;
 }

@@ -22,6 +22,8 @@
 
 #include "choice.h"
 
+struct engine;
+
 /* What is known of each question, indexed as the list of choices. */
 struct sim_question {
     uint32_t sources; /* of a read (reduce.c); 0: an ordinary choice */
@@ -111,7 +113,7 @@ uint32_t sim_question_first(struct sim_question *q);
 bool sim_question_next(struct sim_question *q, struct sim_choice *choice);
 
 /* Threads that may be waited for; those not created yet are among them. */
-uint8_t sim_question_threads(void);
+uint8_t sim_question_threads(struct engine *e);
 
 /* returns: true if sim_question_next() would find one */
 bool sim_question_has_next(const struct sim_question *q,

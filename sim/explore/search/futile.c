@@ -33,9 +33,9 @@ sim_futile_forget(void)
 }
 
 uint64_t
-sim_futile_name(const struct location *l)
+sim_futile_name(struct engine *e, const struct location *l)
 {
-    const struct thread *t = sim_self();
+    const struct thread *t = sim_self(e);
 
     if (t->entry_state == 0)
         return 0;
@@ -74,10 +74,8 @@ sim_futile_learn(uint64_t name, uint64_t value)
 /* ---- In a run ---- */
 
 uint32_t
-sim_futile_release(void)
+sim_futile_release(struct engine *e)
 {
-    struct engine *e = &sim_engine;
-
     for (uint32_t i = 0; i < e->threads_count; i++) {
         if (e->threads[i].awaits == NULL || e->threads[i].finished)
             continue;
@@ -88,21 +86,21 @@ sim_futile_release(void)
 }
 
 void
-sim_futile_mark(void)
+sim_futile_mark(struct engine *e)
 {
-    struct sim_choices *choices = sim_engine.choices;
-    const uint32_t at = sim_self()->offered;
+    struct sim_choices *choices = e->choices;
+    const uint32_t at = sim_self(e)->offered;
     struct sim_question *q;
     uint32_t answer;
 
     if (choices->backend != SIM_ODOMETER || at == UINT32_MAX ||
-        at != sim_self()->question)
+        at != sim_self(e)->question)
         return;
     q = sim_reduce_question(at);
     answer = choices->list[at].value;
     if (answer >= q->sources || answer >= 64 || (answer == 0 && q->sources > 1))
         return;
     q->futile |= UINT64_C(1) << answer;
-    sim_engine.cut = true;
-    sim_engine_stop(SIM_END_BLOCKED);
+    e->cut = true;
+    sim_engine_stop(e, SIM_END_BLOCKED);
 }

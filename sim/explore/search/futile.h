@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct engine;
+
 struct location;
 
 void sim_futile_forget(void);
@@ -15,7 +17,7 @@ void sim_futile_forget(void);
  *
  * returns: 0 if it is in no known wait loop
  */
-uint64_t sim_futile_name(const struct location *l);
+uint64_t sim_futile_name(struct engine *e, const struct location *l);
 
 bool sim_futile_knows(uint64_t name, uint64_t value);
 
@@ -26,7 +28,7 @@ bool sim_futile_learn(uint64_t name, uint64_t value);
  * Mark the running thread's last read as futile: it led once round its wait
  * loop. Ends the run if there are other answers to try.
  */
-void sim_futile_mark(void);
+void sim_futile_mark(struct engine *e);
 
 /*
  * When no thread can run, let a blocked thread read the newest value and go
@@ -34,10 +36,10 @@ void sim_futile_mark(void);
  *
  * returns: the thread, or SIM_THREADS_MAX
  */
-uint32_t sim_futile_release(void);
+uint32_t sim_futile_release(struct engine *e);
 
 /* wait.c: the sites of wait loops; a new one changes the lists */
-void sim_wait_learn(uintptr_t site);
+void sim_wait_learn(struct engine *e, uintptr_t site);
 uint32_t sim_wait_sites(const uintptr_t **sites);
 
 #endif

@@ -19,10 +19,8 @@ sim_shard_owns(const struct sim_shard *shard, const struct sim_choices *choices)
 }
 
 void
-sim_shard_sleeps(void)
+sim_shard_sleeps(struct engine *e)
 {
-    struct engine *e = &sim_engine;
-
     if (e->shard.depth == 0)
         return;
     e->shard.whole = true;
@@ -30,17 +28,15 @@ sim_shard_sleeps(void)
 }
 
 uint8_t
-sim_shard_enter(uint32_t at)
+sim_shard_enter(struct engine *e, uint32_t at)
 {
-    struct engine *e = &sim_engine;
-
     if (at >= e->shard.depth) {
         e->owned = e->owned || sim_shard_owns(&e->shard, e->choices);
         if (!e->owned) {
             e->foreign = e->cut = true;
-            sim_engine_stop(SIM_END_PRUNED);
+            sim_engine_stop(e, SIM_END_PRUNED);
         }
         return 0;
     }
-    return sim_question_threads();
+    return sim_question_threads(e);
 }

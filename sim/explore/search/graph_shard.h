@@ -23,6 +23,8 @@
 
 #include "choice.h"
 
+struct engine;
+
 struct sim_shard {
     uint32_t index; /* 1 .. count; 0: none, to count prefixes */
     uint32_t count; /* 0: all lists are its own */
@@ -35,7 +37,7 @@ bool sim_shard_owns(const struct sim_shard *shard,
                     const struct sim_choices *choices);
 
 /* A thread is about to go to sleep. */
-void sim_shard_sleeps(void);
+void sim_shard_sleeps(struct engine *e);
 
 /*
  * Called in a run, at a new question. Ends the run if the list belongs to
@@ -44,6 +46,6 @@ void sim_shard_sleeps(void);
  * in:      at, the question's index in the list
  * returns: the threads that may be worth waiting for, a bit each
  */
-uint8_t sim_shard_enter(uint32_t at);
+uint8_t sim_shard_enter(struct engine *e, uint32_t at);
 
 #endif

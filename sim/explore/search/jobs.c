@@ -49,7 +49,7 @@ struct jobs {
 /* ---- Processes ---- */
 
 static bool
-start(struct jobs *j, uint32_t i)
+start(struct engine *e, struct jobs *j, uint32_t i)
 {
     int ends[2];
     pid_t pid;
@@ -62,7 +62,7 @@ start(struct jobs *j, uint32_t i)
         close(ends[0]);
         for (uint32_t k = 0; k < i; k++)
             close(j->list[k].fd);
-        sim_worker_main(j->control->search, ends[1], j->shared, i);
+        sim_worker_main(e, j->control->search, ends[1], j->shared, i);
     }
     close(ends[1]);
     if (pid < 0) {
@@ -204,19 +204,19 @@ take_over(struct jobs *j, const struct sim_message *m)
 }
 
 static void
-take_again(struct jobs *j, const struct sim_message *m)
+take_again(struct engine *e, struct jobs *j, const struct sim_message *m)
 {
     for (size_t i = 0; i < m->bytes / sizeof(uintptr_t); i++) {
         uintptr_t site;
 
         memcpy(&site, m->data + i * sizeof site, sizeof site);
-        sim_wait_learn(site);
+        sim_wait_learn(e, site);
     }
     j->control->search->reduced = (m->count & 1) != 0;
     j->control->search->shard.whole = (m->count & 2) != 0;
-    sim_engine.threads_known = m->count >> 2 & 63;
-    if (sim_engine.cleared_bytes < m->count >> 8)
-        sim_engine.cleared_bytes = m->count >> 8;
+    e->threads_known = m->count >> 2 & 63;
+    if (e->cleared_bytes < m->count >> 8)
+        e->cleared_bytes = m->count >> 8;
     finish(j, SIM_SEARCH_AGAIN);
 }
 
@@ -250,7 +250,7 @@ take_done(struct jobs *j, uint32_t i, const struct sim_message *m)
 }
 
 static void
-take_message(struct jobs *j, uint32_t i)
+take_message(struct engine *e, struct jobs *j, uint32_t i)
 {
     struct job *job = &j->list[i];
     struct sim_frontier *f = &j->control->frontier;
@@ -285,7 +285,7 @@ take_message(struct jobs *j, uint32_t i)
         take_over(j, &m);
         break;
     case SIM_MESSAGE_AGAIN:
-        take_again(j, &m);
+        take_again(e, j, &m);
         break;
     case SIM_MESSAGE_PART:
     case SIM_MESSAGE_GO_ON:
@@ -298,7 +298,7 @@ take_message(struct jobs *j, uint32_t i)
 
 /* The worker keeps its part; only the file has it split. */
 static bool
-save(struct jobs *j)
+save(struct engine *e, struct jobs *j)
 {
     struct sim_control *c = j->control;
     const uint64_t begun = sim_control_now_us();
@@ -313,7 +313,7 @@ save(struct jobs *j)
         }
     }
     sum_up(j);
-    saved = sim_checkpoint_save(c, &copy);
+    saved = sim_checkpoint_save(e, c, &copy);
     sim_frontier_free(&copy);
     sim_control_saved(c, begun);
     return saved;
@@ -322,7 +322,7 @@ save(struct jobs *j)
 /* Called until it is done: when all workers pause, write the file, and let them
  * go on. */
 static void
-save_soon(struct jobs *j)
+save_soon(struct engine *e, struct jobs *j)
 {
     j->saving = true;
     for (uint32_t i = 0; i < j->count; i++)
@@ -331,7 +331,7 @@ save_soon(struct jobs *j)
         if (j->list[i].part != SIM_NO_PART && !j->list[i].shown)
             return;
     }
-    if (!save(j))
+    if (!save(e, j))
         finish(j, SIM_SEARCH_OVER);
     j->saving = false;
     for (uint32_t i = 0; i < j->count; i++) {
@@ -382,7 +382,7 @@ stop_if_late(struct jobs *j)
 }
 
 static void
-hear(struct jobs *j)
+hear(struct engine *e, struct jobs *j)
 {
     struct pollfd fds[SIM_JOBS_MAX];
 
@@ -392,18 +392,18 @@ hear(struct jobs *j)
         return;
     for (uint32_t i = 0; i < j->count && !j->over; i++) {
         if (fds[i].revents != 0)
-            take_message(j, i);
+            take_message(e, j, i);
     }
 }
 
 static void
-coordinate(struct jobs *j)
+coordinate(struct engine *e, struct jobs *j)
 {
     struct sim_control *c = j->control;
 
     while (!j->over) {
         if (j->saving || (!c->late && sim_control_file_is_due(c)))
-            save_soon(j); /* those that pause must go on, late or not */
+            save_soon(e, j); /* those that pause must go on, late or not */
         if (c->late && !j->saving)
             stop_if_late(j);
         else
@@ -411,7 +411,7 @@ coordinate(struct jobs *j)
         ask_to_share(j);
         if (j->over)
             break;
-        hear(j);
+        hear(e, j);
         if (sim_control_now_us() < c->look_us)
             continue;
         sum_up(j);
@@ -421,7 +421,7 @@ coordinate(struct jobs *j)
 }
 
 enum sim_search_end
-sim_jobs_run(struct sim_control *c)
+sim_jobs_run(struct engine *e, struct sim_control *c)
 {
     static struct jobs j;
     const uint32_t wanted =
@@ -436,14 +436,14 @@ sim_jobs_run(struct sim_control *c)
         c->options->runs_max != 0
             ? (int64_t)(c->options->runs_max - c->result->runs)
             : INT64_MAX;
-    while (j.count < wanted && start(&j, j.count))
+    while (j.count < wanted && start(e, &j, j.count))
         j.count++;
     if (j.count == 0) {
         snprintf(c->result->trouble, sizeof c->result->trouble,
                  "no process could be started: %s", strerror(errno));
         finish(&j, SIM_SEARCH_OVER);
     }
-    coordinate(&j);
+    coordinate(e, &j);
     stop_all(&j);
     munmap(j.shared, sizeof *j.shared);
     return j.end;

@@ -14,9 +14,9 @@
 #include <string.h>
 
 void
-sim_offer_later(struct chain *chain, bool changed)
+sim_offer_later(struct engine *e, struct chain *chain, bool changed)
 {
-    struct thread *t = sim_self();
+    struct thread *t = sim_self(e);
 
     if (changed) {
         sim_clock_join(&t->causal, &t->now);
@@ -24,17 +24,15 @@ sim_offer_later(struct chain *chain, bool changed)
     }
     t->offers[t->offers_count++] = (struct offer){
         .chain = chain,
-        .stamp = t->now.at[sim_engine.current],
+        .stamp = t->now.at[e->current],
         .changed = changed,
     };
 }
 
 /* Threads that stay blocked until the object changes ask again. */
 static void
-wake_blocked(const struct chain *chain)
+wake_blocked(struct engine *e, const struct chain *chain)
 {
-    struct engine *e = &sim_engine;
-
     for (uint32_t i = 0; i < e->threads_count; i++) {
         if (e->threads[i].awaits == chain)
             e->ready |= 1U << i;
@@ -44,25 +42,23 @@ wake_blocked(const struct chain *chain)
 /* End the run if a thread that was left in a wait loop waits for this store:
  * another list has it. */
 static void
-cut_if_awaited(void)
+cut_if_awaited(struct engine *e)
 {
-    struct engine *e = &sim_engine;
-
     for (uint32_t i = 0; i < e->threads_count; i++) {
         const struct round_read *change =
-            e->threads[i].dropped ? sim_wait_change(i) : NULL;
+            e->threads[i].dropped ? sim_wait_change(e, i) : NULL;
 
         if (change != NULL) {
-            sim_reduce_open(change->question + 1);
-            sim_engine_stop(SIM_END_BLOCKED);
+            sim_reduce_open(e, change->question + 1);
+            sim_engine_stop(e, SIM_END_BLOCKED);
         }
     }
 }
 
 void
-sim_offer_settle(void)
+sim_offer_settle(struct engine *e)
 {
-    struct thread *t = sim_self();
+    struct thread *t = sim_self(e);
 
     while (t->offers_count > 0) {
         const struct offer offer = t->offers[0];
@@ -70,10 +66,10 @@ sim_offer_settle(void)
         t->offers_count--;
         memmove(t->offers, t->offers + 1, t->offers_count * sizeof offer);
         t->offered_stamp = offer.stamp;
-        sim_reduce_offer(offer.chain, !offer.changed);
+        sim_reduce_offer(e, offer.chain, !offer.changed);
         if (offer.changed) {
-            wake_blocked(offer.chain);
-            cut_if_awaited();
+            wake_blocked(e, offer.chain);
+            cut_if_awaited(e);
         }
     }
 }

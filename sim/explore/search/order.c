@@ -11,20 +11,20 @@
 #include "engine.h"
 
 void
-sim_order_ask(struct order *order, bool looks, sim_can_take *can_take,
-              void *context)
+sim_order_ask(struct engine *e, struct order *order, bool looks,
+              sim_can_take *can_take, void *context)
 {
-    struct thread *t = sim_self();
+    struct thread *t = sim_self(e);
 
-    if (!sim_engine.reduced)
+    if (!e->reduced)
         return;
     t->blocks = can_take != NULL;
     t->can_take = can_take;
     t->can_take_context = context;
     t->orders = true;
     t->looks = looks;
-    sim_reduce_enter();
-    while (sim_reduce_read(&order->chain, 1, 0) == SIM_STAYED)
+    sim_reduce_enter(e);
+    while (sim_reduce_read(e, &order->chain, 1, 0) == SIM_STAYED)
         ;
     t->looks = t->orders = false;
     t->asked = (struct asked){.question = t->question,
@@ -33,17 +33,18 @@ sim_order_ask(struct order *order, bool looks, sim_can_take *can_take,
 }
 
 void
-sim_order_record(struct order *order, struct asked asked, bool changed)
+sim_order_record(struct engine *e, struct order *order, struct asked asked,
+                 bool changed)
 {
-    struct thread *t = sim_self();
+    struct thread *t = sim_self(e);
 
-    if (!sim_engine.reduced)
+    if (!e->reduced)
         return;
     t->question = asked.question;
     t->offered = asked.offered;
     t->needs = asked.needs;
     t->shuts = asked.shuts;
-    sim_reduce_did(&order->chain, changed ? SIM_CHANGE : SIM_LOOK,
+    sim_reduce_did(e, &order->chain, changed ? SIM_CHANGE : SIM_LOOK,
                    &order->chain.causal);
     t->needs = t->shuts = false;
     if (changed)
@@ -53,17 +54,17 @@ sim_order_record(struct order *order, struct asked asked, bool changed)
 }
 
 void
-sim_order_offer(struct order *order, bool changed)
+sim_order_offer(struct engine *e, struct order *order, bool changed)
 {
-    if (sim_engine.reduced)
-        sim_offer_later(&order->chain, changed);
+    if (e->reduced)
+        sim_offer_later(e, &order->chain, changed);
 }
 
 void
-sim_order_done(struct order *order, bool changed)
+sim_order_done(struct engine *e, struct order *order, bool changed)
 {
-    sim_order_record(order, sim_self()->asked, changed);
-    sim_order_offer(order, changed);
+    sim_order_record(e, order, sim_self(e)->asked, changed);
+    sim_order_offer(e, order, changed);
 }
 
 /* ---- Barriers on all threads ---- */
@@ -76,15 +77,15 @@ sim_order_done(struct order *order, bool changed)
  * barriers come before it in any case.
  */
 void
-sim_turn_ask(void)
+sim_turn_ask(struct engine *e)
 {
-    struct thread *t = sim_self();
+    struct thread *t = sim_self(e);
     struct lock *wants = t->wants;
 
-    if (t->has_turn || t->is_barrier || t->probing || sim_engine.last_round)
+    if (t->has_turn || t->is_barrier || t->probing || e->last_round)
         return;
     t->wants = NULL; /* here it waits for a barrier, not for the lock */
-    sim_order_ask(&sim_engine.barriers, true, NULL, NULL);
+    sim_order_ask(e, &e->barriers, true, NULL, NULL);
     t->wants = wants;
     t->turn = t->asked;
     t->has_turn = true;
@@ -93,9 +94,9 @@ sim_turn_ask(void)
 /* Forget what the thread depends on only through barriers: these may as well
  * come after its operation. */
 void
-sim_turn_forget_told(void)
+sim_turn_forget_told(struct engine *e)
 {
-    struct thread *t = sim_self();
+    struct thread *t = sim_self(e);
 
     if (t->is_told)
         t->before = t->untold;
@@ -104,26 +105,26 @@ sim_turn_forget_told(void)
 
 /* The operation has its event; what it reads is still to be recorded. */
 void
-sim_turn_record(void)
+sim_turn_record(struct engine *e)
 {
-    struct thread *t = sim_self();
+    struct thread *t = sim_self(e);
     const uint32_t question = t->question;
     const uint32_t offered = t->offered;
 
     t->has_turn = false;
-    sim_turn_forget_told();
-    sim_order_record(&sim_engine.barriers, t->turn, false);
-    sim_order_offer(&sim_engine.barriers, false);
+    sim_turn_forget_told(e);
+    sim_order_record(e, &e->barriers, t->turn, false);
+    sim_order_offer(e, &e->barriers, false);
     t->question = question;
     t->offered = offered;
 }
 
 /* The operation cannot be reduced: the search begins again by schedules. */
 void
-sim_reduce_refuse(void)
+sim_reduce_refuse(struct engine *e)
 {
-    if (!sim_engine.reduced)
+    if (!e->reduced)
         return;
-    sim_engine.irreducible = true;
-    sim_engine_stop(SIM_END_PRUNED);
+    e->irreducible = true;
+    sim_engine_stop(e, SIM_END_PRUNED);
 }

@@ -8,9 +8,8 @@
 #include "frontier.h"
 
 uint8_t
-sim_question_threads(void)
+sim_question_threads(struct engine *e)
 {
-    const struct engine *e = &sim_engine;
     uint8_t unfinished = 0;
 
     for (uint32_t i = 0; i < e->threads_count || i < e->threads_known; i++) {

@@ -104,9 +104,8 @@ waiting_threads(void)
 
 /* Does the thread wait for the running one, directly or through others? */
 static bool
-waits_for_us(uint32_t thread)
+waits_for_us(struct engine *e, uint32_t thread)
 {
-    const struct engine *e = &sim_engine;
     const uint32_t waiting = waiting_threads();
 
     for (uint32_t i = 0; i < stack_count && (waiting >> thread & 1) != 0; i++)
@@ -117,14 +116,14 @@ waits_for_us(uint32_t thread)
 /* Threads that may be waited for: those that do not wait for the running
  * one. */
 static uint8_t
-not_waiting(void)
+not_waiting(struct engine *e)
 {
     uint8_t set = 0;
 
     if (stack_count == 0)
-        return (uint8_t) ~(1U << sim_engine.current);
+        return (uint8_t) ~(1U << e->current);
     for (uint32_t i = 0; i < SIM_THREADS_MAX; i++) {
-        if (!waits_for_us(i))
+        if (!waits_for_us(e, i))
             set |= (uint8_t)(1U << i);
     }
     return set;
@@ -132,9 +131,8 @@ not_waiting(void)
 
 /* Draw an answer for a random run: a source, or a thread that could write. */
 static uint32_t
-random_answer(uint32_t sources, uint8_t allowed)
+random_answer(struct engine *e, uint32_t sources, uint8_t allowed)
 {
-    const struct engine *e = &sim_engine;
     const uint32_t answer =
         sim_choices_wish(e->choices, sources + e->threads_count);
 
@@ -147,10 +145,10 @@ random_answer(uint32_t sources, uint8_t allowed)
 }
 
 static uint32_t
-ask(uint32_t sources, uint8_t allowed, uint16_t label, uint64_t futile)
+ask(struct engine *e, uint32_t sources, uint8_t allowed, uint16_t label,
+    uint64_t futile)
 {
-    struct engine *e = &sim_engine;
-    struct thread *t = sim_self();
+    struct thread *t = sim_self(e);
     const uint32_t at = e->choices->count;
     const bool asked_anew = is_new(e->choices);
     uint32_t answer;
@@ -158,14 +156,14 @@ ask(uint32_t sources, uint8_t allowed, uint16_t label, uint64_t futile)
     if (asked_anew)
         questions[at] = (struct sim_question){.sources = sources,
                                               .allowed = allowed,
-                                              .enabled = sim_shard_enter(at),
+                                              .enabled = sim_shard_enter(e, at),
                                               .futile = futile};
     if (at < CHOICES_MAX)
         earlier[at] = t->waits_for_chain != NULL ? t->offered : NONE;
     t->offered = at < CHOICES_MAX ? at : NONE;
     answer =
         sim_choose_guided(e->choices, sources + SIM_THREADS_MAX + 1, SIM_STALE,
-                          label, random_answer(sources, allowed));
+                          label, random_answer(e, sources, allowed));
     if (asked_anew && futile != 0 && at < e->choices->count) {
         answer = sim_question_first(&questions[at]);
         e->choices->list[at].value = answer;
@@ -184,14 +182,13 @@ sim_reduce_question(uint32_t i)
  * threads are worth waiting for, and all threads that could go on are tried.
  */
 void
-sim_reduce_open(uint32_t from)
+sim_reduce_open(struct engine *e, uint32_t from)
 {
-    const struct engine *e = &sim_engine;
     uint8_t unfinished;
 
     if (!e->reduced || e->choices->backend != SIM_ODOMETER)
         return;
-    unfinished = sim_question_threads() & (uint8_t)~waiting_threads();
+    unfinished = sim_question_threads(e) & (uint8_t)~waiting_threads();
     for (uint32_t i = from; i < e->choices->count; i++) {
         if (questions[i].sources != 0)
             questions[i].enabled |= unfinished;
@@ -202,12 +199,11 @@ sim_reduce_open(uint32_t from)
 
 /* End the run: thread t waits for an operation that will not come. */
 _Noreturn static void
-dead_end(const struct thread *t)
+dead_end(struct engine *e, const struct thread *t)
 {
-    sim_choices_refuse(sim_engine.choices, t->offered);
-    sim_reduce_open(stack_count > 0 ? sim_engine.threads[stack[0]].question + 1
-                                    : 0);
-    sim_engine_stop(SIM_END_PRUNED);
+    sim_choices_refuse(e->choices, t->offered);
+    sim_reduce_open(e, stack_count > 0 ? e->threads[stack[0]].question + 1 : 0);
+    sim_engine_stop(e, SIM_END_PRUNED);
 }
 
 static uint32_t
@@ -225,11 +221,11 @@ is_blocked(const struct thread *t)
 /* Find a waiting thread that need not be blocked. returns: NULL if no waiting
  * thread can get what it waits for, whichever thread runs */
 static const struct thread *
-find_unblocked(void)
+find_unblocked(struct engine *e)
 {
     for (uint32_t i = 0; i < stack_count; i++) {
-        if (!is_blocked(&sim_engine.threads[stack[i]]))
-            return &sim_engine.threads[stack[i]];
+        if (!is_blocked(&e->threads[stack[i]]))
+            return &e->threads[stack[i]];
     }
     return NULL;
 }
@@ -237,9 +233,8 @@ find_unblocked(void)
 /* Pick the thread to run next; ends the run if it leads to no graph. returns:
  * the thread, SIM_THREADS_MAX if none can run */
 uint32_t
-sim_reduce_pick(bool can_continue)
+sim_reduce_pick(struct engine *e, bool can_continue)
 {
-    struct engine *e = &sim_engine;
     const uint32_t next = resume;
 
     if (next != NONE) {
@@ -254,14 +249,14 @@ sim_reduce_pick(bool can_continue)
             return wanted;
         /* A blocked thread may stay so: that is known when all have run. */
         if (e->threads[wanted].finished && e->ready != 0 && !is_blocked(t))
-            dead_end(t);
+            dead_end(e, t);
     }
     if (stack_count > 0 && e->ready == 0) {
-        const struct thread *unblocked = find_unblocked();
+        const struct thread *unblocked = find_unblocked(e);
 
         if (unblocked == NULL)
             return SIM_THREADS_MAX;
-        dead_end(unblocked);
+        dead_end(e, unblocked);
     }
     if (can_continue)
         return e->current;
@@ -283,32 +278,31 @@ remove_waiter(uint32_t thread)
 /* Wait until thread `wanted` has written to the object, and this read takes
  * that write. */
 static void
-wait_for(struct chain *chain, uint32_t wanted)
+wait_for(struct engine *e, struct chain *chain, uint32_t wanted)
 {
-    struct engine *e = &sim_engine;
-    struct thread *t = sim_self();
+    struct thread *t = sim_self(e);
 
-    if (waits_for_us(wanted) || e->threads[wanted].finished)
-        dead_end(t);
+    if (waits_for_us(e, wanted) || e->threads[wanted].finished)
+        dead_end(e, t);
     t->waits_for_chain = chain;
     t->waits_for_thread = wanted;
     t->waits_idly = true;
     stack[stack_count++] = e->current;
     e->ready &= ~(1U << e->current);
     e->run->switches++;
-    sim_engine_go(sim_reduce_pick(false));
+    sim_engine_go(e, sim_reduce_pick(e, false));
     t->waits_for_chain = NULL;
     t->blocks = false;
 }
 
 /* Stay blocked until another thread writes to the object. */
 static void
-stay(struct chain *chain)
+stay(struct engine *e, struct chain *chain)
 {
-    struct thread *t = sim_self();
+    struct thread *t = sim_self(e);
 
     t->awaits = chain;
-    sim_engine_block(t->next_site);
+    sim_engine_block(e, t->next_site);
     t->awaits = NULL;
     t->stayed_at = t->released ? t->offered + 1 : 0;
 }
@@ -322,31 +316,32 @@ stay(struct chain *chain)
  *          other sources now
  */
 uint32_t
-sim_reduce_read(struct chain *chain, uint32_t sources, uint64_t futile)
+sim_reduce_read(struct engine *e, struct chain *chain, uint32_t sources,
+                uint64_t futile)
 {
-    const uint32_t at = sim_engine.choices->count;
+    const uint32_t at = e->choices->count;
     uint8_t allowed;
     uint32_t answer;
 
-    if (sim_self()->released) {
-        sim_self()->released = false;
-        sim_self()->question = sim_self()->offered = NONE;
+    if (sim_self(e)->released) {
+        sim_self(e)->released = false;
+        sim_self(e)->question = sim_self(e)->offered = NONE;
         return 0;
     }
-    allowed = not_waiting();
-    answer = ask(sources, allowed, (uint16_t)sim_engine.current, futile);
-    if (!sim_answer_fits(at, answer, sources, allowed, !sim_self()->orders))
-        sim_answer_refuse(at);
+    allowed = not_waiting(e);
+    answer = ask(e, sources, allowed, (uint16_t)e->current, futile);
+    if (!sim_answer_fits(e, at, answer, sources, allowed, !sim_self(e)->orders))
+        sim_answer_refuse(e, at);
     if (answer == sources + SIM_THREADS_MAX) {
-        stay(chain);
+        stay(e, chain);
         return SIM_STAYED;
     }
-    sim_self()->question = sim_self()->offered;
+    sim_self(e)->question = sim_self(e)->offered;
     if (answer < sources) {
-        sim_engine.run->stale += answer != 0;
+        e->run->stale += answer != 0;
         return answer;
     }
-    wait_for(chain, answer - sources);
+    wait_for(e, chain, answer - sources);
     return NONE;
 }
 
@@ -354,9 +349,9 @@ sim_reduce_read(struct chain *chain, uint32_t sources, uint64_t futile)
 
 /* What the running thread's events depend on: happens-before and all reads. */
 static const struct clock *
-precursors(void)
+precursors(struct engine *e)
 {
-    struct thread *t = sim_self();
+    struct thread *t = sim_self(e);
 
     sim_clock_join(&t->causal, &t->now);
     return &t->causal;
@@ -364,25 +359,26 @@ precursors(void)
 
 /* Before an operation: note what it depends on, without its own read. */
 void
-sim_reduce_enter(void)
+sim_reduce_enter(struct engine *e)
 {
-    sim_self()->before = *precursors();
+    sim_self(e)->before = *precursors(e);
 }
 
 /* Find earlier operations that could have waited for this one. */
 static void
-enable_waiting(const struct chain *chain, const struct clock *before, bool look)
+enable_waiting(struct engine *e, const struct chain *chain,
+               const struct clock *before, bool look)
 {
-    const uint32_t me = sim_engine.current;
+    const uint32_t me = e->current;
 
-    if (sim_engine.choices->backend != SIM_ODOMETER)
+    if (e->choices->backend != SIM_ODOMETER)
         return;
     for (uint32_t i = chain->last; i != 0; i = entries[i - 1].before) {
         const struct entry *r = &entries[i - 1];
 
         if (r->thread == me || r->question == NONE || (!r->changed && look) ||
             r->stamp <= before->at[r->thread] ||
-            (r->shuts && sim_self()->needs))
+            (r->shuts && sim_self(e)->needs))
             continue;
         for (uint32_t q = r->offered; q != NONE; q = earlier[q])
             questions[q].enabled |= (uint8_t)(1U << me);
@@ -396,21 +392,21 @@ enable_waiting(const struct chain *chain, const struct clock *before, bool look)
  * threads with higher numbers.
  */
 static uint8_t
-may_wait_further(const struct thread *t, uint32_t me, bool look)
+may_wait_further(struct engine *e, const struct thread *t, uint32_t me,
+                 bool look)
 {
     const uint8_t others = !t->orders ? 0
                            : look     ? (uint8_t)(UINT32_MAX << me)
                                       : UINT8_MAX;
 
-    return (uint8_t)(1U << me) | (others & not_waiting());
+    return (uint8_t)(1U << me) | (others & not_waiting(e));
 }
 
 /* Ask whether thread d, which waits for this operation, comes right after
  * it. */
 static bool
-takes(uint32_t d, bool look)
+takes(struct engine *e, uint32_t d, bool look)
 {
-    struct engine *e = &sim_engine;
     struct thread *t = &e->threads[d];
     const uint32_t me = e->current;
     const uint32_t at = e->choices->count;
@@ -420,13 +416,13 @@ takes(uint32_t d, bool look)
     t->waits_idly = false;
     e->current = d;
     if (t->can_take == NULL || t->can_take(t->can_take_context)) {
-        allowed = may_wait_further(t, me, look);
-        answer = ask(1, allowed, (uint16_t)d, 0);
+        allowed = may_wait_further(e, t, me, look);
+        answer = ask(e, 1, allowed, (uint16_t)d, 0);
         t->waits_idly = answer != 0;
     }
     e->current = me;
-    if (!sim_answer_fits(at, answer, 1, allowed, false))
-        sim_answer_refuse(at);
+    if (!sim_answer_fits(e, at, answer, 1, allowed, false))
+        sim_answer_refuse(e, at);
     if (answer != 0)
         t->waits_for_thread = answer - 1;
     return answer == 0;
@@ -435,9 +431,8 @@ takes(uint32_t d, bool look)
 /* Offer the operation to the threads that wait for it. Each that takes it makes
  * its own operation now, one thread after the other. */
 void
-sim_reduce_offer(struct chain *chain, bool look)
+sim_reduce_offer(struct engine *e, struct chain *chain, bool look)
 {
-    struct engine *e = &sim_engine;
     const uint32_t me = e->current;
 
     for (uint32_t i = stack_count; i-- > 0;) {
@@ -446,13 +441,13 @@ sim_reduce_offer(struct chain *chain, bool look)
         uint32_t saved;
 
         if (t->waits_for_chain != chain || t->waits_for_thread != me ||
-            (t->looks && look) || !takes(d, look))
+            (t->looks && look) || !takes(e, d, look))
             continue;
         remove_waiter(d);
         e->ready |= 1U << d;
         saved = resume;
         resume = me;
-        sim_engine_go(d);
+        sim_engine_go(e, d);
         resume = saved;
         i = i < stack_count ? i : stack_count;
     }
@@ -465,18 +460,17 @@ sim_reduce_offer(struct chain *chain, bool look)
  * in:      source, what the event that it read from depends on; or NULL
  */
 void
-sim_reduce_did(struct chain *chain, enum sim_operation operation,
-               const struct clock *source)
+sim_reduce_did(struct engine *e, struct chain *chain,
+               enum sim_operation operation, const struct clock *source)
 {
-    struct engine *e = &sim_engine;
-    struct thread *t = sim_self();
+    struct thread *t = sim_self(e);
     const bool read = operation != SIM_STORE;
 
     if (entries_count == LOG_MAX)
-        sim_engine_refuse(SIM_FAIL_LIMIT, t->last_site, 0,
+        sim_engine_refuse(e, SIM_FAIL_LIMIT, t->last_site, 0,
                           "the run has too many accesses");
     if (operation != SIM_LOAD)
-        enable_waiting(chain, &t->before, operation == SIM_LOOK);
+        enable_waiting(e, chain, &t->before, operation == SIM_LOOK);
     entries[entries_count++] = (struct entry){
         .before = chain->last,
         .thread = e->current,
@@ -489,5 +483,5 @@ sim_reduce_did(struct chain *chain, enum sim_operation operation,
     chain->last = entries_count;
     if (source != NULL)
         sim_clock_join(&t->causal, source);
-    precursors();
+    precursors(e);
 }

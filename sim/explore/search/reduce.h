@@ -7,6 +7,8 @@
 
 #include "vector_clock.h"
 
+struct engine;
+
 struct sim_choices;
 struct sim_question;
 
@@ -30,14 +32,14 @@ enum sim_operation {
 void sim_reduce_begin(void);
 void sim_reduce_plain_question(const struct sim_choices *choices);
 struct sim_question *sim_reduce_question(uint32_t i);
-uint32_t sim_reduce_pick(bool can_continue);
-void sim_reduce_enter(void);
-uint32_t sim_reduce_read(struct chain *chain, uint32_t sources,
-                         uint64_t futile);
-void sim_reduce_did(struct chain *chain, enum sim_operation operation,
-                    const struct clock *source);
-void sim_reduce_offer(struct chain *chain, bool look);
-void sim_reduce_open(uint32_t from);
+uint32_t sim_reduce_pick(struct engine *e, bool can_continue);
+void sim_reduce_enter(struct engine *e);
+uint32_t sim_reduce_read(struct engine *e, struct chain *chain,
+                         uint32_t sources, uint64_t futile);
+void sim_reduce_did(struct engine *e, struct chain *chain,
+                    enum sim_operation operation, const struct clock *source);
+void sim_reduce_offer(struct engine *e, struct chain *chain, bool look);
+void sim_reduce_open(struct engine *e, uint32_t from);
 
 /* ---- Answers that are given (answer.c) ---- */
 
@@ -48,21 +50,21 @@ void sim_reduce_open(uint32_t from);
  *          allowed, threads that it may wait for, a bit each
  *          may_stay, whether it may stay blocked
  */
-bool sim_answer_fits(uint32_t at, uint32_t answer, uint32_t sources,
-                     uint8_t allowed, bool may_stay);
+bool sim_answer_fits(struct engine *e, uint32_t at, uint32_t answer,
+                     uint32_t sources, uint8_t allowed, bool may_stay);
 
 /* End the run: the answer at this index is none of its question's. */
-_Noreturn void sim_answer_refuse(uint32_t at);
+_Noreturn void sim_answer_refuse(struct engine *e, uint32_t at);
 
 /* No thread can run: refuse an answer if it is to blame. */
-void sim_answer_stuck(void);
+void sim_answer_stuck(struct engine *e);
 
 /* After a run: refuse a wait for a thread that was never created. */
-void sim_answer_end(void);
+void sim_answer_end(struct engine *e);
 
 /* After a run: count the threads that wait for one which has done nothing on
  * the object since. */
-uint32_t sim_answer_idle(void);
+uint32_t sim_answer_idle(struct engine *e);
 
 /* ---- Objects: locks, what threads sleep on (order.c) ---- */
 
@@ -90,15 +92,16 @@ typedef bool sim_can_take(void *context);
  *          can_take: may the operation come right after the one just done?
  *          NULL: always
  */
-void sim_order_ask(struct order *order, bool looks, sim_can_take *can_take,
-                   void *context);
+void sim_order_ask(struct engine *e, struct order *order, bool looks,
+                   sim_can_take *can_take, void *context);
 
 /* The requested operation is done, and others can see it. */
-void sim_order_done(struct order *order, bool changed);
+void sim_order_done(struct engine *e, struct order *order, bool changed);
 
 /* The same in two steps, for an operation on two objects. */
-void sim_order_record(struct order *order, struct asked asked, bool changed);
-void sim_order_offer(struct order *order, bool changed);
+void sim_order_record(struct engine *e, struct order *order, struct asked asked,
+                      bool changed);
+void sim_order_offer(struct engine *e, struct order *order, bool changed);
 
 /* ---- Offers (offer.c) ---- */
 
@@ -110,12 +113,12 @@ struct offer {
 };
 
 /* The running thread has done the operation. */
-void sim_offer_later(struct chain *chain, bool changed);
+void sim_offer_later(struct engine *e, struct chain *chain, bool changed);
 
 /* It reaches the next one: threads that wait for what it has done go on. */
-void sim_offer_settle(void);
+void sim_offer_settle(struct engine *e);
 
 /* This search cannot handle the operation: it restarts by schedules. */
-void sim_reduce_refuse(void);
+void sim_reduce_refuse(struct engine *e);
 
 #endif

@@ -17,30 +17,31 @@ sim_explore_run(const struct sim_kernel *kernel,
                 const struct sim_run_options *options,
                 struct sim_choices *choices, struct sim_run *run)
 {
+    struct engine *e = &sim_engine;
     enum sim_end end;
 
-    sim_engine_begin(kernel, options);
-    end = sim_engine_run(choices, run);
+    sim_engine_begin(e, kernel, options);
+    end = sim_engine_run(e, choices, run);
     /* A run that meets a new wait loop is made again, now that it is known. */
-    while (sim_engine.learned && choices->backend == SIM_REPLAY) {
-        sim_engine.learned = false;
+    while (e->learned && choices->backend == SIM_REPLAY) {
+        e->learned = false;
         sim_choices_replay(choices, choices->given, choices->given_count);
-        end = sim_engine_run(choices, run);
+        end = sim_engine_run(e, choices, run);
     }
     return end;
 }
 
 /* Run with this seed, and again if the run met a new wait loop. */
 static void
-run_at_random(struct sim_choices *choices, uint64_t seed, uint64_t number,
-              struct sim_run *run)
+run_at_random(struct engine *e, struct sim_choices *choices, uint64_t seed,
+              uint64_t number, struct sim_run *run)
 {
     do {
-        sim_engine.learned = false;
+        e->learned = false;
         sim_choices_random(choices, seed);
-        sim_repeat_begin(number);
-        sim_engine_run(choices, run);
-    } while (sim_engine.learned);
+        sim_repeat_begin(e, number);
+        sim_engine_run(e, choices, run);
+    } while (e->learned);
 }
 
 enum sim_verdict
@@ -48,6 +49,7 @@ sim_explore_sample(const struct sim_kernel *kernel,
                    const struct sim_sample_options *options,
                    struct sim_exhaust_result *result)
 {
+    struct engine *e = &sim_engine;
     const uint64_t end_us = options->time_ms != 0
                                 ? sim_control_now_us() + options->time_ms * 1000
                                 : 0;
@@ -57,15 +59,15 @@ sim_explore_sample(const struct sim_kernel *kernel,
 
     memset(result, 0, sizeof *result);
     sim_visited_init(&graphs, SAMPLE_GRAPHS_MAX);
-    sim_engine_begin(kernel, &options->run);
+    sim_engine_begin(e, kernel, &options->run);
     sim_choices_init(&choices, choice_list, SIM_CHOICES_MAX);
     while (result->runs < options->runs) {
         if (end_us != 0 && result->runs % 32 == 0 &&
             sim_control_now_us() >= end_us)
             break;
-        run_at_random(&choices, options->seed + result->runs, result->runs,
+        run_at_random(e, &choices, options->seed + result->runs, result->runs,
                       &run);
-        if (!sim_repeat_check(&choices, &run, result->difference,
+        if (!sim_repeat_check(e, &choices, &run, result->difference,
                               sizeof result->difference))
             break;
         result->runs++;
@@ -76,7 +78,7 @@ sim_explore_sample(const struct sim_kernel *kernel,
             result->blocked++;
         } else {
             sim_search_keep_failure(result, &run, choices.list, choices.count,
-                                    &sim_engine.options);
+                                    &e->options);
             if (!options->keep_going)
                 break;
         }
@@ -84,7 +86,7 @@ sim_explore_sample(const struct sim_kernel *kernel,
             options->after_run(options->after_run_context, &run);
     }
     result->states = graphs.count;
-    sim_engine.logged = false;
+    e->logged = false;
     result->verdict = result->difference[0] != 0 ? SIM_VERDICT_NONDETERMINISTIC
                       : result->failures > 0     ? SIM_VERDICT_FAIL
                                                  : SIM_VERDICT_UNFINISHED;
@@ -96,17 +98,18 @@ uint32_t
 sim_explore_sites(const struct sim_kernel *kernel, uint32_t runs,
                   struct sim_site *sites, uint32_t sites_max)
 {
+    struct engine *e = &sim_engine;
     const struct sim_sample_options options = {.runs = runs,
                                                .keep_going = true};
     struct sim_exhaust_result result;
 
-    sim_engine.sites = sites;
-    sim_engine.sites_count = 0;
-    sim_engine.sites_max = sites_max;
+    e->sites = sites;
+    e->sites_count = 0;
+    e->sites_max = sites_max;
     sim_explore_sample(kernel, &options, &result);
     free(result.choices);
-    sim_engine.sites = NULL;
-    return sim_engine.sites_count;
+    e->sites = NULL;
+    return e->sites_count;
 }
 
 /* The orders one step weaker than `order` for `op`; returns how many. */

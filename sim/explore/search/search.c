@@ -30,29 +30,29 @@ init_sets(struct sim_search *s)
 }
 
 void
-sim_search_begin(struct sim_search *s)
+sim_search_begin(struct engine *e, struct sim_search *s)
 {
     init_sets(s);
     sim_reduce_begin(); /* a file may bring questions before the first run */
     s->rechecks = s->options->jobs <= 1;
     sim_futile_forget();
-    sim_engine.threads_known = 0;
+    e->threads_known = 0;
     s->sample_at = SLICE_RUNS;
     s->sample_seed = s->options->seed;
     sim_choices_init(&s->choices, choice_list, SIM_CHOICES_MAX);
 }
 
 void
-sim_search_end(struct sim_search *s)
+sim_search_end(struct engine *e, struct sim_search *s)
 {
-    sim_engine.visited = NULL;
-    sim_engine.logged = false;
+    e->visited = NULL;
+    e->logged = false;
     sim_visited_close(&s->visited);
     sim_visited_close(&s->graphs);
 }
 
 void
-sim_search_clear(struct sim_search *s)
+sim_search_clear(struct engine *e, struct sim_search *s)
 {
     free(s->result->choices);
     memset(s->result, 0, sizeof *s->result);
@@ -61,19 +61,18 @@ sim_search_clear(struct sim_search *s)
     s->sample_at = SLICE_RUNS;
     s->sample_seed = s->options->seed;
     sim_futile_forget();
-    sim_engine.learned = false;
+    e->learned = false;
 }
 
 void
-sim_search_bind(struct sim_search *s)
+sim_search_bind(struct engine *e, struct sim_search *s)
 {
-    sim_engine_begin(s->kernel, &s->options->run);
-    sim_engine.options.reduced = s->reduced;
-    sim_engine.shard = s->shard;
-    sim_engine.options.drop_waiters = true;
-    sim_engine.visited =
-        s->options->no_pruning || s->reduced ? NULL : &s->visited;
-    sim_engine.recheck_of_100 = s->rechecks ? s->options->recheck_of_100 : 0;
+    sim_engine_begin(e, s->kernel, &s->options->run);
+    e->options.reduced = s->reduced;
+    e->shard = s->shard;
+    e->options.drop_waiters = true;
+    e->visited = s->options->no_pruning || s->reduced ? NULL : &s->visited;
+    e->recheck_of_100 = s->rechecks ? s->options->recheck_of_100 : 0;
 }
 
 void
@@ -97,15 +96,15 @@ sim_search_load(struct sim_search *s, const struct sim_step *path,
 /* ---- The results of runs ---- */
 
 static void
-keep_failure(struct sim_search *s, const struct sim_run *run)
+keep_failure(struct engine *e, struct sim_search *s, const struct sim_run *run)
 {
     sim_search_keep_failure(s->result, run, s->choices.list, s->choices.count,
-                            &sim_engine.options);
+                            &e->options);
 }
 
 /* A cut prefix, run on, must end in a graph that is already known. */
 static void
-judge_detour(struct sim_search *s, struct sim_run *run)
+judge_detour(struct engine *e, struct sim_search *s, struct sim_run *run)
 {
     s->result->rechecked++;
     if (run->end == SIM_END_BLOCKED)
@@ -119,11 +118,11 @@ judge_detour(struct sim_search *s, struct sim_run *run)
     run->failure.kind = SIM_FAIL_PRUNING;
     snprintf(run->failure.text, sizeof run->failure.text,
              "a run beyond a cut state ended in a graph not seen before");
-    keep_failure(s, run);
+    keep_failure(e, s, run);
 }
 
 static void
-judge(struct sim_search *s, struct sim_run *run)
+judge(struct engine *e, struct sim_search *s, struct sim_run *run)
 {
     struct sim_exhaust_result *result = s->result;
 
@@ -131,8 +130,8 @@ judge(struct sim_search *s, struct sim_run *run)
         return;
     result->runs++;
     result->bounded += run->bounded;
-    if (sim_engine.detour) {
-        judge_detour(s, run);
+    if (e->detour) {
+        judge_detour(e, s, run);
         return;
     }
     switch (run->end) {
@@ -150,7 +149,7 @@ judge(struct sim_search *s, struct sim_run *run)
         result->blocked++;
         break;
     case SIM_END_FAILED:
-        keep_failure(s, run);
+        keep_failure(e, s, run);
         break;
     }
     if (s->options->after_run != NULL)
@@ -179,7 +178,7 @@ sim_search_verdict(const struct sim_exhaust_result *result, bool finished)
  * returns: true if a run has failed
  */
 static bool
-sample_slice(struct sim_search *s)
+sample_slice(struct engine *e, struct sim_search *s)
 {
     static const enum sim_strategy strategies[] = {
         SIM_STRATEGY_PCT, SIM_STRATEGY_RANDOM, SIM_STRATEGY_STALL};
@@ -204,7 +203,7 @@ sample_slice(struct sim_search *s)
             free(r.choices);
         }
     }
-    sim_search_bind(s);
+    sim_search_bind(e, s);
     return failed;
 }
 
@@ -212,12 +211,12 @@ sample_slice(struct sim_search *s)
 
 /* returns: true if the runs so far end the search */
 static bool
-is_over(struct sim_search *s, const struct sim_run *run)
+is_over(struct engine *e, struct sim_search *s, const struct sim_run *run)
 {
     const struct sim_exhaust_options *o = s->options;
     struct sim_exhaust_result *r = s->result;
 
-    if (!sim_repeat_check(&s->choices, run, r->difference,
+    if (!sim_repeat_check(e, &s->choices, run, r->difference,
                           sizeof r->difference))
         return true;
     if (s->choices.nondeterministic) {
@@ -250,48 +249,48 @@ advance(struct sim_search *s)
 }
 
 enum sim_search_end
-sim_search_continue(struct sim_search *s)
+sim_search_continue(struct engine *e, struct sim_search *s)
 {
     struct sim_run run;
 
-    sim_search_bind(s);
+    sim_search_bind(e, s);
     do {
         if (s->pause != NULL && s->pause(s))
             return SIM_SEARCH_PAUSED;
         if (s->options->portfolio && s->result->runs >= s->sample_at &&
-            sample_slice(s))
+            sample_slice(e, s))
             return SIM_SEARCH_OVER;
-        sim_repeat_begin(s->result->runs);
-        sim_engine_run(&s->choices, &run);
-        if (sim_engine.irreducible)
+        sim_repeat_begin(e, s->result->runs);
+        sim_engine_run(e, &s->choices, &run);
+        if (e->irreducible)
             s->reduced = false;
-        s->shard.whole = sim_engine.shard.whole;
-        if (sim_engine.irreducible || sim_engine.learned)
+        s->shard.whole = e->shard.whole;
+        if (e->irreducible || e->learned)
             return SIM_SEARCH_AGAIN;
-        judge(s, &run);
-        if (is_over(s, &run))
+        judge(e, s, &run);
+        if (is_over(e, s, &run))
             return SIM_SEARCH_OVER;
     } while (advance(s));
     return SIM_SEARCH_DONE;
 }
 
 bool
-sim_search_prefixes(struct sim_search *s, uint64_t *prefixes)
+sim_search_prefixes(struct engine *e, struct sim_search *s, uint64_t *prefixes)
 {
     struct sim_run run;
 
     *prefixes = 0;
     s->base = 0;
     sim_choices_odometer(&s->choices);
-    sim_search_bind(s);
+    sim_search_bind(e, s);
     do {
-        sim_engine_run(&s->choices, &run);
-        if (sim_engine.irreducible)
+        sim_engine_run(e, &s->choices, &run);
+        if (e->irreducible)
             s->reduced = false;
-        s->shard.whole = sim_engine.shard.whole;
-        if (sim_engine.irreducible || sim_engine.learned)
+        s->shard.whole = e->shard.whole;
+        if (e->irreducible || e->learned)
             return false;
-        *prefixes += sim_engine.foreign;
+        *prefixes += e->foreign;
     } while (!s->choices.nondeterministic && advance(s));
     return true;
 }

@@ -10,6 +10,8 @@
 #include "graph_shard.h"
 #include "visited.h"
 
+struct engine;
+
 enum { SIM_CHOICES_MAX = 1 << 16 };
 
 enum sim_search_end {
@@ -40,20 +42,20 @@ struct sim_search {
 
 /* Begin a search of the whole tree. in: kernel, options, result, reduced are
  * set */
-void sim_search_begin(struct sim_search *s);
-void sim_search_end(struct sim_search *s);
+void sim_search_begin(struct engine *e, struct sim_search *s);
+void sim_search_end(struct engine *e, struct sim_search *s);
 
 /* Forget all that was found. */
-void sim_search_clear(struct sim_search *s);
+void sim_search_clear(struct engine *e, struct sim_search *s);
 
 /* Make the engine this search's. */
-void sim_search_bind(struct sim_search *s);
+void sim_search_bind(struct engine *e, struct sim_search *s);
 
 /* Go to the part with this path. */
 void sim_search_load(struct sim_search *s, const struct sim_step *path,
                      uint32_t depth);
 
-enum sim_search_end sim_search_continue(struct sim_search *s);
+enum sim_search_end sim_search_continue(struct engine *e, struct sim_search *s);
 
 /*
  * Go through all lists, only down to the depth at which shards divide.
@@ -63,7 +65,8 @@ enum sim_search_end sim_search_continue(struct sim_search *s);
  *          wait loop, more threads than before, or an operation that it cannot
  *          reduce
  */
-bool sim_search_prefixes(struct sim_search *s, uint64_t *prefixes);
+bool sim_search_prefixes(struct engine *e, struct sim_search *s,
+                         uint64_t *prefixes);
 
 /* ---- While it is paused ---- */
 

@@ -9,14 +9,14 @@ enum { PREFIXES_EACH = 32, DEPTH_MAX = 1024 };
 
 /* Find the least depth with enough prefixes, or with all that exist. */
 static bool
-find_depth(struct sim_search *s)
+find_depth(struct engine *e, struct sim_search *s)
 {
     const uint64_t wanted = (uint64_t)PREFIXES_EACH * s->shard.count;
     uint64_t prefixes;
 
     sim_futile_forget();
     for (s->shard.depth = 1; s->shard.depth < DEPTH_MAX; s->shard.depth++) {
-        if (!sim_search_prefixes(s, &prefixes))
+        if (!sim_search_prefixes(e, s, &prefixes))
             return false;
         if (prefixes == 0 || prefixes >= wanted)
             break;
@@ -25,15 +25,15 @@ find_depth(struct sim_search *s)
 }
 
 bool
-sim_shard_plan(struct sim_search *search)
+sim_shard_plan(struct engine *e, struct sim_search *search)
 {
     const uint32_t index = search->shard.index;
 
     if (search->shard.count == 0)
         return true;
     search->shard.index = 0;
-    while (search->reduced && !search->shard.whole && !find_depth(search))
-        sim_engine.learned = false; /* begin again with what was learned */
+    while (search->reduced && !search->shard.whole && !find_depth(e, search))
+        e->learned = false; /* begin again with what was learned */
     sim_futile_forget();
     search->shard.index = index;
     if (!search->reduced || search->shard.whole)

@@ -4,6 +4,8 @@
 
 #include <stdbool.h>
 
+struct engine;
+
 struct sim_search;
 
 /*
@@ -13,6 +15,6 @@ struct sim_search;
  * in:      search, begun, with the shard's index and count
  * returns: false if the search is not split and belongs to another shard
  */
-bool sim_shard_plan(struct sim_search *search);
+bool sim_shard_plan(struct engine *e, struct sim_search *search);
 
 #endif

@@ -20,11 +20,11 @@ is_known(const struct thread *t, const struct store *s)
 
 /* The clock of the access, if it reads store `from`. */
 static struct clock
-clock_of(const struct location *l, uint32_t from, int order)
+clock_of(struct engine *e, const struct location *l, uint32_t from, int order)
 {
-    struct clock now = sim_self()->now;
+    struct clock now = sim_self(e)->now;
 
-    now.at[sim_engine.current]++;
+    now.at[e->current]++;
     if (from != UINT32_MAX && sim_acquires(order))
         sim_clock_join(&now, &l->stores[from].sync);
     return now;
@@ -33,15 +33,15 @@ clock_of(const struct location *l, uint32_t from, int order)
 /* Is the access compatible with seq_cst operations? The last store always
  * is. */
 static bool
-fits(const struct location *l, uint32_t from, uint32_t position, int order,
-     bool seq_cst)
+fits(struct engine *e, const struct location *l, uint32_t from,
+     uint32_t position, int order, bool seq_cst)
 {
     struct clock now;
 
-    if (sim_engine.seq_cst_fences + sim_engine.seq_cst_accesses == 0)
+    if (e->seq_cst_fences + e->seq_cst_accesses == 0)
         return true;
-    now = clock_of(l, from, order);
-    return sim_seq_cst_allows(l, from, position, seq_cst, &now);
+    now = clock_of(e, l, from, order);
+    return sim_seq_cst_allows(e, l, from, position, seq_cst, &now);
 }
 
 /* Has a read-modify-write read store `index`? Then its own store follows
@@ -54,32 +54,32 @@ is_taken(const struct location *l, uint32_t index)
 
 /* Refuse too many candidates: a search without some is not exhaustive. */
 static void
-check_room(uint32_t count)
+check_room(struct engine *e, uint32_t count)
 {
     if (count == CANDIDATES_MAX)
-        sim_engine_refuse(SIM_FAIL_LIMIT, sim_self()->next_site, 0,
+        sim_engine_refuse(e, SIM_FAIL_LIMIT, sim_self(e)->next_site, 0,
                           "an access has more than 512 stores to choose from");
 }
 
 /* Choose one of `count` stores or positions, the most ordinary first. */
 static uint32_t
-choose(const uint32_t *found, uint32_t count, uint16_t label)
+choose(struct engine *e, const uint32_t *found, uint32_t count, uint16_t label)
 {
     uint32_t picked;
 
     if (count == 1)
         return found[0];
-    label |= (uint16_t)sim_engine.current;
-    picked = sim_engine_ask(count, SIM_STALE, label);
+    label |= (uint16_t)e->current;
+    picked = sim_engine_ask(e, count, SIM_STALE, label);
     if (picked != 0 && label < SIM_LABEL_STORE)
-        sim_engine.run->stale++;
+        e->run->stale++;
     return found[picked];
 }
 
 /* May the access read this store? Not called for the last store, which any
  * access may read. */
 static bool
-may_read(const struct reading *r, uint32_t index)
+may_read(struct engine *e, const struct reading *r, uint32_t index)
 {
     const struct location *l = r->location;
     const bool takes = r->writes && (r->expected == NULL ||
@@ -87,7 +87,7 @@ may_read(const struct reading *r, uint32_t index)
     const int order = r->writes && !takes ? r->order_failure : r->order;
 
     return !(takes && is_taken(l, index)) &&
-           fits(l, index, takes ? index + 1 : UINT32_MAX, order,
+           fits(e, l, index, takes ? index + 1 : UINT32_MAX, order,
                 r->told != NULL || order == __ATOMIC_SEQ_CST);
 }
 
@@ -96,19 +96,19 @@ may_read(const struct reading *r, uint32_t index)
  * compare-exchange these include the stores with which it fails.
  */
 static uint32_t
-list_sources(const struct reading *r, uint32_t *found)
+list_sources(struct engine *e, const struct reading *r, uint32_t *found)
 {
     const struct location *l = r->location;
-    const struct thread *t = sim_self();
-    const uint32_t least = l->least.at[sim_engine.current];
+    const struct thread *t = sim_self(e);
+    const uint32_t least = l->least.at[e->current];
     uint32_t i = l->stores_count - 1;
     uint32_t count = 1;
 
     found[0] = i;
     while (i > least && !is_known(t, &l->stores[i])) {
-        check_room(count);
+        check_room(e, count);
         i--;
-        if (may_read(r, i))
+        if (may_read(e, r, i))
             found[count++] = i;
     }
     return count;
@@ -117,30 +117,31 @@ list_sources(const struct reading *r, uint32_t *found)
 /* List the sources of a read by the system, which knows more than the thread.
  */
 static __attribute__((noinline)) uint32_t
-list_for_system(const struct reading *r, uint32_t *found)
+list_for_system(struct engine *e, const struct reading *r, uint32_t *found)
 {
-    struct thread *t = sim_self();
+    struct thread *t = sim_self(e);
     const struct clock now = t->now;
     uint32_t count;
 
     sim_clock_join(&t->now, r->told);
-    count = list_sources(r, found);
+    count = list_sources(e, r, found);
     t->now = now;
     return count;
 }
 
 static uint32_t
-sources_of(const struct reading *r, uint32_t *found)
+sources_of(struct engine *e, const struct reading *r, uint32_t *found)
 {
-    return r->told == NULL ? list_sources(r, found) : list_for_system(r, found);
+    return r->told == NULL ? list_sources(e, r, found)
+                           : list_for_system(e, r, found);
 }
 
 /* The store just made by the thread that the running one waited for. */
 static uint32_t
-just_written(const struct location *l)
+just_written(struct engine *e, const struct location *l)
 {
-    const uint32_t writer = sim_self()->waits_for_thread;
-    const uint32_t stamp = sim_engine.threads[writer].offered_stamp;
+    const uint32_t writer = sim_self(e)->waits_for_thread;
+    const uint32_t stamp = e->threads[writer].offered_stamp;
     uint32_t i = l->stores_count - 1;
 
     while (i > 0 &&
@@ -152,10 +153,11 @@ just_written(const struct location *l)
 static bool
 can_read_it(void *context)
 {
+    struct engine *e = &sim_engine;
     const struct reading *r = context;
-    const uint32_t index = just_written(r->location);
+    const uint32_t index = just_written(e, r->location);
     uint32_t found[CANDIDATES_MAX];
-    const uint32_t count = sources_of(r, found);
+    const uint32_t count = sources_of(e, r, found);
 
     for (uint32_t i = 0; i < count; i++) {
         if (found[i] == index)
@@ -166,9 +168,10 @@ can_read_it(void *context)
 
 /* The sources that only lead round the access's wait loop. */
 static uint64_t
-futile_of(const struct location *l, const uint32_t *found, uint32_t count)
+futile_of(struct engine *e, const struct location *l, const uint32_t *found,
+          uint32_t count)
 {
-    const uint64_t name = sim_self()->read_name;
+    const uint64_t name = sim_self(e)->read_name;
     const uint64_t all = count < 64 ? (UINT64_C(1) << count) - 1 : 0;
     uint64_t futile = 0;
 
@@ -183,50 +186,51 @@ futile_of(const struct location *l, const uint32_t *found, uint32_t count)
 }
 
 static __attribute__((noinline)) uint32_t
-choose_reduced(struct reading *r)
+choose_reduced(struct engine *e, struct reading *r)
 {
     struct location *l = r->location;
-    struct thread *t = sim_self();
+    struct thread *t = sim_self(e);
     uint32_t found[CANDIDATES_MAX];
     uint32_t picked;
     uint32_t count;
 
-    t->read_name = sim_futile_name(l);
+    t->read_name = sim_futile_name(e, l);
     t->blocks = false;
     t->can_take = can_read_it;
     t->can_take_context = r;
     do {
-        count = sources_of(r, found);
-        picked = sim_reduce_read(&l->chain, count, futile_of(l, found, count));
+        count = sources_of(e, r, found);
+        picked =
+            sim_reduce_read(e, &l->chain, count, futile_of(e, l, found, count));
     } while (picked == SIM_STAYED);
     if (picked < count)
         return found[picked];
     /* The thread has waited, meanwhile others ran: is this still a location? */
-    sim_location_of(l->address, l->bytes, t->next_site);
-    return just_written(l);
+    sim_location_of(e, l->address, l->bytes, t->next_site);
+    return just_written(e, l);
 }
 
 /* Choose the store that the access reads. returns: its index */
 uint32_t
-sim_sources_choose(struct reading *r)
+sim_sources_choose(struct engine *e, struct reading *r)
 {
     uint32_t found[CANDIDATES_MAX];
     uint32_t count;
 
-    if (sim_engine.reduced)
-        return choose_reduced(r);
-    count = sources_of(r, found);
+    if (e->reduced)
+        return choose_reduced(e, r);
+    count = sources_of(e, r, found);
     if (sim_script_runs)
-        return sim_script_choose(r->location, found, count, false);
-    return choose(found, count, 0);
+        return sim_script_choose(e, r->location, found, count, false);
+    return choose(e, found, count, 0);
 }
 
 /* The index that a new store will have in modification order. */
 uint32_t
-sim_sources_position(const struct location *l, int order)
+sim_sources_position(struct engine *e, const struct location *l, int order)
 {
-    const struct thread *t = sim_self();
-    const uint32_t least = l->least.at[sim_engine.current];
+    const struct thread *t = sim_self(e);
+    const uint32_t least = l->least.at[e->current];
     uint32_t found[CANDIDATES_MAX];
     uint32_t count = 0;
 
@@ -236,12 +240,12 @@ sim_sources_position(const struct location *l, int order)
 
         if (is_known(t, s))
             break;
-        check_room(count);
+        check_room(e, count);
         if (!s->is_rmw &&
-            fits(l, UINT32_MAX, i, order, order == __ATOMIC_SEQ_CST))
+            fits(e, l, UINT32_MAX, i, order, order == __ATOMIC_SEQ_CST))
             found[count++] = i;
     }
     if (sim_script_runs)
-        return sim_script_choose(l, found, count, true);
-    return choose(found, count, SIM_LABEL_STORE);
+        return sim_script_choose(e, l, found, count, true);
+    return choose(e, found, count, SIM_LABEL_STORE);
 }

@@ -230,7 +230,7 @@ pause_worker(struct sim_search *s)
 /* ---- The worker's main loop ---- */
 
 static void
-send_again(const struct sim_search *s)
+send_again(struct engine *e, const struct sim_search *s)
 {
     const struct worker *w = s->context;
     const uintptr_t *sites;
@@ -238,8 +238,8 @@ send_again(const struct sim_search *s)
 
     quit_unless(sim_message_send(w->fd, SIM_MESSAGE_AGAIN,
                                  s->reduced | (s->shard.whole ? 2U : 0) |
-                                     sim_engine.threads_known << 2 |
-                                     sim_engine.cleared_bytes << 8,
+                                     e->threads_known << 2 |
+                                     e->cleared_bytes << 8,
                                  sites, count * sizeof *sites));
 }
 
@@ -256,10 +256,11 @@ send_over(const struct sim_search *s)
 }
 
 static void
-search_part(struct sim_search *s, const struct sim_message *part)
+search_part(struct engine *e, struct sim_search *s,
+            const struct sim_message *part)
 {
     sim_search_load(s, (const void *)part->data, part->count);
-    switch (sim_search_continue(s)) {
+    switch (sim_search_continue(e, s)) {
     case SIM_SEARCH_DONE:
         send_steps(s, SIM_MESSAGE_DONE, s->base);
         break;
@@ -270,14 +271,14 @@ search_part(struct sim_search *s, const struct sim_message *part)
         send_over(s);
         break;
     case SIM_SEARCH_AGAIN:
-        send_again(s);
+        send_again(e, s);
         break;
     }
 }
 
 _Noreturn void
-sim_worker_main(struct sim_search *s, int fd, struct sim_shared *shared,
-                uint32_t number)
+sim_worker_main(struct engine *e, struct sim_search *s, int fd,
+                struct sim_shared *shared, uint32_t number)
 {
     struct worker w = {
         .fd = fd, .shared = shared, .slot = &shared->slots[number]};
@@ -291,7 +292,7 @@ sim_worker_main(struct sim_search *s, int fd, struct sim_shared *shared,
     s->pause = pause_worker;
     s->sample_seed += (uint64_t)(number + 1) << 40;
     while (sim_message_receive(fd, &part)) {
-        search_part(s, &part);
+        search_part(e, s, &part);
         sim_message_free(&part);
     }
     _exit(0);

@@ -7,6 +7,8 @@
 
 #include "search.h"
 
+struct engine;
+
 enum { SIM_JOBS_MAX = 256, SIM_SHARE_ONE = 1 << 30 };
 
 enum sim_request {
@@ -76,7 +78,7 @@ bool sim_message_receive(int fd, struct sim_message *m);
 void sim_message_free(struct sim_message *m);
 
 /* Search the parts that come over the socket, until it is closed. */
-_Noreturn void sim_worker_main(struct sim_search *s, int fd,
+_Noreturn void sim_worker_main(struct engine *e, struct sim_search *s, int fd,
                                struct sim_shared *shared, uint32_t number);
 
 #endif
