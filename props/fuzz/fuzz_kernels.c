@@ -59,7 +59,7 @@ place_of(uintptr_t site)
 static void
 count_pairs(void)
 {
-    for (uint32_t i = 0; i < sim_engine.trace_count; i++) {
+    for (uint32_t i = 0; i < sim_engine.state.trace_count; i++) {
         const struct trace_event *read = &trace[i];
         uint64_t written_at = 0; /* before the run */
 

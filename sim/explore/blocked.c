@@ -43,7 +43,7 @@ sim_wait_is_new(const struct round_read *read)
 const struct round_read *
 sim_wait_change(struct engine *e, uint32_t thread)
 {
-    const struct round *r = &e->threads[thread].round;
+    const struct round *r = &e->threads[thread].run.round;
 
     for (uint32_t i = 0; i < r->count; i++) {
         if (sim_wait_is_new(&r->reads[i]))
@@ -65,12 +65,12 @@ void
 sim_wait_leave(struct engine *e)
 {
     struct thread *t = sim_self(e);
-    struct round *r = &t->round;
+    struct round *r = &t->run.round;
 
-    if (e->last_round)
+    if (e->state.last_round)
         sim_engine_stop(
             e, SIM_END_BLOCKED); /* a waiting thread can go on after all */
-    t->probing = false;
+    t->run.probing = false;
     r->count = 0;
     if (!r->bracketed && r->real < sim_wait_unroll(e)) {
         r->real++; /* the first round may differ: explore this one, too */
@@ -95,9 +95,10 @@ sim_wait_last_round(struct engine *e)
     for (uint32_t i = 0; i < e->threads_count; i++) {
         struct thread *t = &e->threads[i];
 
-        if ((!t->dropped && !t->spinning) || sim_wait_change(e, i) == NULL)
+        if ((!t->run.dropped && !t->run.spinning) ||
+            sim_wait_change(e, i) == NULL)
             continue;
-        e->last_round = true;
+        e->state.last_round = true;
         return i;
     }
     return SIM_THREADS_MAX;
@@ -125,9 +126,9 @@ sim_object_settle(struct engine *e, const struct object *o)
     for (uint32_t i = 0; i < e->threads_count; i++) {
         const struct thread *t = &e->threads[i];
 
-        if (t->waits_on != o || t->finished)
+        if (t->run.waits_on != o || t->run.finished)
             continue;
-        if (sim_object_admits(o, (enum sim_need)t->need))
+        if (sim_object_admits(o, (enum sim_need)t->run.need))
             e->ready |= 1U << i;
         else
             e->ready &= ~(1U << i);
@@ -141,14 +142,14 @@ sim_object_time_out(struct engine *e)
     for (uint32_t i = 0; i < e->threads_count; i++) {
         struct thread *t = &e->threads[i];
 
-        if (!t->timed || t->finished)
+        if (!t->run.timed || t->run.finished)
             continue;
-        t->timed = false;
-        t->timed_out = true;
-        if (t->sleeps_for != NULL && t->relock != NULL) {
-            t->waits_on = t->relock;
-            t->need = SIM_NEED_LOCK;
-            sim_object_settle(e, t->relock);
+        t->run.timed = false;
+        t->run.timed_out = true;
+        if (t->run.sleeps_for != NULL && t->run.relock != NULL) {
+            t->run.waits_on = t->run.relock;
+            t->run.need = SIM_NEED_LOCK;
+            sim_object_settle(e, t->run.relock);
         } else {
             e->ready |= 1U << i;
         }

@@ -92,7 +92,7 @@ sim_explore_choose(uint32_t bound, enum sim_kind kind)
 
     if (!e->active)
         return 0;
-    if (sim_self(e)->probing)
+    if (sim_self(e)->run.probing)
         sim_wait_leave(e);
     value = sim_engine_ask(e, bound, kind, (uint16_t)e->current);
     sim_engine_event(e, EVENT_CHOICE, value);
@@ -108,11 +108,11 @@ sim_explore_mark(void)
     if (!e->active)
         return 0;
     sim_engine_point(e, (uintptr_t)__builtin_return_address(0));
-    sim_order_ask(e, &e->marks_order, false, NULL, NULL);
-    sim_engine_event(e, EVENT_MARK, e->marks);
-    sim_seq_cst_mark(e, e->marks, (uintptr_t)__builtin_return_address(0));
-    number = e->marks++;
-    sim_order_done(e, &e->marks_order, true);
+    sim_order_ask(e, &e->state.marks_order, false, NULL, NULL);
+    sim_engine_event(e, EVENT_MARK, e->state.marks);
+    sim_seq_cst_mark(e, e->state.marks, (uintptr_t)__builtin_return_address(0));
+    number = e->state.marks++;
+    sim_order_done(e, &e->state.marks_order, true);
     return number;
 }
 

@@ -74,11 +74,11 @@ void
 sim_engine_event(struct engine *e, uint64_t kind, uint64_t detail)
 {
     struct thread *t = sim_self(e);
-    const uint32_t stamp = ++t->now.at[e->current];
+    const uint32_t stamp = ++t->run.now.at[e->current];
 
     sim_engine_hash(e, stamp | (uint64_t)e->current << 32 | kind << 40, detail,
                     true);
-    if (t->has_turn)
+    if (t->run.has_turn)
         sim_turn_record(e);
 }
 
@@ -98,7 +98,7 @@ uint32_t
 sim_engine_ask(struct engine *e, uint32_t bound, enum sim_kind kind,
                uint16_t label)
 {
-    if (e->detour)
+    if (e->state.detour)
         return sim_rng_below(&e->detour_rng, bound);
     if (e->reduced)
         sim_reduce_plain_question(e->choices);

@@ -76,7 +76,7 @@ struct round {
     uint32_t done;   /* events and plain accesses at its end */
     bool bracketed;  /* reads[0..count) is one round, from end to end */
     bool counts;     /* the state differs in each round */
-    struct round_read reads[ROUND_READS_MAX];
+    struct round_read *reads; /* the thread's */
 };
 
 /* What a thread was about to do when it reached an access (round.c). */
@@ -89,15 +89,8 @@ struct thread_state {
     uint64_t seen;  /* sim_object_changes() at that time */
 };
 
-struct thread {
-    /* Kept from run to run */
-    struct sim_fiber fiber;
-    uint32_t steps;        /* scheduling points passed in this run */
-    uint32_t steps_before; /* ... in an earlier run, for URW */
-    uint32_t priority;     /* PCT */
-    struct thread_state states[STATES_MAX]; /* round.c */
-
-    /* All 0 when a run begins, up to the reads of `round` */
+/* Of a thread, what begins anew with each run. */
+struct thread_run {
     struct clock now;
     struct clock pending;   /* what an acquire fence will join in */
     struct clock release;   /* `now` at the last release fence */
@@ -164,6 +157,39 @@ struct thread {
     struct round round;
 };
 
+struct thread {
+    struct sim_fiber fiber;
+    uint32_t steps;        /* scheduling points passed in this run */
+    uint32_t steps_before; /* ... in an earlier run, for URW */
+    uint32_t priority;     /* PCT */
+    struct thread_run run;
+    struct thread_state states[STATES_MAX];   /* round.c */
+    struct round_read reads[ROUND_READS_MAX]; /* of run.round */
+};
+
+/* What a run knows; all 0 when it begins. */
+struct run_state {
+    uint32_t spinners;
+    bool detour;      /* continues from a cut prefix, without choices */
+    bool starting;    /* threads run up to their first event */
+    bool first;       /* the first scheduling question is still to be asked */
+    bool irreducible; /* the run met an operation that cannot be reduced */
+    bool cut;         /* the run ends because of earlier runs */
+    bool owned;       /* the list is this shard's (graph_shard.h) */
+    bool foreign;     /* ... is another shard's, so the run ends */
+    bool last_round;  /* no thread can run: those in loops make a last round */
+    bool freeing;     /* a free counts as a write to the block */
+    uint32_t accesses_count; /* see seq_cst.c */
+    uint32_t seq_cst_accesses, seq_cst_fences, seq_cst_marks;
+    uint64_t marks;
+    uint64_t object_clock; /* changes of objects so far */
+    struct order marks_order;
+    struct order creations; /* of threads */
+    struct order barriers;  /* on all threads */
+    uint32_t locations_count, cells_count, words_used;
+    uint32_t plain_count, locks_count, trace_count;
+};
+
 struct engine {
     /* The run */
     const struct sim_kernel *kernel;
@@ -218,26 +244,7 @@ struct engine {
     struct trace_event *trace; /* NULL: not traced */
     uint32_t trace_stop;       /* stop before this event, + 1; or 0: nowhere */
 
-    /* All 0 when a run begins, from here on */
-    uint32_t spinners;
-    bool detour;      /* continues from a cut prefix, without choices */
-    bool starting;    /* threads run up to their first event */
-    bool first;       /* the first scheduling question is still to be asked */
-    bool irreducible; /* the run met an operation that cannot be reduced */
-    bool cut;         /* the run ends because of earlier runs */
-    bool owned;       /* the list is this shard's (graph_shard.h) */
-    bool foreign;     /* ... is another shard's, so the run ends */
-    bool last_round;  /* no thread can run: those in loops make a last round */
-    bool freeing;     /* a free counts as a write to the block */
-    uint32_t accesses_count; /* see seq_cst.c */
-    uint32_t seq_cst_accesses, seq_cst_fences, seq_cst_marks;
-    uint64_t marks;
-    uint64_t object_clock; /* changes of objects so far */
-    struct order marks_order;
-    struct order creations; /* of threads */
-    struct order barriers;  /* on all threads */
-    uint32_t locations_count, cells_count, words_used;
-    uint32_t plain_count, locks_count, trace_count;
+    struct run_state state;
 };
 
 extern struct engine sim_engine;
@@ -307,7 +314,7 @@ sim_engine_after_event(struct engine *e)
 static inline void
 sim_engine_settle(struct engine *e)
 {
-    if (sim_self(e)->offers_count > 0)
+    if (sim_self(e)->run.offers_count > 0)
         sim_offer_settle(e);
 }
 
@@ -326,8 +333,8 @@ void sim_round_arrive(struct engine *e, uintptr_t site);
 static inline void
 sim_round_progress(struct engine *e)
 {
-    sim_self(e)->states_count = 0;
-    sim_self(e)->turning = 0;
+    sim_self(e)->run.states_count = 0;
+    sim_self(e)->run.turning = 0;
 }
 
 /* calls.c; returns outside a run only */
@@ -340,7 +347,7 @@ bool sim_object_time_out(struct engine *e);
 static inline uint64_t
 sim_object_changes(struct engine *e, const struct thread *t)
 {
-    return e->object_clock - t->object_own + 1;
+    return e->state.object_clock - t->run.object_own + 1;
 }
 
 /* thread.c */

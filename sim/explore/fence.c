@@ -16,18 +16,18 @@ sim_atomic_fence(struct engine *e, int order, uintptr_t site)
     struct thread *t = sim_self(e);
     struct trace_event *event;
 
-    if (order == __ATOMIC_RELAXED || t->probing)
+    if (order == __ATOMIC_RELAXED || t->run.probing)
         return;
     event = sim_trace_add(e, SIM_OP_FENCE, site);
     if (event != NULL)
         event->order = order;
     sim_engine_event(e, EVENT_FENCE, 0);
     if (sim_acquires(order))
-        sim_clock_join(&t->now, &t->pending);
+        sim_clock_join(&t->run.now, &t->run.pending);
     if (order == __ATOMIC_SEQ_CST)
         sim_seq_cst_fence(e, site);
     if (sim_releases(order))
-        t->release = t->now;
+        t->run.release = t->run.now;
     sim_engine_after_event(e);
 }
 
@@ -38,15 +38,15 @@ barrier_arrive(struct engine *e, uint32_t i)
     struct thread *t = &e->threads[i];
 
     if (i != e->current) {
-        if (!t->is_told) {
-            t->untold = t->causal;
-            sim_clock_join(&t->untold, &t->now);
-            t->is_told = true;
+        if (!t->run.is_told) {
+            t->run.untold = t->run.causal;
+            sim_clock_join(&t->run.untold, &t->run.now);
+            t->run.is_told = true;
         }
         /* An event of that thread: it covers the plain accesses before. */
-        t->now.at[i]++;
+        t->run.now.at[i]++;
     }
-    sim_clock_join(&t->now, &t->pending);
+    sim_clock_join(&t->run.now, &t->run.pending);
 }
 
 /* Full fences on all threads. */
@@ -58,15 +58,15 @@ barrier_fences(struct engine *e)
 
     for (uint32_t i = 0; i < e->threads_count; i++)
         barrier_arrive(e, i);
-    told = me->now;
+    told = me->run.now;
     for (uint32_t i = 0; i < e->threads_count; i++) {
         struct thread *t = &e->threads[i];
 
-        sim_clock_join(&me->now, &t->now);
-        sim_clock_join(&t->now, &told);
-        t->release = t->now;
+        sim_clock_join(&me->run.now, &t->run.now);
+        sim_clock_join(&t->run.now, &told);
+        t->run.release = t->run.now;
     }
-    me->release = me->now;
+    me->run.release = me->run.now;
 }
 
 /* Order the barrier: each operation of another thread is before or after it. */
@@ -79,11 +79,11 @@ barrier_point(struct engine *e, uintptr_t site)
         sim_reduce_refuse(e);
     if (e->reduced)
         sim_shard_sleeps(e); /* two lists may lead to one graph */
-    me->is_barrier = true;
+    me->run.is_barrier = true;
     sim_engine_point(e, site);
-    sim_order_ask(e, &e->barriers, false, NULL, NULL);
+    sim_order_ask(e, &e->state.barriers, false, NULL, NULL);
     sim_turn_forget_told(e);
-    me->is_barrier = false;
+    me->run.is_barrier = false;
 }
 
 void
@@ -102,5 +102,5 @@ sim_explore_barrier(void)
     /* psc (seq_cst.c) needs no node for this barrier: every event happens
      * before or after it, so coherence alone forbids each cycle through it. */
     sim_engine_after_event(e);
-    sim_order_done(e, &e->barriers, true);
+    sim_order_done(e, &e->state.barriers, true);
 }

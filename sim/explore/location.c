@@ -61,10 +61,10 @@ location_new(struct engine *e, struct word *word, uintptr_t address,
     if ((word->atomic_mask & mask) != 0)
         sim_engine_refuse(e, SIM_FAIL_MIXED_SIZE, site, 0,
                           "atomic accesses of different size to one place");
-    if (e->locations_count == LOCATIONS_MAX)
+    if (e->state.locations_count == LOCATIONS_MAX)
         sim_engine_refuse(e, SIM_FAIL_LIMIT, site, 0,
                           "the threads touch too many atomics");
-    l = &e->locations[e->locations_count++];
+    l = &e->locations[e->state.locations_count++];
     if (l->stores == NULL) {
         l->stores_room = 8;
         l->stores = sim_need(malloc(l->stores_room * sizeof *l->stores));
@@ -73,7 +73,7 @@ location_new(struct engine *e, struct word *word, uintptr_t address,
     l->mask = mask;
     l->word = word;
     l->next = word->locations;
-    word->locations = e->locations_count;
+    word->locations = e->state.locations_count;
     word->atomic_mask |= mask;
     return l;
 }

@@ -23,14 +23,14 @@ lock_of(struct engine *e, const void *address, uintptr_t site)
 {
     struct lock *l;
 
-    for (uint32_t i = 0; i < e->locks_count; i++) {
+    for (uint32_t i = 0; i < e->state.locks_count; i++) {
         if (e->locks[i].address == address)
             return &e->locks[i];
     }
-    if (e->locks_count == LOCKS_MAX)
+    if (e->state.locks_count == LOCKS_MAX)
         sim_engine_refuse(e, SIM_FAIL_LIMIT, site, 0,
                           "the threads use too many locks");
-    l = &e->locks[e->locks_count++];
+    l = &e->locks[e->state.locks_count++];
     *l = (struct lock){.address = address, .holder = SIM_THREADS_MAX};
     return l;
 }
@@ -46,7 +46,7 @@ reach(struct engine *e, const void *address, uintptr_t site)
 static void
 check_rank(struct engine *e, const struct lock *wanted, uintptr_t site)
 {
-    for (uint32_t i = 0; i < e->locks_count; i++) {
+    for (uint32_t i = 0; i < e->state.locks_count; i++) {
         const struct lock *l = &e->locks[i];
 
         if (l->holder != e->current)
@@ -91,10 +91,10 @@ take(struct engine *e, struct lock *l, uintptr_t site)
     sim_engine_event(e, EVENT_LOCK, l->version++);
     l->holder = e->current;
     l->site = site;
-    sim_clock_join(&sim_self(e)->now, &l->sync);
+    sim_clock_join(&sim_self(e)->run.now, &l->sync);
     sim_seq_cst_sync(e);
     for (uint32_t i = 0; i < e->threads_count; i++) {
-        if (e->threads[i].wants == l && i != e->current)
+        if (e->threads[i].run.wants == l && i != e->current)
             e->ready &= ~(1U << i);
     }
     sim_engine_after_event(e);
@@ -104,7 +104,7 @@ take(struct engine *e, struct lock *l, uintptr_t site)
 void
 sim_lock_take(struct engine *e, const void *lock, uint32_t rank, uintptr_t site)
 {
-    struct lock *const outer = sim_self(e)->wants; /* outside a handler */
+    struct lock *const outer = sim_self(e)->run.wants; /* outside a handler */
     struct lock *l;
 
     if (!e->active)
@@ -113,12 +113,12 @@ sim_lock_take(struct engine *e, const void *lock, uint32_t rank, uintptr_t site)
     l = lock_of(e, lock, site);
     l->rank = rank;
     check_rank(e, l, site);
-    sim_self(e)->wants = l;
+    sim_self(e)->run.wants = l;
     if (l->holder == SIM_THREADS_MAX)
         sim_engine_point(e, site);
     while (l->holder != SIM_THREADS_MAX) /* held, or taken meanwhile */
         sim_engine_block(e, site);
-    sim_self(e)->wants = outer;
+    sim_self(e)->run.wants = outer;
     sim_order_ask(e, &l->order, false, is_free, l);
     take(e, l, site);
 }
@@ -159,11 +159,11 @@ sim_lock_release(struct engine *e, const void *lock, uintptr_t site)
     trace_lock(e, SIM_OP_UNLOCK, l, true, site);
     sim_engine_event(e, EVENT_UNLOCK, l->version++);
     l->holder = SIM_THREADS_MAX;
-    l->sync = sim_self(e)->now;
+    l->sync = sim_self(e)->run.now;
     sim_seq_cst_sync(e);
-    sim_self(e)->asked.shuts = true; /* it was held until now */
+    sim_self(e)->run.asked.shuts = true; /* it was held until now */
     for (uint32_t i = 0; i < e->threads_count; i++) {
-        if (e->threads[i].wants == l)
+        if (e->threads[i].run.wants == l)
             e->ready |= 1U << i;
     }
     sim_engine_after_event(e);
@@ -215,7 +215,7 @@ sim_lock_wait(struct engine *e, const uint32_t *word, uint32_t seen,
         sim_order_done(e, &l->order, false);
         return;
     }
-    sim_self(e)->sleeps_on = l;
+    sim_self(e)->run.sleeps_on = l;
     e->ready &= ~(1U << e->current);
     sim_order_done(e, &l->order, false);
     sim_engine_yield(e, site);
@@ -229,8 +229,8 @@ wake(struct engine *e, uint32_t thread)
 {
     struct thread *t = &e->threads[thread];
 
-    sim_clock_join(&t->causal, &sim_self(e)->causal);
-    t->sleeps_on = NULL;
+    sim_clock_join(&t->run.causal, &sim_self(e)->run.causal);
+    t->run.sleeps_on = NULL;
     e->ready |= 1U << thread;
 }
 
@@ -250,7 +250,7 @@ sim_lock_wake(struct engine *e, const uint32_t *word, uint32_t most,
     sim_order_ask(e, &l->order, false, NULL, NULL);
     trace_lock(e, SIM_OP_WAKE, l, true, site);
     for (uint32_t i = 0; i < e->threads_count; i++) {
-        if (e->threads[i].sleeps_on == l)
+        if (e->threads[i].run.sleeps_on == l)
             sleepers[count++] = i;
     }
     for (; count > 0 && most > 0; most--) {
@@ -263,8 +263,8 @@ sim_lock_wake(struct engine *e, const uint32_t *word, uint32_t most,
         sleepers[picked] = sleepers[--count];
     }
     sim_engine_event(e, EVENT_WAKE, l->version++ | (uint64_t)woken << 32);
-    sim_clock_join(&l->sync, &sim_self(e)->now);
-    sim_order_record(e, &l->order, sim_self(e)->asked, true);
+    sim_clock_join(&l->sync, &sim_self(e)->run.now);
+    sim_order_record(e, &l->order, sim_self(e)->run.asked, true);
     for (; woken != 0; woken &= woken - 1)
         wake(e, (uint32_t)__builtin_ctz(woken));
     sim_order_offer(e, &l->order, true);

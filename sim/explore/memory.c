@@ -74,12 +74,12 @@ read_store(struct engine *e, struct location *l, uint32_t index, int order,
     struct store *s = &l->stores[index];
 
     if (s->seen.at[me] == STAMP_NEVER)
-        s->seen.at[me] = t->now.at[me];
+        s->seen.at[me] = t->run.now.at[me];
     if (sim_acquires(order))
-        sim_clock_join(&t->now, &s->sync);
+        sim_clock_join(&t->run.now, &s->sync);
     else
-        sim_clock_join(&t->pending, &s->sync);
-    l->read.at[me] = t->now.at[me];
+        sim_clock_join(&t->run.pending, &s->sync);
+    l->read.at[me] = t->run.now.at[me];
     l->read_site[me] = site;
 }
 
@@ -113,16 +113,16 @@ write_store(struct engine *e, struct location *l, uint32_t index,
     s = store_insert(l, index);
     s->value = value;
     s->thread = me;
-    s->stamp = t->now.at[me];
+    s->stamp = t->run.now.at[me];
     s->is_rmw = carried != NULL;
     if (e->reduced)
-        s->causal = t->causal;
-    s->sync = sim_releases(order) ? t->now : t->release;
+        s->causal = t->run.causal;
+    s->sync = sim_releases(order) ? t->run.now : t->run.release;
     if (carried != NULL)
         sim_clock_join(&s->sync, carried);
     for (uint32_t i = 0; i < SIM_THREADS_MAX; i++)
         s->seen.at[i] = STAMP_NEVER;
-    s->trace = e->trace != NULL ? e->trace_count - 1 : TRACE_MAX;
+    s->trace = e->trace != NULL ? e->state.trace_count - 1 : TRACE_MAX;
     l->written.at[me] = s->stamp;
     l->write_site[me] = site;
     hash_neighbours(e, l, index, true);
@@ -205,7 +205,7 @@ sim_atomic_load(struct engine *e, uintptr_t address, uint32_t bytes, int order,
     uint64_t value;
 
     sim_wait_enter(e, site);
-    if (sim_self(e)->probing) {
+    if (sim_self(e)->run.probing) {
         l = sim_location_of(e, address, bytes, site);
         if (sim_wait_probe(e, l, &value, site))
             return value;
@@ -265,7 +265,7 @@ sim_atomic_rmw(struct engine *e, uintptr_t address, uint32_t bytes,
     uint64_t old;
 
     sim_wait_enter(e, site);
-    if (sim_self(e)->probing) {
+    if (sim_self(e)->run.probing) {
         l = sim_location_of(e, address, bytes, site);
         old = l->stores[l->stores_count - 1].value;
         if ((change(old, operand) & mask) != old)
@@ -298,7 +298,7 @@ sim_atomic_cas(struct engine *e, uintptr_t address, uint32_t bytes,
     bool done;
 
     sim_wait_enter(e, site);
-    if (sim_self(e)->probing) {
+    if (sim_self(e)->run.probing) {
         uint64_t found;
 
         l = sim_location_of(e, address, bytes, site);
@@ -347,7 +347,7 @@ sim_memory_system_read(struct engine *e, uintptr_t address, uint32_t bytes,
     struct reading reading = {
         .location = l, .order = __ATOMIC_RELAXED, .told = told};
 
-    sim_self(e)->entry_state = 0;
+    sim_self(e)->run.entry_state = 0;
     return read_event(e, l, sim_sources_choose(e, &reading), SIM_OP_LOAD,
                       __ATOMIC_RELAXED, true, site);
 }

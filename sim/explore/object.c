@@ -145,15 +145,15 @@ static bool
 is_impatient(const struct thread *t, enum sim_limit limit)
 {
     return limit == SIM_PASSED ||
-           (limit == SIM_LIMITED && t->timeouts_left > 0);
+           (limit == SIM_LIMITED && t->run.timeouts_left > 0);
 }
 
 /* Early time-outs are counted, so that a loop around the wait ends. */
 static void
 give_up(struct thread *t, enum sim_limit limit)
 {
-    if (limit == SIM_LIMITED && t->timeouts_left > 0)
-        t->timeouts_left--;
+    if (limit == SIM_LIMITED && t->run.timeouts_left > 0)
+        t->run.timeouts_left--;
 }
 
 /* The thread's wait may time out early, unless an earlier wait did. */
@@ -182,17 +182,17 @@ sim_object_wait(struct engine *e, struct object *o, enum sim_need need,
         return in_time;
     }
     note_bound(e, limit);
-    t->waits_on = o;
-    t->need = (uint8_t)need;
-    t->timed = limit != SIM_UNLIMITED;
-    t->timed_out = false;
+    t->run.waits_on = o;
+    t->run.need = (uint8_t)need;
+    t->run.timed = limit != SIM_UNLIMITED;
+    t->run.timed_out = false;
     if (sim_object_admits(o, need))
         sim_engine_point(e, site);
     else
         sim_engine_block(e, site);
-    t->waits_on = NULL;
-    t->timed = false;
-    in_time = !t->timed_out;
+    t->run.waits_on = NULL;
+    t->run.timed = false;
+    in_time = !t->run.timed_out;
     ask_admitted(e, o, need, site);
     return in_time;
 }
@@ -210,13 +210,13 @@ sim_object_sleep(struct engine *e, struct object *o, bool changed,
     sim_shard_sleeps(e);
     if (!impatient)
         note_bound(e, limit);
-    t->sleeps_for = o;
-    t->relock = lock;
-    t->timed = limit != SIM_UNLIMITED;
-    t->timed_out = false;
+    t->run.sleeps_for = o;
+    t->run.relock = lock;
+    t->run.timed = limit != SIM_UNLIMITED;
+    t->run.timed_out = false;
     if (impatient) {
-        t->waits_on = lock;
-        t->need = SIM_NEED_LOCK;
+        t->run.waits_on = lock;
+        t->run.need = SIM_NEED_LOCK;
     }
     if (!impatient || lock != NULL)
         e->ready &= ~(1U << e->current);
@@ -226,12 +226,12 @@ sim_object_sleep(struct engine *e, struct object *o, bool changed,
     if (lock != NULL)
         sim_order_offer(e, &lock->order, true);
     sim_engine_yield(e, site);
-    woken = t->sleeps_for == NULL;
+    woken = t->run.sleeps_for == NULL;
     if (!woken)
         give_up(t, limit);
-    t->sleeps_for = NULL;
-    t->waits_on = NULL;
-    t->timed = false;
+    t->run.sleeps_for = NULL;
+    t->run.waits_on = NULL;
+    t->run.timed = false;
     if (lock != NULL)
         ask_admitted(e, lock, SIM_NEED_LOCK, site);
     return woken;
@@ -242,13 +242,13 @@ wake_thread(struct engine *e, uint32_t i)
 {
     struct thread *t = &e->threads[i];
 
-    sim_clock_join(&t->causal, &sim_self(e)->causal);
-    t->sleeps_for = NULL;
-    t->waits_on = t->relock;
-    t->need = SIM_NEED_LOCK;
-    t->timed = false;
-    if (t->relock != NULL)
-        sim_object_settle(e, t->relock);
+    sim_clock_join(&t->run.causal, &sim_self(e)->run.causal);
+    t->run.sleeps_for = NULL;
+    t->run.waits_on = t->run.relock;
+    t->run.need = SIM_NEED_LOCK;
+    t->run.timed = false;
+    if (t->run.relock != NULL)
+        sim_object_settle(e, t->run.relock);
     else
         e->ready |= 1U << i;
 }
@@ -262,12 +262,12 @@ has_timed_out(struct engine *e, uint32_t i)
 {
     struct thread *t = &e->threads[i];
 
-    if (!t->timed_out && t->timed && t->waits_on != NULL &&
+    if (!t->run.timed_out && t->run.timed && t->run.waits_on != NULL &&
         sim_engine_ask(e, 2, SIM_SCHED, (uint16_t)e->current) == 1) {
-        t->timed_out = true;
+        t->run.timed_out = true;
         sim_engine_hash(e, (uint64_t)EVENT_LATE << 40, i, true);
     }
-    return t->timed_out;
+    return t->run.timed_out;
 }
 
 uint32_t
@@ -278,7 +278,7 @@ sim_object_wake(struct engine *e, struct object *o, uint32_t most)
     uint32_t woken = 0;
 
     for (uint32_t i = 0; i < e->threads_count; i++) {
-        if (e->threads[i].sleeps_for == o && !has_timed_out(e, i))
+        if (e->threads[i].run.sleeps_for == o && !has_timed_out(e, i))
             sleepers[count++] = i;
     }
     for (const bool all = most >= count; woken < most && count > 0; woken++) {
@@ -308,8 +308,8 @@ sim_object_spurious(struct engine *e)
 void
 sim_object_changed(struct engine *e)
 {
-    e->object_clock++;
-    sim_self(e)->object_own++;
+    e->state.object_clock++;
+    sim_self(e)->run.object_own++;
 }
 
 static void
@@ -342,12 +342,12 @@ look(struct engine *e)
 {
     struct thread *t = sim_self(e);
 
-    for (uint32_t i = t->states_count; i-- > 0;) {
-        if (t->states[i].looks != t->object_looks)
+    for (uint32_t i = t->run.states_count; i-- > 0;) {
+        if (t->states[i].looks != t->run.object_looks)
             break;
         t->states[i].seen = sim_object_changes(e, t);
     }
-    t->object_looks++;
+    t->run.object_looks++;
 }
 
 /* A try has failed, so its thread knows that others hold the lock now. */
@@ -355,7 +355,7 @@ static void
 notice_holders(struct engine *e, const struct object *o)
 {
     for (uint32_t i = 0; i < e->threads_count; i++)
-        e->threads[i].turns += o->holder == i || o->held[i] > 0;
+        e->threads[i].run.turns += o->holder == i || o->held[i] > 0;
 }
 
 void
@@ -399,8 +399,8 @@ sim_object_take(struct engine *e, struct object *o, uintptr_t site)
 {
     o->holder = e->current;
     o->site = site;
-    sim_clock_join(&sim_self(e)->now, &o->sync);
-    sim_clock_join(&sim_self(e)->now, &o->read);
+    sim_clock_join(&sim_self(e)->run.now, &o->sync);
+    sim_clock_join(&sim_self(e)->run.now, &o->read);
     sim_seq_cst_sync(e);
     sim_object_settle(e, o);
 }
@@ -409,9 +409,9 @@ void
 sim_object_give(struct engine *e, struct object *o, uintptr_t site)
 {
     (void)site;
-    sim_self(e)->asked.shuts = true; /* it was held until now */
+    sim_self(e)->run.asked.shuts = true; /* it was held until now */
     o->holder = SIM_THREADS_MAX;
-    o->sync = sim_self(e)->now;
+    o->sync = sim_self(e)->run.now;
     sim_seq_cst_sync(e);
     sim_object_settle(e, o);
 }

@@ -26,7 +26,7 @@ sim_memory_word_apart(struct engine *e, uintptr_t address, uintptr_t site)
         if (++word == end)
             word = e->words;
     }
-    if (++e->words_used > WORDS_USED_MAX)
+    if (++e->state.words_used > WORDS_USED_MAX)
         sim_engine_refuse(e, SIM_FAIL_LIMIT, site, 0,
                           "the threads touch too many different words");
     *word = (struct word){.address = address, .run = e->run_number};
@@ -42,7 +42,7 @@ enum { PLAIN_MAX = 1 << 22 }; /* a loop on plain memory never ends by itself */
 static bool
 knows(struct engine *e, const struct thread *t, uint32_t thread, uint32_t stamp)
 {
-    return t->now.at[thread] >= stamp || t == &e->threads[thread];
+    return t->run.now.at[thread] >= stamp || t == &e->threads[thread];
 }
 
 struct sim_race sim_race;
@@ -77,7 +77,7 @@ race(struct engine *e, const struct race_kind *kind, uintptr_t address,
                                  .other = other,
                                  .access = kind->access,
                                  .other_access = kind->other_access};
-    if (e->freeing)
+    if (e->state.freeing)
         sim_engine_refuse(e, SIM_FAIL_HEAP, site, other_site,
                           "a block is freed while another thread may still "
                           "use it");
@@ -124,8 +124,9 @@ location_overwrite(struct engine *e, struct location *l)
 {
     const uint32_t me = e->current;
 
-    l->stores[0] = (struct store){
-        .thread = me, .stamp = sim_self(e)->now.at[me] + 1, .trace = TRACE_MAX};
+    l->stores[0] = (struct store){.thread = me,
+                                  .stamp = sim_self(e)->run.now.at[me] + 1,
+                                  .trace = TRACE_MAX};
     l->stores_count = 1;
     l->reloaded = true;
     memset(&l->least, 0, sizeof l->least);
@@ -161,15 +162,15 @@ cell_new(struct engine *e, struct word *word, uint8_t mask, uintptr_t site)
 {
     struct cell *c;
 
-    if (e->cells_count == CELLS_MAX)
+    if (e->state.cells_count == CELLS_MAX)
         sim_engine_refuse(e, SIM_FAIL_LIMIT, site, 0,
                           "the threads touch too much plain memory");
-    c = &e->cells[e->cells_count++];
+    c = &e->cells[e->state.cells_count++];
     c->mask = mask;
     c->written = false;
     c->next = word->cells;
     c->read = (struct clock){{0}}; /* without one, no read_site is read */
-    word->cells = e->cells_count;
+    word->cells = e->state.cells_count;
     return c;
 }
 
@@ -179,7 +180,7 @@ cell_access(struct engine *e, struct cell *c, uintptr_t word, bool write,
 {
     const uintptr_t address = word + (uint32_t)__builtin_ctz(c->mask);
     const uint32_t me = e->current;
-    const uint32_t stamp = sim_self(e)->now.at[me] + 1;
+    const uint32_t stamp = sim_self(e)->run.now.at[me] + 1;
 
     if (write) {
         check_writer(e, c, &two_writes, address, site);
@@ -250,21 +251,22 @@ sim_plain_access(struct engine *e, uintptr_t address, size_t bytes, bool write,
     if (!e->program && on_own_stack(e, address, site))
         return;
     sim_heap_check(address, bytes, site);
-    if (sim_self(e)->probing && sim_fiber_owns(&sim_self(e)->fiber, address))
+    if (sim_self(e)->run.probing &&
+        sim_fiber_owns(&sim_self(e)->fiber, address))
         return;
     if (write && !sim_fiber_owns(&sim_self(e)->fiber, address))
         sim_round_progress(e);
-    if (++e->plain_count > PLAIN_MAX)
+    if (++e->state.plain_count > PLAIN_MAX)
         sim_engine_refuse(e, SIM_FAIL_LIMIT, site, 0,
                           "the run has too many plain accesses");
-    if (sim_self(e)->probing) {
+    if (sim_self(e)->run.probing) {
         if (!write)
             return;
         sim_wait_leave(e);
     }
     sim_repeat_note(e, site, address ^ (uint64_t)bytes << 56);
     sim_engine_signal_point(e);
-    sim_self(e)->plain_count++;
+    sim_self(e)->run.plain_count++;
     while (address < end) {
         const uint32_t offset = (uint32_t)(address & 7);
         const uint32_t room = 8 - offset;

@@ -37,10 +37,10 @@ prune(struct engine *e, bool can_continue)
                             (uint64_t)can_continue << 40);
     if (!sim_visited_insert(e->visited, key))
         return;
-    e->cut = sim_mix64(key[1]) % 100 >= e->recheck_of_100;
-    if (e->cut)
+    e->state.cut = sim_mix64(key[1]) % 100 >= e->recheck_of_100;
+    if (e->state.cut)
         sim_engine_stop(e, SIM_END_PRUNED);
-    e->detour = true;
+    e->state.detour = true;
     e->detour_rng.state = key[0];
 }
 
@@ -50,7 +50,8 @@ objects_changed(struct engine *e, uint32_t i)
 {
     const struct thread *t = &e->threads[i];
 
-    return t->object_seen != 0 && t->object_seen != sim_object_changes(e, t);
+    return t->run.object_seen != 0 &&
+           t->run.object_seen != sim_object_changes(e, t);
 }
 
 /* Wake threads that sleep in a wait loop if what they read has changed. */
@@ -60,10 +61,10 @@ wake_spinners(struct engine *e)
     for (uint32_t i = 0; i < e->threads_count; i++) {
         struct thread *t = &e->threads[i];
 
-        if (t->spinning &&
+        if (t->run.spinning &&
             (sim_wait_change(e, i) != NULL || objects_changed(e, i))) {
-            t->spinning = false;
-            e->spinners--;
+            t->run.spinning = false;
+            e->state.spinners--;
             e->ready |= 1U << i;
         }
     }
@@ -90,7 +91,7 @@ ask_schedule(struct engine *e, bool can_continue, uint32_t count)
 {
     const uint16_t label = (uint16_t)e->ready;
 
-    if (e->detour)
+    if (e->state.detour)
         return sim_rng_below(&e->detour_rng, count);
     if (e->options.strategy == SIM_STRATEGY_RANDOM ||
         e->choices->backend == SIM_ODOMETER ||
@@ -120,7 +121,7 @@ nth_ready(struct engine *e, bool can_continue, uint32_t picked)
 static bool
 is_waiting(struct engine *e, uint32_t i)
 {
-    return e->threads[i].dropped || e->threads[i].spinning;
+    return e->threads[i].run.dropped || e->threads[i].run.spinning;
 }
 
 /* No thread can run, but not all have finished. */
@@ -136,23 +137,23 @@ stuck(struct engine *e)
         if (!is_waiting(e, i))
             continue;
         e->current = i;
-        sim_engine_refuse(e, SIM_FAIL_LIVELOCK, e->threads[i].next_site, 0,
+        sim_engine_refuse(e, SIM_FAIL_LIVELOCK, e->threads[i].run.next_site, 0,
                           "a thread waits in a loop for what nobody will do");
     }
     for (uint32_t i = 0; i < e->threads_count; i++) {
         const struct thread *t = &e->threads[i];
 
-        if (t->finished)
+        if (t->run.finished)
             continue;
         e->current = i;
-        if (t->sleeps_on != NULL)
-            sim_engine_refuse(e, SIM_FAIL_DEADLOCK, t->next_site, 0,
+        if (t->run.sleeps_on != NULL)
+            sim_engine_refuse(e, SIM_FAIL_DEADLOCK, t->run.next_site, 0,
                               "a thread sleeps and nobody will wake it");
-        if (t->wants != NULL)
-            sim_engine_refuse(e, SIM_FAIL_DEADLOCK, t->next_site,
-                              t->wants->site,
+        if (t->run.wants != NULL)
+            sim_engine_refuse(e, SIM_FAIL_DEADLOCK, t->run.next_site,
+                              t->run.wants->site,
                               "every unfinished thread waits for a lock");
-        sim_engine_refuse(e, SIM_FAIL_DEADLOCK, t->next_site, 0,
+        sim_engine_refuse(e, SIM_FAIL_DEADLOCK, t->run.next_site, 0,
                           "every unfinished thread waits");
     }
     abort(); /* pick() is not called when all threads have finished */
@@ -194,11 +195,11 @@ pick(struct engine *e, bool can_continue)
     if (e->reduced &&
         (picked = sim_reduce_pick(e, can_continue)) < SIM_THREADS_MAX)
         return picked;
-    if (e->spinners > 0)
+    if (e->state.spinners > 0)
         wake_spinners(e);
     if (e->ready == 0 && !sim_object_time_out(e))
         return pick_waiting(e);
-    if (e->visited != NULL && !e->detour && fresh(e->choices))
+    if (e->visited != NULL && !e->state.detour && fresh(e->choices))
         prune(e, can_continue);
     if ((e->ready & (e->ready - 1)) == 0)
         return (uint32_t)__builtin_ctz(e->ready);
@@ -228,9 +229,9 @@ sim_engine_go(struct engine *e, uint32_t next)
 void
 sim_engine_first_pick(struct engine *e)
 {
-    if (!e->first)
+    if (!e->state.first)
         return;
-    e->first = false;
+    e->state.first = false;
     sim_engine_go(e, pick(e, false));
 }
 
@@ -238,7 +239,7 @@ sim_engine_first_pick(struct engine *e)
 static void
 start_over(struct engine *e)
 {
-    sim_fiber_switch(&sim_self(e)->fiber, sim_self(e)->starter);
+    sim_fiber_switch(&sim_self(e)->fiber, sim_self(e)->run.starter);
     sim_engine_first_pick(e);
 }
 
@@ -247,33 +248,33 @@ void
 sim_engine_start(struct engine *e, uint32_t i)
 {
     struct thread *t = &e->threads[i];
-    struct sim_fiber *from = t->starter;
+    struct sim_fiber *from = t->run.starter;
     const uint32_t starter = e->current;
-    const bool starting = e->starting;
+    const bool starting = e->state.starting;
 
-    e->starting = true;
+    e->state.starting = true;
     e->current = i;
     sim_fiber_switch(from, &t->fiber);
-    e->starting = starting;
+    e->state.starting = starting;
     e->current = starter;
-    e->unfinished -= t->finished;
+    e->unfinished -= t->run.finished;
 }
 
 void
 sim_engine_signal_point(struct engine *e)
 {
     struct thread *t = sim_self(e);
-    const bool is_barrier = t->is_barrier;
+    const bool is_barrier = t->run.is_barrier;
 
-    if (t->signals_left == 0 ||
+    if (t->run.signals_left == 0 ||
         sim_engine_ask(e, 2, SIM_FAULT, (uint16_t)e->current) == 0)
         return;
-    t->signals_left--;
+    t->run.signals_left--;
     /* Part of the state: between which plain accesses it struck. */
-    t->is_barrier = false;
-    sim_engine_event(e, EVENT_SIGNAL, t->plain_count);
+    t->run.is_barrier = false;
+    sim_engine_event(e, EVENT_SIGNAL, t->run.plain_count);
     e->kernel->threads[e->current].signal(e->kernel->context, e->current);
-    t->is_barrier = is_barrier;
+    t->run.is_barrier = is_barrier;
 }
 
 void
@@ -281,7 +282,7 @@ sim_engine_point(struct engine *e, uintptr_t site)
 {
     struct thread *t = sim_self(e);
 
-    if (t->probing)
+    if (t->run.probing)
         sim_wait_leave(e);
     sim_engine_settle(e);
     if (++e->run->steps > e->steps_max)
@@ -291,17 +292,17 @@ sim_engine_point(struct engine *e, uintptr_t site)
     t->steps++;
     if (e->options.strategy != SIM_STRATEGY_RANDOM)
         sim_sched_step(e);
-    if (t->signals_left != 0) {
+    if (t->run.signals_left != 0) {
         sim_engine_signal_point(e);
         sim_engine_settle(e); /* offer what the handler has done */
     }
-    t->next_site = site;
-    if (e->starting)
+    t->run.next_site = site;
+    if (e->state.starting)
         start_over(e);
     else
         sim_engine_go(e, pick(e, (e->ready >> e->current & 1) != 0));
-    t->last_site = site;
-    t->has_turn = false;
+    t->run.last_site = site;
+    t->run.has_turn = false;
     if (e->turns)
         sim_turn_ask(e);
 }
@@ -310,7 +311,7 @@ sim_engine_point(struct engine *e, uintptr_t site)
 void
 sim_engine_block(struct engine *e, uintptr_t site)
 {
-    if (sim_self(e)->probing)
+    if (sim_self(e)->run.probing)
         sim_wait_leave(e);
     sim_engine_settle(e);
     e->ready &= ~(1U << e->current);
@@ -322,8 +323,8 @@ void
 sim_engine_yield(struct engine *e, uintptr_t site)
 {
     sim_engine_settle(e);
-    sim_self(e)->next_site = site;
-    if (e->starting)
+    sim_self(e)->run.next_site = site;
+    if (e->state.starting)
         start_over(e);
     else
         sim_engine_go(e, pick(e, false));
@@ -335,9 +336,9 @@ sim_engine_yield(struct engine *e, uintptr_t site)
 _Noreturn void
 sim_engine_complete(struct engine *e)
 {
-    if (e->visited != NULL && !e->detour &&
+    if (e->visited != NULL && !e->state.detour &&
         sim_visited_insert(e->visited, e->graph)) {
-        e->cut = true;
+        e->state.cut = true;
         sim_engine_stop(e, SIM_END_PRUNED);
     }
     sim_engine_stop(e, SIM_END_COMPLETE);
@@ -347,13 +348,13 @@ sim_engine_complete(struct engine *e)
 _Noreturn void
 sim_engine_thread_end(struct engine *e)
 {
-    if (sim_self(e)->probing)
+    if (sim_self(e)->run.probing)
         sim_wait_leave(e);
     sim_engine_settle(e);
-    e->threads[e->current].finished = true;
+    e->threads[e->current].run.finished = true;
     e->ready &= ~(1U << e->current);
-    if (e->starting)
-        sim_fiber_switch(&sim_self(e)->fiber, sim_self(e)->starter);
+    if (e->state.starting)
+        sim_fiber_switch(&sim_self(e)->fiber, sim_self(e)->run.starter);
     if (--e->unfinished == 0)
         sim_engine_complete(e);
     sim_engine_go(e, pick(e, false));

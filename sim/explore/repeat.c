@@ -122,10 +122,10 @@ sim_repeat_check(struct engine *e, const struct sim_choices *choices,
 {
     enum sim_end end;
 
-    if (!e->logged || e->detour || repeat.count == LOG_MAX ||
+    if (!e->logged || e->state.detour || repeat.count == LOG_MAX ||
         choices->overflowed)
         return true;
-    repeat.cut = e->cut;
+    repeat.cut = e->state.cut;
     end = run_again(e, choices);
     e->logged = false;
     if (repeat.differs || repeat.at != repeat.count) {

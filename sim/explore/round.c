@@ -33,8 +33,8 @@ state_now(struct engine *e, uint64_t hash, uint32_t first)
 
     return (struct thread_state){.hash = hash,
                                  .first = first,
-                                 .looks = t->object_looks,
-                                 .turns = t->turns,
+                                 .looks = t->run.object_looks,
+                                 .turns = t->run.turns,
                                  .held = sim_object_held(e),
                                  .seen = sim_object_changes(e, t)};
 }
@@ -43,7 +43,7 @@ state_now(struct engine *e, uint64_t hash, uint32_t first)
 static void
 end_turn(struct engine *e)
 {
-    if (++sim_self(e)->turning <= TURNS_MAX + sim_wait_unroll(e) ||
+    if (++sim_self(e)->run.turning <= TURNS_MAX + sim_wait_unroll(e) ||
         !e->options.drop_waiters)
         return;
     e->run->bounded = true;
@@ -57,34 +57,34 @@ arrive(struct engine *e, uintptr_t from, uintptr_t site)
     struct thread *t = sim_self(e);
     const uint64_t hash = sim_wait_stack(e, from, site);
 
-    for (uint32_t i = 0; i < t->states_count; i++) {
+    for (uint32_t i = 0; i < t->run.states_count; i++) {
         const struct thread_state was = t->states[i];
 
         if (was.hash != hash)
             continue;
-        if (was.turns != t->turns || was.held != sim_object_held(e)) {
+        if (was.turns != t->run.turns || was.held != sim_object_held(e)) {
             end_turn(e);
-            t->states[0] = state_now(e, hash, t->round.count);
-            t->states_count = 1;
+            t->states[0] = state_now(e, hash, t->run.round.count);
+            t->run.states_count = 1;
             return;
         }
-        t->object_seen = t->object_looks != was.looks ? was.seen : 0;
+        t->run.object_seen = t->run.object_looks != was.looks ? was.seen : 0;
         sim_wait_fruitless(e, was.first, site);
         t->states[0] = state_now(e, hash, 0);
-        t->states_count = 1;
+        t->run.states_count = 1;
         return;
     }
     /* Only the last round of a program is a probe. */
-    if (t->probing && ++t->round.looks > PROBE_LOOKS_MAX) {
+    if (t->run.probing && ++t->run.round.looks > PROBE_LOOKS_MAX) {
         e->run->bounded = true;
         sim_wait_fruitless(e, 0, site);
         return;
     }
-    if (t->states_count == STATES_MAX) {
+    if (t->run.states_count == STATES_MAX) {
         memmove(t->states, t->states + 1, (STATES_MAX - 1) * sizeof *t->states);
-        t->states_count--;
+        t->run.states_count--;
     }
-    t->states[t->states_count++] = state_now(e, hash, t->round.count);
+    t->states[t->run.states_count++] = state_now(e, hash, t->run.round.count);
 }
 
 /*
@@ -96,7 +96,7 @@ __attribute__((noinline)) void
 sim_round_arrive(struct engine *e, uintptr_t site)
 {
     __builtin_unwind_init();
-    if (!e->active || !e->program || e->starting)
+    if (!e->active || !e->program || e->state.starting)
         return;
     sim_engine_settle(e);
     arrive(e, (uintptr_t)__builtin_frame_address(0) - SAVED_BYTES, site);

@@ -35,8 +35,8 @@ sim_thread_end_event(struct engine *e)
 
     sim_engine_event(e, EVENT_END, 0);
     sim_seq_cst_sync(e);
-    t->ended_at = t->now.at[e->current];
-    sim_clock_join(&t->causal, &t->now);
+    t->run.ended_at = t->run.now.at[e->current];
+    sim_clock_join(&t->run.causal, &t->run.now);
 }
 
 /* The body of a thread that the run created has returned. */
@@ -46,7 +46,7 @@ sim_thread_end(struct engine *e)
     sim_engine_settle(e);
     sim_thread_end_event(e);
     for (uint32_t i = 0; i < e->threads_count; i++) {
-        if (e->threads[i].joins == e->current + 1)
+        if (e->threads[i].run.joins == e->current + 1)
             e->ready |= 1U << i;
     }
     sim_engine_thread_end(e);
@@ -62,8 +62,8 @@ thread_main(void)
     if (e->options.lazy_start)
         sim_engine_hash(e, (uint64_t)me << 32 | (uint64_t)EVENT_START << 40, 0,
                         true);
-    if (e->threads[me].body != NULL) {
-        e->threads[me].body(e->threads[me].argument);
+    if (e->threads[me].run.body != NULL) {
+        e->threads[me].run.body(e->threads[me].run.argument);
         sim_thread_end(e);
     }
     e->kernel->threads[me].body(e->kernel->context, me);
@@ -86,11 +86,10 @@ sim_engine_thread_reset(struct engine *e, uint32_t i)
 
     t->steps_before = t->steps > t->steps_before ? t->steps : t->steps_before;
     t->steps = 0;
-    memset(&t->now, 0,
-           offsetof(struct thread, round.reads) - offsetof(struct thread, now));
-    t->signals_left = e->kernel->threads[i].signal != NULL;
-    t->starter = &e->main;
-    t->timeouts_left = 1;
+    t->run = (struct thread_run){.round.reads = t->reads};
+    t->run.signals_left = e->kernel->threads[i].signal != NULL;
+    t->run.starter = &e->main;
+    t->run.timeouts_left = 1;
     sim_fiber_clear(&t->fiber, e->cleared_bytes);
     sim_fiber_prepare(&t->fiber, thread_main);
 }
@@ -128,7 +127,8 @@ ticked(int signal_number)
 
     if (!crash_expected)
         return;
-    now = e->run_number << 40 ^ (uint64_t)e->run->steps << 24 ^ e->plain_count;
+    now = e->run_number << 40 ^ (uint64_t)e->run->steps << 24 ^
+          e->state.plain_count;
     if (now != seen) {
         seen = now;
         return;
@@ -206,7 +206,7 @@ static void
 run_reset(struct engine *e, struct sim_choices *choices, struct sim_run *run)
 {
     *run = (struct sim_run){.end = SIM_END_COMPLETE};
-    memset(&e->spinners, 0, sizeof *e - offsetof(struct engine, spinners));
+    e->state = (struct run_state){.spinners = 0};
     e->run = run;
     e->choices = choices;
     e->run_number++;
@@ -221,7 +221,7 @@ run_reset(struct engine *e, struct sim_choices *choices, struct sim_run *run)
     sim_reduce_begin();
     sim_object_reset();
     for (uint32_t i = 0; i < SIM_THREADS_MAX; i++)
-        e->threads[i].finished = false; /* one may be waited for */
+        e->threads[i].run.finished = false; /* one may be waited for */
     for (uint32_t i = 0; i < e->threads_count; i++)
         sim_engine_thread_reset(e, i);
     if (e->options.strategy != SIM_STRATEGY_RANDOM)
@@ -236,8 +236,8 @@ run_threads(struct engine *e)
     if (!e->options.lazy_start)
         start_threads(e);
     if (e->active && e->unfinished > 0) {
-        e->first = true;
-        while (e->threads[e->current].finished)
+        e->state.first = true;
+        while (e->threads[e->current].run.finished)
             e->current++;
         sim_fiber_switch(&e->main, &sim_self(e)->fiber);
     }
@@ -255,14 +255,14 @@ run_guarded(struct engine *e)
         sim_fiber_use_tls(&e->main);
         if (crash == SIGVTALRM)
             sim_engine_failure_set(e, SIM_FAIL_LIMIT,
-                                   e->threads[e->current].last_site, 0,
+                                   e->threads[e->current].run.last_site, 0,
                                    "the run goes on without any access to "
                                    "memory that others see");
         if (e->run->failure.kind == SIM_FAIL_NONE)
-            sim_engine_failure_set(e, SIM_FAIL_CRASH,
-                                   e->active ? e->threads[e->current].last_site
-                                             : 0,
-                                   0, strsignal(crash));
+            sim_engine_failure_set(
+                e, SIM_FAIL_CRASH,
+                e->active ? e->threads[e->current].run.last_site : 0, 0,
+                strsignal(crash));
         e->active = false;
         return;
     }

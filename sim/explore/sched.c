@@ -143,9 +143,9 @@ in_window(const struct engine *e, const struct thread *t)
     if (e->options.stall_from_site == 0 && e->options.stall_to_site == 0)
         return t->steps > e->stall_at;
     return (e->options.stall_from_site == 0 ||
-            e->options.stall_from_site == t->last_site) &&
+            e->options.stall_from_site == t->run.last_site) &&
            (e->options.stall_to_site == 0 ||
-            e->options.stall_to_site == t->next_site);
+            e->options.stall_to_site == t->run.next_site);
 }
 
 static uint32_t

@@ -22,7 +22,7 @@ static struct {
 uint32_t
 sim_script_pick(struct engine *e)
 {
-    const uint32_t at = e->trace_count;
+    const uint32_t at = e->state.trace_count;
     const uint32_t next =
         at < script.count ? script.events[at].thread : script.last;
 
@@ -36,7 +36,7 @@ uint32_t
 sim_script_choose(struct engine *e, const struct location *l,
                   const uint32_t *found, uint32_t count, bool place)
 {
-    const uint32_t at = e->trace_count;
+    const uint32_t at = e->state.trace_count;
     uint32_t wanted = TRACE_MAX;
 
     if (at < script.count)

@@ -75,21 +75,23 @@ access_new(struct engine *e, uint32_t thread, const struct location *location,
            bool seq_cst, uintptr_t site)
 {
     const struct thread *t = &e->threads[thread];
-    struct access *a = &list[e->accesses_count];
+    struct access *a = &list[e->state.accesses_count];
 
     if (seq_cst)
-        (*(location == NULL     ? &e->seq_cst_fences
-           : location == &marks ? &e->seq_cst_marks
-                                : &e->seq_cst_accesses))++;
-    if (e->accesses_count == ACCESSES_MAX ||
-        e->seq_cst_accesses + e->seq_cst_fences + e->seq_cst_marks >= NODES_MAX)
+        (*(location == NULL     ? &e->state.seq_cst_fences
+           : location == &marks ? &e->state.seq_cst_marks
+                                : &e->state.seq_cst_accesses))++;
+    if (e->state.accesses_count == ACCESSES_MAX ||
+        e->state.seq_cst_accesses + e->state.seq_cst_fences +
+                e->state.seq_cst_marks >=
+            NODES_MAX)
         sim_engine_refuse(e, SIM_FAIL_LIMIT, site, 0,
                           "the run has too many seq_cst operations");
-    e->accesses_count++;
+    e->state.accesses_count++;
     a->location = location;
-    a->now = t->now;
+    a->now = t->run.now;
     a->thread = thread;
-    a->stamp = t->now.at[thread];
+    a->stamp = t->run.now.at[thread];
     a->reads = false;
     a->writes = false;
     a->seq_cst = seq_cst;
@@ -123,8 +125,8 @@ sim_seq_cst_fence(struct engine *e, uintptr_t site)
 void
 sim_seq_cst_sync_of(struct engine *e, uint32_t thread)
 {
-    if (e->seq_cst_accesses + e->seq_cst_fences > 0)
-        access_new(e, thread, NULL, false, e->threads[thread].last_site);
+    if (e->state.seq_cst_accesses + e->state.seq_cst_fences > 0)
+        access_new(e, thread, NULL, false, e->threads[thread].run.last_site);
 }
 
 void
@@ -323,12 +325,12 @@ bool
 sim_seq_cst_allows(struct engine *e, const struct location *l, uint32_t from,
                    uint32_t position, bool seq_cst, const struct clock *now)
 {
-    const uint32_t count = e->accesses_count + 1;
-    struct access *new = &list[e->accesses_count];
+    const uint32_t count = e->state.accesses_count + 1;
+    struct access *new = &list[e->state.accesses_count];
     uint32_t nodes_count;
 
-    if (e->seq_cst_fences + e->seq_cst_accesses + seq_cst < 2 ||
-        (!seq_cst && e->seq_cst_fences == 0))
+    if (e->state.seq_cst_fences + e->state.seq_cst_accesses + seq_cst < 2 ||
+        (!seq_cst && e->state.seq_cst_fences == 0))
         return true;
     *new = (struct access){
         .location = l,

@@ -19,13 +19,13 @@ sim_thread_vanish(struct engine *e, uint32_t i)
 {
     struct thread *t = &e->threads[i];
 
-    if (t->finished)
+    if (t->run.finished)
         return;
-    t->finished = true;
-    t->wants = NULL;
-    t->sleeps_on = NULL;
-    e->spinners -= t->spinning;
-    t->spinning = false;
+    t->run.finished = true;
+    t->run.wants = NULL;
+    t->run.sleeps_on = NULL;
+    e->state.spinners -= t->run.spinning;
+    t->run.spinning = false;
     e->ready &= ~(1U << i);
     e->unfinished--;
 }
@@ -38,7 +38,7 @@ sim_thread_name(struct engine *e, const struct sim_kernel *kernel, uint32_t i)
     if (i < kernel->threads_count)
         return kernel->threads[i].name;
     if (!sim_site_address_text(names[i], sizeof names[i],
-                               e->threads[i].function))
+                               e->threads[i].run.function))
         return "thread";
     return names[i];
 }
@@ -59,8 +59,8 @@ reusable(struct engine *e, uint32_t i)
 {
     const struct thread *t = &e->threads[i];
 
-    return t->finished && t->body != NULL &&
-           sim_self(e)->now.at[i] >= t->ended_at;
+    return t->run.finished && t->run.body != NULL &&
+           sim_self(e)->run.now.at[i] >= t->run.ended_at;
 }
 
 static uint32_t
@@ -82,7 +82,7 @@ static void
 order_creation(struct engine *e, uintptr_t site)
 {
     sim_engine_point(e, site);
-    sim_order_ask(e, &e->creations, false, NULL, NULL);
+    sim_order_ask(e, &e->state.creations, false, NULL, NULL);
 }
 
 /*
@@ -107,26 +107,26 @@ sim_thread_create(struct engine *e, void (*body)(void *argument),
     const uint32_t used = (order_creation(e, site), e->threads_count);
     const uint32_t i = slot(e, site);
     struct thread *t = &e->threads[i];
-    const uint32_t stamp = i < used ? t->now.at[i] : 0;
+    const uint32_t stamp = i < used ? t->run.now.at[i] : 0;
 
     trace(e, "create", i, site);
     sim_engine_event(e, EVENT_CREATE, i);
     sim_engine_thread_reset(e, i);
-    sim_order_record(e, &e->creations, sim_self(e)->asked, true);
+    sim_order_record(e, &e->state.creations, sim_self(e)->run.asked, true);
     learn_threads(e);
-    t->causal = sim_self(e)->causal;
-    t->now = sim_self(e)->now;
-    t->now.at[i] = stamp;
-    t->body = body;
-    t->argument = argument;
-    t->function = function;
-    t->starter = &sim_self(e)->fiber;
+    t->run.causal = sim_self(e)->run.causal;
+    t->run.now = sim_self(e)->run.now;
+    t->run.now.at[i] = stamp;
+    t->run.body = body;
+    t->run.argument = argument;
+    t->run.function = function;
+    t->run.starter = &sim_self(e)->fiber;
     e->ready |= 1U << i;
     e->unfinished++;
     sim_seq_cst_sync(e);
     sim_seq_cst_sync_of(e, i);
     sim_engine_start(e, i);
-    sim_order_offer(e, &e->creations, true);
+    sim_order_offer(e, &e->state.creations, true);
     return i;
 }
 
@@ -136,14 +136,14 @@ sim_thread_join(struct engine *e, uint32_t i, uintptr_t site)
     struct thread *t = &e->threads[i];
 
     sim_engine_settle(e);
-    if (!t->finished) {
-        sim_self(e)->joins = i + 1;
+    if (!t->run.finished) {
+        sim_self(e)->run.joins = i + 1;
         sim_engine_block(e, site);
-        sim_self(e)->joins = 0;
+        sim_self(e)->run.joins = 0;
     }
     trace(e, "join", i, site);
     sim_engine_event(e, EVENT_JOIN, i);
-    sim_clock_join(&sim_self(e)->now, &t->now);
-    sim_clock_join(&sim_self(e)->causal, &t->causal);
+    sim_clock_join(&sim_self(e)->run.now, &t->run.now);
+    sim_clock_join(&sim_self(e)->run.causal, &t->run.causal);
     sim_seq_cst_sync(e);
 }

@@ -19,7 +19,7 @@ uint64_t sim_trace_view[VIEW_HEAD + VIEW_THREAD * SIM_THREADS_MAX];
 __attribute__((noinline)) void
 sim_trace_stop(struct engine *e)
 {
-    sim_trace_view[0] = e->trace_count;
+    sim_trace_view[0] = e->state.trace_count;
     sim_trace_view[1] = e->threads_count;
     sim_trace_view[2] = VIEW_HEAD;
     for (uint32_t i = 0; i < e->threads_count; i++) {
@@ -29,7 +29,7 @@ sim_trace_stop(struct engine *e)
         row[0] = (uint64_t)(uintptr_t)t->fiber.stack_pointer;
         row[1] = (uint64_t)(uintptr_t)t->fiber.stack;
         row[2] = row[1] + SIM_FIBER_STACK_BYTES;
-        row[3] = t->finished;
+        row[3] = t->run.finished;
     }
     e->trace_stop = 0;
     sim_trace_stopped();
@@ -56,11 +56,11 @@ sim_trace_add_event(struct engine *e, enum sim_op op, uintptr_t site)
 {
     struct trace_event *event;
 
-    if (e->trace_count == TRACE_MAX)
+    if (e->state.trace_count == TRACE_MAX)
         return NULL;
-    if (e->trace_count + 1 == e->trace_stop)
+    if (e->state.trace_count + 1 == e->trace_stop)
         sim_trace_stop(e);
-    event = &e->trace[e->trace_count++];
+    event = &e->trace[e->state.trace_count++];
     *event = (struct trace_event){.op = op,
                                   .thread = e->current,
                                   .site = site,

@@ -123,7 +123,7 @@ sim_wait_state(struct engine *e)
 void
 sim_wait_enter(struct engine *e, uintptr_t site)
 {
-    sim_self(e)->entry_state = is_loop_site(site) ? sim_wait_state(e) : 0;
+    sim_self(e)->run.entry_state = is_loop_site(site) ? sim_wait_state(e) : 0;
 }
 
 /* ---- What a round has read ---- */
@@ -131,7 +131,7 @@ sim_wait_enter(struct engine *e, uintptr_t site)
 static uint32_t
 done_by(struct engine *e, const struct thread *t)
 {
-    return t->now.at[e->current] + t->plain_count;
+    return t->run.now.at[e->current] + t->run.plain_count;
 }
 
 /* in: index, of the store that was read */
@@ -140,18 +140,18 @@ sim_wait_note(struct engine *e, struct location *location, uint32_t index,
               uintptr_t site)
 {
     const struct store *store = sim_wait_origin(location, index);
-    struct round *r = &sim_self(e)->round;
+    struct round *r = &sim_self(e)->run.round;
 
     if (r->count == ROUND_READS_MAX)
-        r->count = sim_self(e)->states_count = 0; /* too long for a wait */
+        r->count = sim_self(e)->run.states_count = 0; /* too long for a wait */
     r->reads[r->count++] = (struct round_read){
         .site = site,
         .location = location,
         .thread = store->thread,
         .stamp = store->stamp,
-        .state = sim_self(e)->entry_state,
+        .state = sim_self(e)->run.entry_state,
         .value = store->value,
-        .question = sim_self(e)->question,
+        .question = sim_self(e)->run.question,
         .done = done_by(e, sim_self(e)),
     };
 }
@@ -160,16 +160,16 @@ sim_wait_note(struct engine *e, struct location *location, uint32_t index,
 void
 sim_wait_wrote(struct engine *e)
 {
-    sim_self(e)->round.count = 0;
+    sim_self(e)->run.round.count = 0;
     sim_round_progress(e);
-    sim_self(e)->round.real = 0;
+    sim_self(e)->run.round.real = 0;
 }
 
 /* Forbid the next round to read values that this round found to be old. */
 static void
 forget_old_values(struct engine *e)
 {
-    struct round *r = &sim_self(e)->round;
+    struct round *r = &sim_self(e)->run.round;
 
     for (uint32_t i = 0; i < r->count; i++) {
         struct location *l = r->reads[i].location;
@@ -224,7 +224,7 @@ static bool
 begin_round(struct engine *e, struct round *r, uintptr_t site,
             const struct location *location)
 {
-    const uint64_t state = sim_self(e)->entry_state;
+    const uint64_t state = sim_self(e)->run.entry_state;
     uint32_t first = ROUND_READS_MAX;
 
     if (state != 0)
@@ -254,7 +254,7 @@ static void
 learn_futile(struct engine *e, const struct round *r)
 {
     if (r->count == 1 && !r->counts && r->reads[0].done == r->done &&
-        sim_futile_learn(sim_self(e)->read_name, r->reads[0].value))
+        sim_futile_learn(sim_self(e)->run.read_name, r->reads[0].value))
         sim_futile_mark(e);
 }
 
@@ -266,18 +266,18 @@ probe_newest(struct engine *e, struct round_read *read)
     const struct location *l = read->location;
     const struct store *newest = sim_wait_origin(l, l->stores_count - 1);
 
-    if (e->last_round) {
+    if (e->state.last_round) {
         read->thread = newest->thread;
         read->stamp = newest->stamp;
         return true;
     }
     if (e->options.drop_waiters) {
-        learn_futile(e, &sim_self(e)->round);
+        learn_futile(e, &sim_self(e)->run.round);
         sim_reduce_open(e, read->question + 1);
         sim_engine_stop(e, SIM_END_BLOCKED);
     }
     forget_old_values(e);
-    sim_self(e)->probing = false;
+    sim_self(e)->run.probing = false;
     return false;
 }
 
@@ -291,13 +291,13 @@ bool
 sim_wait_probe(struct engine *e, struct location *location, uint64_t *value,
                uintptr_t site)
 {
-    struct round *r = &sim_self(e)->round;
+    struct round *r = &sim_self(e)->run.round;
 
     if (!r->bracketed && !begin_round(e, r, site, location)) {
         sim_wait_leave(e);
         return false;
     }
-    if (e->last_round && !is_expected(r, site, location)) {
+    if (e->state.last_round && !is_expected(r, site, location)) {
         r->count = r->at; /* a later loop begins: its round counts now */
         sim_wait_note(e, location, location->stores_count - 1, site);
         r->at = r->count - 1;
@@ -317,7 +317,7 @@ void
 sim_wait_before_write(struct engine *e, struct location *location,
                       uintptr_t site)
 {
-    struct round *r = &sim_self(e)->round;
+    struct round *r = &sim_self(e)->run.round;
 
     if (!r->bracketed && !begin_round(e, r, site, location))
         return;
@@ -330,9 +330,9 @@ sim_wait_before_write(struct engine *e, struct location *location,
 static void
 begin_probe(struct thread *t, bool bracketed)
 {
-    struct round *r = &t->round;
+    struct round *r = &t->run.round;
 
-    t->probing = true;
+    t->run.probing = true;
     r->bracketed = bracketed;
     r->at = 0;
     r->rounds = 0;
@@ -346,20 +346,20 @@ wait_for_change(struct engine *e, uintptr_t site)
 {
     struct thread *t = sim_self(e);
 
-    t->probing = false;
+    t->run.probing = false;
     if (e->options.drop_waiters) {
-        if (!e->last_round)
-            learn_futile(e, &t->round);
-        t->dropped = true;
+        if (!e->state.last_round)
+            learn_futile(e, &t->run.round);
+        t->run.dropped = true;
         sim_engine_block(e, site);
         /* Only the last round of all comes back here. */
         begin_probe(t, true);
         return;
     }
-    t->spinning = true;
-    e->spinners++;
+    t->run.spinning = true;
+    e->state.spinners++;
     sim_engine_block(e, site);
-    if (e->last_round)
+    if (e->state.last_round)
         begin_probe(t, true);
     else
         forget_old_values(e);
@@ -377,11 +377,11 @@ void
 sim_wait_round(struct engine *e, uintptr_t site)
 {
     struct thread *t = sim_self(e);
-    struct round *r = &t->round;
+    struct round *r = &t->run.round;
     uint64_t state;
 
     sim_engine_settle(e);
-    if (!t->probing) {
+    if (!t->run.probing) {
         if (++e->run->steps > e->steps_max)
             sim_engine_refuse(e, SIM_FAIL_LIMIT, site, 0,
                               "a loop pauses, but reads nothing that another "
@@ -392,14 +392,14 @@ sim_wait_round(struct engine *e, uintptr_t site)
             begin_probe(t, false);
         return;
     }
-    if (!r->bracketed || (!e->last_round && r->at != r->count)) {
+    if (!r->bracketed || (!e->state.last_round && r->at != r->count)) {
         sim_wait_leave(e); /* the probe read less than the round */
         return;
     }
     r->count = r->at;
     r->at = 0;
     state = sim_wait_state(e);
-    if ((r->counts || e->last_round) && state != r->state &&
+    if ((r->counts || e->state.last_round) && state != r->state &&
         ++r->rounds < ROUNDS_MAX) {
         r->state = state;
         return;
@@ -416,9 +416,9 @@ sim_wait_round(struct engine *e, uintptr_t site)
 void
 sim_wait_fruitless(struct engine *e, uint32_t first, uintptr_t site)
 {
-    struct round *r = &sim_self(e)->round;
+    struct round *r = &sim_self(e)->run.round;
 
-    if (sim_self(e)->probing) {
+    if (sim_self(e)->run.probing) {
         r->count = r->at;
         r->at = 0;
     } else {

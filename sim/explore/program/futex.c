@@ -46,7 +46,7 @@ futex_wait(struct engine *e, uint32_t *word, uint32_t seen,
     sim_round_arrive(e, site);
     sim_shard_sleeps(e);
     sim_object_point(e, o, true, site);
-    asked = sim_self(e)->asked;
+    asked = sim_self(e)->run.asked;
     if ((uint32_t)sim_memory_system_read(e, (uintptr_t)word, sizeof *word,
                                          &o->sync, site) != seen) {
         sim_object_event(e, o, "no sleep on", true, false, site);
@@ -62,7 +62,7 @@ futex_wait(struct engine *e, uint32_t *word, uint32_t seen,
                              spurious ? SIM_PASSED : sim_clock_limit(e, until),
                              site);
     sim_object_gone_on(e, o, sim_sleep_end(woken, spurious), woken, site);
-    sim_self(e)->turns++; /* a wake-up was consumed */
+    sim_self(e)->run.turns++; /* a wake-up was consumed */
     if (woken || spurious)
         return 0;
     sim_clock_reach(e, until);
@@ -79,9 +79,9 @@ futex_wake(struct engine *e, const uint32_t *word, uint32_t most,
     sim_object_point(e, o, false, site);
     sim_object_event(e, o, most == 1 ? "wake one on" : "wake all on", true,
                      true, site);
-    sim_clock_join(&o->sync, &sim_self(e)->now);
-    sim_self(e)->turns++;
-    sim_order_record(e, &o->order, sim_self(e)->asked, true);
+    sim_clock_join(&o->sync, &sim_self(e)->run.now);
+    sim_self(e)->run.turns++;
+    sim_order_record(e, &o->order, sim_self(e)->run.asked, true);
     woken = sim_object_wake(e, o, most);
     sim_order_offer(e, &o->order, true);
     return (long)woken;

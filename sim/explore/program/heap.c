@@ -167,9 +167,9 @@ sim_heap_give(struct engine *e, void *block, uintptr_t site)
         misuse(e, "free of something that malloc did not return", site, 0);
     if (h->freed)
         misuse(e, "a block is freed twice", site, h->free_site);
-    e->freeing = true;
+    e->state.freeing = true;
     sim_program_writes(e, block, h->bytes, site);
-    e->freeing = false;
+    e->state.freeing = false;
     h->freed = true;
     h->free_site = site;
     memset(shadow_of((uintptr_t)block), FREED, (h->bytes + WORD - 1) / WORD);
@@ -306,7 +306,7 @@ scan_stack(struct engine *e, uint32_t i, uintptr_t begin)
 {
     const struct sim_fiber *f = &e->threads[i].fiber;
 
-    if (!e->threads[i].finished && begin != 0)
+    if (!e->threads[i].run.finished && begin != 0)
         scan(begin, (uintptr_t)f->stack + SIM_FIBER_STACK_BYTES);
 }
 
@@ -318,7 +318,7 @@ scan_stack(struct engine *e, uint32_t i, uintptr_t begin)
 static bool
 still_has_locals(struct engine *e, uint32_t i, uintptr_t stack)
 {
-    return i < e->threads_count && !e->threads[i].finished &&
+    return i < e->threads_count && !e->threads[i].run.finished &&
            (i != e->current || stack != 0);
 }
 

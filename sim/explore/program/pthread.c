@@ -99,7 +99,7 @@ sim_pthread_leave(struct engine *e, void *result)
     if (e->unfinished == 1) {
         /* The last thread: the process ends, after all others. */
         for (uint32_t i = 0; i < e->threads_count; i++)
-            sim_clock_join(&sim_self(e)->now, &e->threads[i].now);
+            sim_clock_join(&sim_self(e)->run.now, &e->threads[i].run.now);
         sim_program_exit(e, 0, 0);
     }
     sim_thread_end(e);
@@ -263,7 +263,7 @@ once_begin(struct engine *e, const void *flag, bool done_before, uintptr_t site)
     sim_object_wait(e, o, SIM_NEED_LOCK, SIM_UNLIMITED, site);
     sim_object_event(e, o, "once", true, o->state == ONCE_NEW, site);
     if (o->state == ONCE_DONE) {
-        sim_clock_join(&sim_self(e)->now, &o->sync);
+        sim_clock_join(&sim_self(e)->run.now, &o->sync);
         sim_seq_cst_sync(e);
     } else {
         sim_object_take(e, o, site);

@@ -13,7 +13,7 @@ read_taken(struct engine *e, struct object *o, const char *what, uintptr_t site)
     o->readers |= 1U << e->current;
     o->held[e->current]++;
     o->site = site;
-    sim_clock_join(&sim_self(e)->now, &o->sync);
+    sim_clock_join(&sim_self(e)->run.now, &o->sync);
     sim_seq_cst_sync(e);
     sim_object_settle(e, o);
     sim_object_done(e, o, false);
@@ -89,10 +89,10 @@ unlock(struct engine *e, pthread_rwlock_t *lock, uintptr_t site)
         return 0;
     }
     sim_object_event(e, o, "read unlock", true, false, site);
-    sim_self(e)->asked.shuts = true;
+    sim_self(e)->run.asked.shuts = true;
     if (--o->held[e->current] == 0)
         o->readers &= ~(1U << e->current);
-    sim_clock_join(&o->read, &sim_self(e)->now);
+    sim_clock_join(&o->read, &sim_self(e)->run.now);
     sim_seq_cst_sync(e);
     sim_object_changed(e);
     sim_object_settle(e, o);

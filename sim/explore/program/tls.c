@@ -204,7 +204,7 @@ void
 sim_tls_each(struct engine *e, void (*visit)(uintptr_t begin, uintptr_t end))
 {
     for (uint32_t i = 0; i < e->threads_count; i++) {
-        if (blocks[i] != 0 && !e->threads[i].finished)
+        if (blocks[i] != 0 && !e->threads[i].run.finished)
             visit(blocks[i] - image.below,
                   blocks[i] - image.below + image.bytes);
     }

@@ -36,7 +36,7 @@ sim_cond_wait(struct engine *e, pthread_cond_t *c, pthread_mutex_t *m,
         sim_engine_refuse(e, SIM_FAIL_LOCK_MISUSE, site, lock->site,
                           "a thread waits without the lock of the condition");
     sim_object_point(e, cond, true, site);
-    asked = sim_self(e)->asked;
+    asked = sim_self(e)->run.asked;
     if (gives)
         sim_order_ask(e, &lock->order, false, NULL, NULL);
     sim_object_event(e, cond, until != NULL ? "timed wait" : "wait", true,
@@ -49,12 +49,12 @@ sim_cond_wait(struct engine *e, pthread_cond_t *c, pthread_mutex_t *m,
     }
     sim_order_record(e, &cond->order, asked, false);
     if (gives)
-        sim_order_record(e, &lock->order, sim_self(e)->asked, true);
+        sim_order_record(e, &lock->order, sim_self(e)->run.asked, true);
     woken = sim_object_sleep(e, cond, false, gives ? lock : NULL,
                              spurious ? SIM_PASSED : sim_clock_limit(e, until),
                              site);
     if (woken || spurious)
-        sim_self(e)->turns++;
+        sim_self(e)->run.turns++;
     if (gives) {
         sim_object_event(e, lock, end_text(woken, spurious), woken, true, site);
         sim_object_take(e, lock, site);
@@ -77,9 +77,9 @@ sim_cond_wake(struct engine *e, pthread_cond_t *c, bool all, uintptr_t site)
 
     sim_object_point(e, o, false, site);
     sim_object_event(e, o, all ? "broadcast" : "signal", true, true, site);
-    sim_order_record(e, &o->order, sim_self(e)->asked, true);
+    sim_order_record(e, &o->order, sim_self(e)->run.asked, true);
     if (sim_object_wake(e, o, all ? UINT32_MAX : 1) > 0)
-        sim_self(e)->turns++;
+        sim_self(e)->run.turns++;
     sim_order_offer(e, &o->order, true);
     return 0;
 }
@@ -222,25 +222,25 @@ explored_pthread_barrier_wait(pthread_barrier_t *b)
                           "a barrier is used that was not initialised");
     sim_object_point(e, o, false, HERE);
     if (o->count == 0)
-        o->read = sim_self(e)->now; /* the first arrival of a new round */
+        o->read = sim_self(e)->run.now; /* the first arrival of a new round */
     sim_object_event(e, o, "barrier", true, true, HERE);
-    sim_clock_join(&o->read, &sim_self(e)->now);
+    sim_clock_join(&o->read, &sim_self(e)->run.now);
     sim_seq_cst_sync(e);
-    sim_order_record(e, &o->order, sim_self(e)->asked, true);
+    sim_order_record(e, &o->order, sim_self(e)->run.asked, true);
     if (++o->count < o->size) {
         sim_object_sleep(e, o, true, NULL, SIM_UNLIMITED, HERE);
         sim_object_gone_on(e, o, "past barrier", true, HERE);
-        sim_self(e)->turns++;
-        sim_clock_join(&sim_self(e)->now, &o->sync);
+        sim_self(e)->run.turns++;
+        sim_clock_join(&sim_self(e)->run.now, &o->sync);
         sim_seq_cst_sync(e);
         return 0;
     }
     o->count = 0;
     o->sync = o->read;
-    sim_clock_join(&sim_self(e)->now, &o->sync);
+    sim_clock_join(&sim_self(e)->run.now, &o->sync);
     sim_seq_cst_sync(e);
     sim_object_wake(e, o, UINT32_MAX);
-    sim_self(e)->turns++;
+    sim_self(e)->run.turns++;
     sim_order_offer(e, &o->order, true);
     return PTHREAD_BARRIER_SERIAL_THREAD;
 }
@@ -296,8 +296,8 @@ static void
 count_down(struct engine *e, struct object *o)
 {
     o->count--;
-    sim_self(e)->turns++;
-    sim_clock_join(&sim_self(e)->now, &o->sync);
+    sim_self(e)->run.turns++;
+    sim_clock_join(&sim_self(e)->run.now, &o->sync);
     sim_seq_cst_sync(e);
     sim_object_settle(e, o);
     sim_object_done(e, o, true);
@@ -381,10 +381,10 @@ explored_sem_post(sem_t *s)
         return -1;
     }
     sim_object_event(e, o, "post", true, true, HERE);
-    sim_self(e)->asked.shuts = o->count == 0;
+    sim_self(e)->run.asked.shuts = o->count == 0;
     o->count++;
-    sim_self(e)->turns++;
-    sim_clock_join(&o->sync, &sim_self(e)->now);
+    sim_self(e)->run.turns++;
+    sim_clock_join(&o->sync, &sim_self(e)->run.now);
     sim_seq_cst_sync(e);
     sim_object_settle(e, o);
     sim_object_done(e, o, true);

@@ -247,7 +247,7 @@ print_diagram(struct engine *e, FILE *out, const struct sim_kernel *kernel,
 static uintptr_t
 position(struct engine *e, uint32_t thread, const struct sim_failure *failure)
 {
-    const uintptr_t next = e->threads[thread].next_site;
+    const uintptr_t next = e->threads[thread].run.next_site;
     const bool is_plain = next == 0 || failure->kind == SIM_FAIL_RACE;
 
     return is_plain && thread == failure->thread ? failure->site : next;
@@ -264,7 +264,7 @@ print_positions(struct engine *e, FILE *out, const struct sim_kernel *kernel,
 
         fprintf(out, "  thread %u (%s) ", (unsigned)t,
                 sim_thread_name(e, kernel, t));
-        if (thread->finished)
+        if (thread->run.finished)
             fprintf(out, "has ended\n");
         else if (position(e, t, failure) == 0)
             fprintf(out, "is at its beginning\n");
@@ -403,7 +403,7 @@ sim_explore_report(FILE *out, FILE *data, const struct sim_kernel *kernel,
     still_fails(&replay, values, result->choices_count);
     e->trace = NULL;
     replay.trace = trace;
-    replay.trace_count = e->trace_count;
+    replay.trace_count = e->state.trace_count;
     replay.kept =
         sim_slice(e, trace, replay.trace_count, &result->first_failure.failure,
                   &replay.choices, replay.needed);

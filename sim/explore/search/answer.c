@@ -43,8 +43,9 @@ sim_answer_stuck(struct engine *e)
     for (uint32_t i = 0; i < e->threads_count; i++) {
         const struct thread *t = &e->threads[i];
 
-        if (t->stayed_at != 0 && !t->finished && !t->dropped && !t->spinning)
-            sim_answer_refuse(e, t->stayed_at - 1);
+        if (t->run.stayed_at != 0 && !t->run.finished && !t->run.dropped &&
+            !t->run.spinning)
+            sim_answer_refuse(e, t->run.stayed_at - 1);
     }
 }
 
@@ -52,13 +53,13 @@ sim_answer_stuck(struct engine *e)
 static bool
 is_idle(struct engine *e, const struct thread *t)
 {
-    const struct thread *other = &e->threads[t->waits_for_thread];
+    const struct thread *other = &e->threads[t->run.waits_for_thread];
 
-    for (uint32_t i = 0; i < other->offers_count; i++) {
-        if (other->offers[i].chain == t->waits_for_chain)
+    for (uint32_t i = 0; i < other->run.offers_count; i++) {
+        if (other->run.offers[i].chain == t->run.waits_for_chain)
             return false; /* just done, and not offered yet */
     }
-    return t->waits_for_chain != NULL && t->waits_idly;
+    return t->run.waits_for_chain != NULL && t->run.waits_idly;
 }
 
 uint32_t
@@ -77,8 +78,8 @@ sim_answer_end(struct engine *e)
     for (uint32_t i = 0; e->reduced && i < e->threads_count; i++) {
         const struct thread *t = &e->threads[i];
 
-        if (t->waits_for_chain != NULL &&
-            t->waits_for_thread >= e->threads_count)
-            sim_choices_refuse(e->choices, t->offered);
+        if (t->run.waits_for_chain != NULL &&
+            t->run.waits_for_thread >= e->threads_count)
+            sim_choices_refuse(e->choices, t->run.offered);
     }
 }

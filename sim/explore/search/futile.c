@@ -37,9 +37,11 @@ sim_futile_name(struct engine *e, const struct location *l)
 {
     const struct thread *t = sim_self(e);
 
-    if (t->entry_state == 0)
+    if (t->run.entry_state == 0)
         return 0;
-    return sim_mix64(t->entry_state ^ sim_mix64(l->address ^ t->last_site)) | 1;
+    return sim_mix64(t->run.entry_state ^
+                     sim_mix64(l->address ^ t->run.last_site)) |
+           1;
 }
 
 static void
@@ -77,9 +79,9 @@ uint32_t
 sim_futile_release(struct engine *e)
 {
     for (uint32_t i = 0; i < e->threads_count; i++) {
-        if (e->threads[i].awaits == NULL || e->threads[i].finished)
+        if (e->threads[i].run.awaits == NULL || e->threads[i].run.finished)
             continue;
-        e->threads[i].released = true;
+        e->threads[i].run.released = true;
         return i;
     }
     return SIM_THREADS_MAX;
@@ -89,18 +91,18 @@ void
 sim_futile_mark(struct engine *e)
 {
     struct sim_choices *choices = e->choices;
-    const uint32_t at = sim_self(e)->offered;
+    const uint32_t at = sim_self(e)->run.offered;
     struct sim_question *q;
     uint32_t answer;
 
     if (choices->backend != SIM_ODOMETER || at == UINT32_MAX ||
-        at != sim_self(e)->question)
+        at != sim_self(e)->run.question)
         return;
     q = sim_reduce_question(at);
     answer = choices->list[at].value;
     if (answer >= q->sources || answer >= 64 || (answer == 0 && q->sources > 1))
         return;
     q->futile |= UINT64_C(1) << answer;
-    e->cut = true;
+    e->state.cut = true;
     sim_engine_stop(e, SIM_END_BLOCKED);
 }

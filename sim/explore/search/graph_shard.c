@@ -31,9 +31,10 @@ uint8_t
 sim_shard_enter(struct engine *e, uint32_t at)
 {
     if (at >= e->shard.depth) {
-        e->owned = e->owned || sim_shard_owns(&e->shard, e->choices);
-        if (!e->owned) {
-            e->foreign = e->cut = true;
+        e->state.owned =
+            e->state.owned || sim_shard_owns(&e->shard, e->choices);
+        if (!e->state.owned) {
+            e->state.foreign = e->state.cut = true;
             sim_engine_stop(e, SIM_END_PRUNED);
         }
         return 0;

@@ -19,12 +19,12 @@ sim_offer_later(struct engine *e, struct chain *chain, bool changed)
     struct thread *t = sim_self(e);
 
     if (changed) {
-        sim_clock_join(&t->causal, &t->now);
-        chain->causal = t->causal;
+        sim_clock_join(&t->run.causal, &t->run.now);
+        chain->causal = t->run.causal;
     }
-    t->offers[t->offers_count++] = (struct offer){
+    t->run.offers[t->run.offers_count++] = (struct offer){
         .chain = chain,
-        .stamp = t->now.at[e->current],
+        .stamp = t->run.now.at[e->current],
         .changed = changed,
     };
 }
@@ -34,7 +34,7 @@ static void
 wake_blocked(struct engine *e, const struct chain *chain)
 {
     for (uint32_t i = 0; i < e->threads_count; i++) {
-        if (e->threads[i].awaits == chain)
+        if (e->threads[i].run.awaits == chain)
             e->ready |= 1U << i;
     }
 }
@@ -46,7 +46,7 @@ cut_if_awaited(struct engine *e)
 {
     for (uint32_t i = 0; i < e->threads_count; i++) {
         const struct round_read *change =
-            e->threads[i].dropped ? sim_wait_change(e, i) : NULL;
+            e->threads[i].run.dropped ? sim_wait_change(e, i) : NULL;
 
         if (change != NULL) {
             sim_reduce_open(e, change->question + 1);
@@ -60,12 +60,13 @@ sim_offer_settle(struct engine *e)
 {
     struct thread *t = sim_self(e);
 
-    while (t->offers_count > 0) {
-        const struct offer offer = t->offers[0];
+    while (t->run.offers_count > 0) {
+        const struct offer offer = t->run.offers[0];
 
-        t->offers_count--;
-        memmove(t->offers, t->offers + 1, t->offers_count * sizeof offer);
-        t->offered_stamp = offer.stamp;
+        t->run.offers_count--;
+        memmove(t->run.offers, t->run.offers + 1,
+                t->run.offers_count * sizeof offer);
+        t->run.offered_stamp = offer.stamp;
         sim_reduce_offer(e, offer.chain, !offer.changed);
         if (offer.changed) {
             wake_blocked(e, offer.chain);

@@ -18,18 +18,18 @@ sim_order_ask(struct engine *e, struct order *order, bool looks,
 
     if (!e->reduced)
         return;
-    t->blocks = can_take != NULL;
-    t->can_take = can_take;
-    t->can_take_context = context;
-    t->orders = true;
-    t->looks = looks;
+    t->run.blocks = can_take != NULL;
+    t->run.can_take = can_take;
+    t->run.can_take_context = context;
+    t->run.orders = true;
+    t->run.looks = looks;
     sim_reduce_enter(e);
     while (sim_reduce_read(e, &order->chain, 1, 0) == SIM_STAYED)
         ;
-    t->looks = t->orders = false;
-    t->asked = (struct asked){.question = t->question,
-                              .offered = t->offered,
-                              .needs = can_take != NULL};
+    t->run.looks = t->run.orders = false;
+    t->run.asked = (struct asked){.question = t->run.question,
+                                  .offered = t->run.offered,
+                                  .needs = can_take != NULL};
 }
 
 void
@@ -40,17 +40,17 @@ sim_order_record(struct engine *e, struct order *order, struct asked asked,
 
     if (!e->reduced)
         return;
-    t->question = asked.question;
-    t->offered = asked.offered;
-    t->needs = asked.needs;
-    t->shuts = asked.shuts;
+    t->run.question = asked.question;
+    t->run.offered = asked.offered;
+    t->run.needs = asked.needs;
+    t->run.shuts = asked.shuts;
     sim_reduce_did(e, &order->chain, changed ? SIM_CHANGE : SIM_LOOK,
                    &order->chain.causal);
-    t->needs = t->shuts = false;
+    t->run.needs = t->run.shuts = false;
     if (changed)
-        sim_clock_join(&t->causal, &order->looks);
+        sim_clock_join(&t->run.causal, &order->looks);
     else
-        sim_clock_join(&order->looks, &t->causal);
+        sim_clock_join(&order->looks, &t->run.causal);
 }
 
 void
@@ -63,7 +63,7 @@ sim_order_offer(struct engine *e, struct order *order, bool changed)
 void
 sim_order_done(struct engine *e, struct order *order, bool changed)
 {
-    sim_order_record(e, order, sim_self(e)->asked, changed);
+    sim_order_record(e, order, sim_self(e)->run.asked, changed);
     sim_order_offer(e, order, changed);
 }
 
@@ -80,15 +80,16 @@ void
 sim_turn_ask(struct engine *e)
 {
     struct thread *t = sim_self(e);
-    struct lock *wants = t->wants;
+    struct lock *wants = t->run.wants;
 
-    if (t->has_turn || t->is_barrier || t->probing || e->last_round)
+    if (t->run.has_turn || t->run.is_barrier || t->run.probing ||
+        e->state.last_round)
         return;
-    t->wants = NULL; /* here it waits for a barrier, not for the lock */
-    sim_order_ask(e, &e->barriers, true, NULL, NULL);
-    t->wants = wants;
-    t->turn = t->asked;
-    t->has_turn = true;
+    t->run.wants = NULL; /* here it waits for a barrier, not for the lock */
+    sim_order_ask(e, &e->state.barriers, true, NULL, NULL);
+    t->run.wants = wants;
+    t->run.turn = t->run.asked;
+    t->run.has_turn = true;
 }
 
 /* Forget what the thread depends on only through barriers: these may as well
@@ -98,9 +99,9 @@ sim_turn_forget_told(struct engine *e)
 {
     struct thread *t = sim_self(e);
 
-    if (t->is_told)
-        t->before = t->untold;
-    t->is_told = false;
+    if (t->run.is_told)
+        t->run.before = t->run.untold;
+    t->run.is_told = false;
 }
 
 /* The operation has its event; what it reads is still to be recorded. */
@@ -108,15 +109,15 @@ void
 sim_turn_record(struct engine *e)
 {
     struct thread *t = sim_self(e);
-    const uint32_t question = t->question;
-    const uint32_t offered = t->offered;
+    const uint32_t question = t->run.question;
+    const uint32_t offered = t->run.offered;
 
-    t->has_turn = false;
+    t->run.has_turn = false;
     sim_turn_forget_told(e);
-    sim_order_record(e, &e->barriers, t->turn, false);
-    sim_order_offer(e, &e->barriers, false);
-    t->question = question;
-    t->offered = offered;
+    sim_order_record(e, &e->state.barriers, t->run.turn, false);
+    sim_order_offer(e, &e->state.barriers, false);
+    t->run.question = question;
+    t->run.offered = offered;
 }
 
 /* The operation cannot be reduced: the search begins again by schedules. */
@@ -125,6 +126,6 @@ sim_reduce_refuse(struct engine *e)
 {
     if (!e->reduced)
         return;
-    e->irreducible = true;
+    e->state.irreducible = true;
     sim_engine_stop(e, SIM_END_PRUNED);
 }

@@ -13,7 +13,7 @@ sim_question_threads(struct engine *e)
     uint8_t unfinished = 0;
 
     for (uint32_t i = 0; i < e->threads_count || i < e->threads_known; i++) {
-        if (!e->threads[i].finished)
+        if (!e->threads[i].run.finished)
             unfinished |= (uint8_t)(1U << i);
     }
     return unfinished;

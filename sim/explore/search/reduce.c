@@ -109,7 +109,7 @@ waits_for_us(struct engine *e, uint32_t thread)
     const uint32_t waiting = waiting_threads();
 
     for (uint32_t i = 0; i < stack_count && (waiting >> thread & 1) != 0; i++)
-        thread = e->threads[thread].waits_for_thread;
+        thread = e->threads[thread].run.waits_for_thread;
     return thread == e->current;
 }
 
@@ -139,7 +139,7 @@ random_answer(struct engine *e, uint32_t sources, uint8_t allowed)
     if (answer < sources)
         return answer;
     return (allowed >> (answer - sources) & 1) != 0 &&
-                   !e->threads[answer - sources].finished
+                   !e->threads[answer - sources].run.finished
                ? answer
                : 0;
 }
@@ -159,8 +159,8 @@ ask(struct engine *e, uint32_t sources, uint8_t allowed, uint16_t label,
                                               .enabled = sim_shard_enter(e, at),
                                               .futile = futile};
     if (at < CHOICES_MAX)
-        earlier[at] = t->waits_for_chain != NULL ? t->offered : NONE;
-    t->offered = at < CHOICES_MAX ? at : NONE;
+        earlier[at] = t->run.waits_for_chain != NULL ? t->run.offered : NONE;
+    t->run.offered = at < CHOICES_MAX ? at : NONE;
     answer =
         sim_choose_guided(e->choices, sources + SIM_THREADS_MAX + 1, SIM_STALE,
                           label, random_answer(e, sources, allowed));
@@ -201,8 +201,9 @@ sim_reduce_open(struct engine *e, uint32_t from)
 _Noreturn static void
 dead_end(struct engine *e, const struct thread *t)
 {
-    sim_choices_refuse(e->choices, t->offered);
-    sim_reduce_open(e, stack_count > 0 ? e->threads[stack[0]].question + 1 : 0);
+    sim_choices_refuse(e->choices, t->run.offered);
+    sim_reduce_open(e, stack_count > 0 ? e->threads[stack[0]].run.question + 1
+                                       : 0);
     sim_engine_stop(e, SIM_END_PRUNED);
 }
 
@@ -215,7 +216,7 @@ lowest(uint32_t set)
 static bool
 is_blocked(const struct thread *t)
 {
-    return t->blocks && !t->can_take(t->can_take_context);
+    return t->run.blocks && !t->run.can_take(t->run.can_take_context);
 }
 
 /* Find a waiting thread that need not be blocked. returns: NULL if no waiting
@@ -243,12 +244,12 @@ sim_reduce_pick(struct engine *e, bool can_continue)
     }
     for (uint32_t i = stack_count; i-- > 0;) {
         const struct thread *t = &e->threads[stack[i]];
-        const uint32_t wanted = t->waits_for_thread;
+        const uint32_t wanted = t->run.waits_for_thread;
 
         if ((e->ready >> wanted & 1) != 0)
             return wanted;
         /* A blocked thread may stay so: that is known when all have run. */
-        if (e->threads[wanted].finished && e->ready != 0 && !is_blocked(t))
+        if (e->threads[wanted].run.finished && e->ready != 0 && !is_blocked(t))
             dead_end(e, t);
     }
     if (stack_count > 0 && e->ready == 0) {
@@ -282,17 +283,17 @@ wait_for(struct engine *e, struct chain *chain, uint32_t wanted)
 {
     struct thread *t = sim_self(e);
 
-    if (waits_for_us(e, wanted) || e->threads[wanted].finished)
+    if (waits_for_us(e, wanted) || e->threads[wanted].run.finished)
         dead_end(e, t);
-    t->waits_for_chain = chain;
-    t->waits_for_thread = wanted;
-    t->waits_idly = true;
+    t->run.waits_for_chain = chain;
+    t->run.waits_for_thread = wanted;
+    t->run.waits_idly = true;
     stack[stack_count++] = e->current;
     e->ready &= ~(1U << e->current);
     e->run->switches++;
     sim_engine_go(e, sim_reduce_pick(e, false));
-    t->waits_for_chain = NULL;
-    t->blocks = false;
+    t->run.waits_for_chain = NULL;
+    t->run.blocks = false;
 }
 
 /* Stay blocked until another thread writes to the object. */
@@ -301,10 +302,10 @@ stay(struct engine *e, struct chain *chain)
 {
     struct thread *t = sim_self(e);
 
-    t->awaits = chain;
-    sim_engine_block(e, t->next_site);
-    t->awaits = NULL;
-    t->stayed_at = t->released ? t->offered + 1 : 0;
+    t->run.awaits = chain;
+    sim_engine_block(e, t->run.next_site);
+    t->run.awaits = NULL;
+    t->run.stayed_at = t->run.released ? t->run.offered + 1 : 0;
 }
 
 /*
@@ -323,20 +324,21 @@ sim_reduce_read(struct engine *e, struct chain *chain, uint32_t sources,
     uint8_t allowed;
     uint32_t answer;
 
-    if (sim_self(e)->released) {
-        sim_self(e)->released = false;
-        sim_self(e)->question = sim_self(e)->offered = NONE;
+    if (sim_self(e)->run.released) {
+        sim_self(e)->run.released = false;
+        sim_self(e)->run.question = sim_self(e)->run.offered = NONE;
         return 0;
     }
     allowed = not_waiting(e);
     answer = ask(e, sources, allowed, (uint16_t)e->current, futile);
-    if (!sim_answer_fits(e, at, answer, sources, allowed, !sim_self(e)->orders))
+    if (!sim_answer_fits(e, at, answer, sources, allowed,
+                         !sim_self(e)->run.orders))
         sim_answer_refuse(e, at);
     if (answer == sources + SIM_THREADS_MAX) {
         stay(e, chain);
         return SIM_STAYED;
     }
-    sim_self(e)->question = sim_self(e)->offered;
+    sim_self(e)->run.question = sim_self(e)->run.offered;
     if (answer < sources) {
         e->run->stale += answer != 0;
         return answer;
@@ -353,15 +355,15 @@ precursors(struct engine *e)
 {
     struct thread *t = sim_self(e);
 
-    sim_clock_join(&t->causal, &t->now);
-    return &t->causal;
+    sim_clock_join(&t->run.causal, &t->run.now);
+    return &t->run.causal;
 }
 
 /* Before an operation: note what it depends on, without its own read. */
 void
 sim_reduce_enter(struct engine *e)
 {
-    sim_self(e)->before = *precursors(e);
+    sim_self(e)->run.before = *precursors(e);
 }
 
 /* Find earlier operations that could have waited for this one. */
@@ -378,7 +380,7 @@ enable_waiting(struct engine *e, const struct chain *chain,
 
         if (r->thread == me || r->question == NONE || (!r->changed && look) ||
             r->stamp <= before->at[r->thread] ||
-            (r->shuts && sim_self(e)->needs))
+            (r->shuts && sim_self(e)->run.needs))
             continue;
         for (uint32_t q = r->offered; q != NONE; q = earlier[q])
             questions[q].enabled |= (uint8_t)(1U << me);
@@ -395,9 +397,9 @@ static uint8_t
 may_wait_further(struct engine *e, const struct thread *t, uint32_t me,
                  bool look)
 {
-    const uint8_t others = !t->orders ? 0
-                           : look     ? (uint8_t)(UINT32_MAX << me)
-                                      : UINT8_MAX;
+    const uint8_t others = !t->run.orders ? 0
+                           : look         ? (uint8_t)(UINT32_MAX << me)
+                                          : UINT8_MAX;
 
     return (uint8_t)(1U << me) | (others & not_waiting(e));
 }
@@ -413,18 +415,18 @@ takes(struct engine *e, uint32_t d, bool look)
     uint8_t allowed = (uint8_t)(1U << me);
     uint32_t answer = 1 + me;
 
-    t->waits_idly = false;
+    t->run.waits_idly = false;
     e->current = d;
-    if (t->can_take == NULL || t->can_take(t->can_take_context)) {
+    if (t->run.can_take == NULL || t->run.can_take(t->run.can_take_context)) {
         allowed = may_wait_further(e, t, me, look);
         answer = ask(e, 1, allowed, (uint16_t)d, 0);
-        t->waits_idly = answer != 0;
+        t->run.waits_idly = answer != 0;
     }
     e->current = me;
     if (!sim_answer_fits(e, at, answer, 1, allowed, false))
         sim_answer_refuse(e, at);
     if (answer != 0)
-        t->waits_for_thread = answer - 1;
+        t->run.waits_for_thread = answer - 1;
     return answer == 0;
 }
 
@@ -440,8 +442,8 @@ sim_reduce_offer(struct engine *e, struct chain *chain, bool look)
         struct thread *t = &e->threads[d];
         uint32_t saved;
 
-        if (t->waits_for_chain != chain || t->waits_for_thread != me ||
-            (t->looks && look) || !takes(e, d, look))
+        if (t->run.waits_for_chain != chain || t->run.waits_for_thread != me ||
+            (t->run.looks && look) || !takes(e, d, look))
             continue;
         remove_waiter(d);
         e->ready |= 1U << d;
@@ -467,21 +469,21 @@ sim_reduce_did(struct engine *e, struct chain *chain,
     const bool read = operation != SIM_STORE;
 
     if (entries_count == LOG_MAX)
-        sim_engine_refuse(e, SIM_FAIL_LIMIT, t->last_site, 0,
+        sim_engine_refuse(e, SIM_FAIL_LIMIT, t->run.last_site, 0,
                           "the run has too many accesses");
     if (operation != SIM_LOAD)
-        enable_waiting(e, chain, &t->before, operation == SIM_LOOK);
+        enable_waiting(e, chain, &t->run.before, operation == SIM_LOOK);
     entries[entries_count++] = (struct entry){
         .before = chain->last,
         .thread = e->current,
-        .stamp = t->now.at[e->current],
-        .question = read ? t->question : NONE,
-        .offered = read ? t->offered : NONE,
+        .stamp = t->run.now.at[e->current],
+        .question = read ? t->run.question : NONE,
+        .offered = read ? t->run.offered : NONE,
         .changed = operation == SIM_STORE || operation == SIM_CHANGE,
-        .shuts = t->shuts,
+        .shuts = t->run.shuts,
     };
     chain->last = entries_count;
     if (source != NULL)
-        sim_clock_join(&t->causal, source);
+        sim_clock_join(&t->run.causal, source);
     precursors(e);
 }

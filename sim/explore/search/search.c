@@ -130,7 +130,7 @@ judge(struct engine *e, struct sim_search *s, struct sim_run *run)
         return;
     result->runs++;
     result->bounded += run->bounded;
-    if (e->detour) {
+    if (e->state.detour) {
         judge_detour(e, s, run);
         return;
     }
@@ -262,10 +262,10 @@ sim_search_continue(struct engine *e, struct sim_search *s)
             return SIM_SEARCH_OVER;
         sim_repeat_begin(e, s->result->runs);
         sim_engine_run(e, &s->choices, &run);
-        if (e->irreducible)
+        if (e->state.irreducible)
             s->reduced = false;
         s->shard.whole = e->shard.whole;
-        if (e->irreducible || e->learned)
+        if (e->state.irreducible || e->learned)
             return SIM_SEARCH_AGAIN;
         judge(e, s, &run);
         if (is_over(e, s, &run))
@@ -285,12 +285,12 @@ sim_search_prefixes(struct engine *e, struct sim_search *s, uint64_t *prefixes)
     sim_search_bind(e, s);
     do {
         sim_engine_run(e, &s->choices, &run);
-        if (e->irreducible)
+        if (e->state.irreducible)
             s->reduced = false;
         s->shard.whole = e->shard.whole;
-        if (e->irreducible || e->learned)
+        if (e->state.irreducible || e->learned)
             return false;
-        *prefixes += e->foreign;
+        *prefixes += e->state.foreign;
     } while (!s->choices.nondeterministic && advance(s));
     return true;
 }

@@ -15,14 +15,14 @@ covers(const struct clock *clock, const struct store *s)
 static bool
 is_known(const struct thread *t, const struct store *s)
 {
-    return covers(&t->now, s) || sim_clock_knows_any(&t->now, &s->seen);
+    return covers(&t->run.now, s) || sim_clock_knows_any(&t->run.now, &s->seen);
 }
 
 /* The clock of the access, if it reads store `from`. */
 static struct clock
 clock_of(struct engine *e, const struct location *l, uint32_t from, int order)
 {
-    struct clock now = sim_self(e)->now;
+    struct clock now = sim_self(e)->run.now;
 
     now.at[e->current]++;
     if (from != UINT32_MAX && sim_acquires(order))
@@ -38,7 +38,7 @@ fits(struct engine *e, const struct location *l, uint32_t from,
 {
     struct clock now;
 
-    if (e->seq_cst_fences + e->seq_cst_accesses == 0)
+    if (e->state.seq_cst_fences + e->state.seq_cst_accesses == 0)
         return true;
     now = clock_of(e, l, from, order);
     return sim_seq_cst_allows(e, l, from, position, seq_cst, &now);
@@ -57,7 +57,7 @@ static void
 check_room(struct engine *e, uint32_t count)
 {
     if (count == CANDIDATES_MAX)
-        sim_engine_refuse(e, SIM_FAIL_LIMIT, sim_self(e)->next_site, 0,
+        sim_engine_refuse(e, SIM_FAIL_LIMIT, sim_self(e)->run.next_site, 0,
                           "an access has more than 512 stores to choose from");
 }
 
@@ -120,12 +120,12 @@ static __attribute__((noinline)) uint32_t
 list_for_system(struct engine *e, const struct reading *r, uint32_t *found)
 {
     struct thread *t = sim_self(e);
-    const struct clock now = t->now;
+    const struct clock now = t->run.now;
     uint32_t count;
 
-    sim_clock_join(&t->now, r->told);
+    sim_clock_join(&t->run.now, r->told);
     count = list_sources(e, r, found);
-    t->now = now;
+    t->run.now = now;
     return count;
 }
 
@@ -140,8 +140,8 @@ sources_of(struct engine *e, const struct reading *r, uint32_t *found)
 static uint32_t
 just_written(struct engine *e, const struct location *l)
 {
-    const uint32_t writer = sim_self(e)->waits_for_thread;
-    const uint32_t stamp = e->threads[writer].offered_stamp;
+    const uint32_t writer = sim_self(e)->run.waits_for_thread;
+    const uint32_t stamp = e->threads[writer].run.offered_stamp;
     uint32_t i = l->stores_count - 1;
 
     while (i > 0 &&
@@ -171,7 +171,7 @@ static uint64_t
 futile_of(struct engine *e, const struct location *l, const uint32_t *found,
           uint32_t count)
 {
-    const uint64_t name = sim_self(e)->read_name;
+    const uint64_t name = sim_self(e)->run.read_name;
     const uint64_t all = count < 64 ? (UINT64_C(1) << count) - 1 : 0;
     uint64_t futile = 0;
 
@@ -194,10 +194,10 @@ choose_reduced(struct engine *e, struct reading *r)
     uint32_t picked;
     uint32_t count;
 
-    t->read_name = sim_futile_name(e, l);
-    t->blocks = false;
-    t->can_take = can_read_it;
-    t->can_take_context = r;
+    t->run.read_name = sim_futile_name(e, l);
+    t->run.blocks = false;
+    t->run.can_take = can_read_it;
+    t->run.can_take_context = r;
     do {
         count = sources_of(e, r, found);
         picked =
@@ -206,7 +206,7 @@ choose_reduced(struct engine *e, struct reading *r)
     if (picked < count)
         return found[picked];
     /* The thread has waited, meanwhile others ran: is this still a location? */
-    sim_location_of(e, l->address, l->bytes, t->next_site);
+    sim_location_of(e, l->address, l->bytes, t->run.next_site);
     return just_written(e, l);
 }
 
