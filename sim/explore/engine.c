@@ -101,7 +101,7 @@ sim_engine_ask(struct engine *e, uint32_t bound, enum sim_kind kind,
     if (e->state.detour)
         return sim_rng_below(&e->detour_rng, bound);
     if (e->reduced)
-        sim_reduce_plain_question(e->choices);
+        sim_reduce_plain_question(e, e->choices);
     return sim_choose_carried(e->choices, bound, kind, label);
 }
 

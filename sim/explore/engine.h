@@ -36,7 +36,12 @@ enum {
     ROUND_READS_MAX = 64,
     SIM_LABEL_STORE = 1 << 8, /* the question is where a store goes */
     STATES_MAX = 32,
+    SIM_NODES_MAX = 128,
+    SIM_CHOICES_MAX = 1 << 16, /* of a run */
 };
+
+/* A set of nodes (seq_cst accesses and fences), a bit each. */
+__extension__ typedef unsigned __int128 sim_node_set;
 
 #define SIM_HEAP_BYTES ((uintptr_t)1 << 28)
 
@@ -245,6 +250,36 @@ struct engine {
     uint32_t trace_stop;       /* stop before this event, + 1; or 0: nowhere */
 
     struct run_state state;
+
+    /* Of single files; each is private to the one named */
+    struct {
+        struct sim_question *questions;
+        uint32_t *earlier; /* the operation's previous question, or NONE */
+        struct entry *entries;
+        uint32_t entries_count;
+        uint32_t stack[SIM_THREADS_MAX]; /* that wait, innermost last */
+        uint32_t stack_count;
+        uint32_t resume; /* thread to run at the next point, or NONE */
+    } reduction;         /* reduce.c */
+    struct {
+        struct access *list;
+        uint32_t nodes[SIM_NODES_MAX];
+        sim_node_set edges[SIM_NODES_MAX];
+    } seq_cst;              /* seq_cst.c */
+    struct object *objects; /* object.c */
+    uint32_t objects_count;
+    uintptr_t loop_sites[256]; /* wait.c */
+    uint32_t loop_sites_count;
+    struct sim_visited futile; /* futile.c */
+    struct repeat *repeat;     /* repeat.c */
+    struct script *script;     /* script.c */
+    bool script_runs;
+    struct sim_race race; /* of the latest failure; plain.c */
+    uintptr_t heap_base;  /* of a whole program's heap; 0: there is none */
+    void (*heap_check_block)(uintptr_t address, size_t bytes, uintptr_t site);
+    struct sim_choice search_list[SIM_CHOICES_MAX]; /* search.c */
+    /* sample.c; a search may make random runs in between. */
+    struct sim_choice sample_list[SIM_CHOICES_MAX];
 };
 
 extern struct engine sim_engine;
@@ -384,6 +419,7 @@ uint32_t sim_sources_position(struct engine *e, const struct location *l,
 void sim_seq_cst_access(struct engine *e, const struct location *location,
                         const struct store *from, bool writes, bool seq_cst,
                         uintptr_t site);
+void sim_seq_cst_open(struct engine *e);
 void sim_seq_cst_fence(struct engine *e, uintptr_t site);
 void sim_seq_cst_sync(
     struct engine *e); /* after an operation on a lock, and the like */
@@ -434,6 +470,7 @@ void sim_wait_enter(struct engine *e, uintptr_t site);
 void sim_wait_round(struct engine *e, uintptr_t site);
 
 /* repeat.c */
+void sim_repeat_open(struct engine *e);
 void sim_repeat_begin(struct engine *e, uint64_t run);
 void sim_repeat_access(struct engine *e, uintptr_t site, uint64_t what);
 bool sim_repeat_check(struct engine *e, const struct sim_choices *choices,
@@ -459,22 +496,18 @@ void sim_lock_wait(struct engine *e, const uint32_t *word, uint32_t seen,
 void sim_lock_wake(struct engine *e, const uint32_t *word, uint32_t most,
                    uintptr_t site);
 
-/* plain.c, of program/heap.c; `sim_heap_base` is 0 without a program */
-extern uintptr_t sim_heap_base;
-extern void (*sim_heap_check_block)(uintptr_t address, size_t bytes,
-                                    uintptr_t site);
-
 static inline bool
-sim_heap_has(uintptr_t address)
+sim_heap_has(struct engine *e, uintptr_t address)
 {
-    return sim_heap_base != 0 && address - sim_heap_base < SIM_HEAP_BYTES;
+    return e->heap_base != 0 && address - e->heap_base < SIM_HEAP_BYTES;
 }
 
 static inline void
-sim_heap_check(uintptr_t address, size_t bytes, uintptr_t site)
+sim_heap_check(struct engine *e, uintptr_t address, size_t bytes,
+               uintptr_t site)
 {
-    if (sim_heap_has(address))
-        sim_heap_check_block(address, bytes, site);
+    if (sim_heap_has(e, address))
+        e->heap_check_block(address, bytes, site);
 }
 
 /* plain.c: a word that is new, or not in its first slot */

@@ -79,8 +79,6 @@ struct sim_race {
     const char *other_access;
 };
 
-extern struct sim_race sim_race;
-
 struct word {
     uintptr_t address;  /* multiple of 8 */
     uint64_t run;       /* of another run: empty */

@@ -1,6 +1,10 @@
 /* object.c -- see object.h. */
 #include "object.h"
 
+#include <stdlib.h>
+
+#include "need.h"
+
 enum {
     OBJECTS_MAX = 256,
     EVENT_OBJECT = 24,
@@ -9,28 +13,27 @@ enum {
     EVENT_LATE
 };
 
-static struct object objects[OBJECTS_MAX];
-static uint32_t objects_count;
-
 void
-sim_object_reset(void)
+sim_object_reset(struct engine *e)
 {
-    objects_count = 0;
+    if (e->objects == NULL)
+        e->objects = sim_need(calloc(OBJECTS_MAX, sizeof *e->objects));
+    e->objects_count = 0;
 }
 
 struct object *
 sim_object_at(struct engine *e, const void *address, uintptr_t site)
 {
-    for (uint32_t i = 0; i < objects_count; i++) {
-        if (objects[i].address == address)
-            return &objects[i];
+    for (uint32_t i = 0; i < e->objects_count; i++) {
+        if (e->objects[i].address == address)
+            return &e->objects[i];
     }
-    if (objects_count == OBJECTS_MAX)
+    if (e->objects_count == OBJECTS_MAX)
         sim_engine_refuse(e, SIM_FAIL_LIMIT, site, 0,
                           "the program uses too many locks");
-    objects[objects_count] =
+    e->objects[e->objects_count] =
         (struct object){.address = address, .holder = SIM_THREADS_MAX};
-    return &objects[objects_count++];
+    return &e->objects[e->objects_count++];
 }
 
 static void
@@ -68,8 +71,8 @@ sim_object_held(struct engine *e)
     const uint32_t thread = e->current;
     uint64_t hash = 0;
 
-    for (uint32_t i = 0; i < objects_count; i++) {
-        const struct object *o = &objects[i];
+    for (uint32_t i = 0; i < e->objects_count; i++) {
+        const struct object *o = &e->objects[i];
         const uint64_t times = o->holder == thread
                                    ? 1 + (uint64_t)o->count
                                    : (uint64_t)o->held[thread] << 32;

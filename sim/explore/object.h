@@ -48,7 +48,7 @@ struct object {
 };
 
 /* Forget all objects; at the beginning of a run. */
-void sim_object_reset(void);
+void sim_object_reset(struct engine *e);
 
 /* The object at `address`; a new one is zero and not held. */
 struct object *sim_object_at(struct engine *e, const void *address,

@@ -33,10 +33,6 @@ sim_memory_word_apart(struct engine *e, uintptr_t address, uintptr_t site)
     return word;
 }
 
-/* Of the heap of a whole program (program/heap.c); 0: there is none. */
-uintptr_t sim_heap_base;
-void (*sim_heap_check_block)(uintptr_t address, size_t bytes, uintptr_t site);
-
 enum { PLAIN_MAX = 1 << 22 }; /* a loop on plain memory never ends by itself */
 
 static bool
@@ -44,8 +40,6 @@ knows(struct engine *e, const struct thread *t, uint32_t thread, uint32_t stamp)
 {
     return t->run.now.at[thread] >= stamp || t == &e->threads[thread];
 }
-
-struct sim_race sim_race;
 
 /* What each race is called, and its accesses: the later one, the earlier
  * one. */
@@ -73,10 +67,10 @@ _Noreturn static void
 race(struct engine *e, const struct race_kind *kind, uintptr_t address,
      uintptr_t site, uint32_t other, uintptr_t other_site)
 {
-    sim_race = (struct sim_race){.address = address,
-                                 .other = other,
-                                 .access = kind->access,
-                                 .other_access = kind->other_access};
+    e->race = (struct sim_race){.address = address,
+                                .other = other,
+                                .access = kind->access,
+                                .other_access = kind->other_access};
     if (e->state.freeing)
         sim_engine_refuse(e, SIM_FAIL_HEAP, site, other_site,
                           "a block is freed while another thread may still "
@@ -250,7 +244,7 @@ sim_plain_access(struct engine *e, uintptr_t address, size_t bytes, bool write,
 
     if (!e->program && on_own_stack(e, address, site))
         return;
-    sim_heap_check(address, bytes, site);
+    sim_heap_check(e, address, bytes, site);
     if (sim_self(e)->run.probing &&
         sim_fiber_owns(&sim_self(e)->fiber, address))
         return;

@@ -190,7 +190,7 @@ pick(struct engine *e, bool can_continue)
     uint32_t count;
     uint32_t picked;
 
-    if (sim_script_runs)
+    if (e->script_runs)
         return sim_script_pick(e);
     if (e->reduced &&
         (picked = sim_reduce_pick(e, can_continue)) < SIM_THREADS_MAX)

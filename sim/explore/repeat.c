@@ -9,59 +9,66 @@
  */
 #include "engine.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-enum { LOG_MAX = 1 << 16 };
+#include "need.h"
 
-struct access {
+enum { LOG_MAX = 1 << 16, CHOICES_MAX = 1 << 16 };
+
+struct logged_access {
     uintptr_t site;
     uint64_t what; /* a hash of what was done */
 };
 
-static struct {
-    struct access list[LOG_MAX];
+struct repeat {
+    struct logged_access list[LOG_MAX];
     uint32_t count;
     uint32_t at;
     bool comparing;
     bool cut; /* the first run was cut because of earlier ones */
     bool differs;
-    struct access found; /* where it differs */
-} repeat;
+    struct logged_access found; /* where it differs */
+    uint32_t values[CHOICES_MAX];
+    struct sim_choice choice_list[CHOICES_MAX];
+};
 
-enum { CHOICES_MAX = 1 << 16 };
-
-static uint32_t values[CHOICES_MAX];
-static struct sim_choice choice_list[CHOICES_MAX];
+void
+sim_repeat_open(struct engine *e)
+{
+    e->repeat = sim_need(calloc(1, sizeof *e->repeat));
+}
 
 /* Decide whether this run is run twice. */
 void
 sim_repeat_begin(struct engine *e, uint64_t run)
 {
     e->logged = run == 0 || sim_mix64(run) % 100 == 0;
-    repeat.count = 0;
-    repeat.comparing = false;
-    repeat.differs = false;
+    e->repeat->count = 0;
+    e->repeat->comparing = false;
+    e->repeat->differs = false;
 }
 
 void
 sim_repeat_access(struct engine *e, uintptr_t site, uint64_t what)
 {
-    const struct access found = {site, what};
+    const struct logged_access found = {site, what};
 
-    if (!repeat.comparing) {
-        if (repeat.count < LOG_MAX)
-            repeat.list[repeat.count++] = found;
+    if (!e->repeat->comparing) {
+        if (e->repeat->count < LOG_MAX)
+            e->repeat->list[e->repeat->count++] = found;
         return;
     }
-    if (repeat.at == repeat.count && repeat.cut)
+    if (e->repeat->at == e->repeat->count && e->repeat->cut)
         sim_engine_stop(e, SIM_END_PRUNED);
-    if (repeat.at < repeat.count && repeat.list[repeat.at].site == site &&
-        repeat.list[repeat.at].what == what) {
-        repeat.at++;
+    if (e->repeat->at < e->repeat->count &&
+        e->repeat->list[e->repeat->at].site == site &&
+        e->repeat->list[e->repeat->at].what == what) {
+        e->repeat->at++;
         return;
     }
-    repeat.differs = true;
-    repeat.found = found;
+    e->repeat->differs = true;
+    e->repeat->found = found;
     sim_engine_stop(e, SIM_END_PRUNED);
 }
 
@@ -73,11 +80,11 @@ run_again(struct engine *e, const struct sim_choices *choices)
     struct sim_run run;
 
     for (uint32_t i = 0; i < choices->count; i++)
-        values[i] = choices->list[i].value;
-    sim_choices_init(&again, choice_list, CHOICES_MAX);
-    sim_choices_replay(&again, values, choices->count);
-    repeat.comparing = true;
-    repeat.at = 0;
+        e->repeat->values[i] = choices->list[i].value;
+    sim_choices_init(&again, e->repeat->choice_list, CHOICES_MAX);
+    sim_choices_replay(&again, e->repeat->values, choices->count);
+    e->repeat->comparing = true;
+    e->repeat->at = 0;
     e->visited = NULL;
     sim_engine_run(e, &again, &run);
     e->visited = visited;
@@ -94,20 +101,20 @@ explain_end(const struct sim_run *first, char *difference, size_t bytes)
 }
 
 static void
-explain(char *difference, size_t bytes)
+explain(struct engine *e, char *difference, size_t bytes)
 {
-    const bool more = repeat.at == repeat.count;
-    const struct access *access =
-        more ? &repeat.found : &repeat.list[repeat.at];
-    const char *how = more              ? "comes in addition"
-                      : !repeat.differs ? "is missing"
-                      : access->site == repeat.found.site
+    const bool more = e->repeat->at == e->repeat->count;
+    const struct logged_access *access =
+        more ? &e->repeat->found : &e->repeat->list[e->repeat->at];
+    const char *how = more                  ? "comes in addition"
+                      : !e->repeat->differs ? "is missing"
+                      : access->site == e->repeat->found.site
                           ? "has another value or place"
                           : "is another one";
 
     snprintf(difference, bytes,
              "access %u, at %s, %s when the same run is repeated",
-             (unsigned)repeat.at + 1, sim_site_text(access->site), how);
+             (unsigned)e->repeat->at + 1, sim_site_text(access->site), how);
 }
 
 /*
@@ -122,17 +129,18 @@ sim_repeat_check(struct engine *e, const struct sim_choices *choices,
 {
     enum sim_end end;
 
-    if (!e->logged || e->state.detour || repeat.count == LOG_MAX ||
+    if (!e->logged || e->state.detour || e->repeat->count == LOG_MAX ||
         choices->overflowed)
         return true;
-    repeat.cut = e->state.cut;
+    e->repeat->cut = e->state.cut;
     end = run_again(e, choices);
     e->logged = false;
-    if (repeat.differs || repeat.at != repeat.count) {
-        explain(difference, bytes);
+    if (e->repeat->differs || e->repeat->at != e->repeat->count) {
+        explain(e, difference, bytes);
         return false;
     }
-    if (repeat.cut || (end == SIM_END_FAILED) == (first->end == SIM_END_FAILED))
+    if (e->repeat->cut ||
+        (end == SIM_END_FAILED) == (first->end == SIM_END_FAILED))
         return true;
     explain_end(first, difference, bytes);
     return false;

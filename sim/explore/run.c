@@ -175,6 +175,9 @@ engine_init(struct engine *e)
     e->locations = sim_need(calloc(LOCATIONS_MAX, sizeof *e->locations));
     e->cells = sim_need(malloc(CELLS_MAX * sizeof *e->cells));
     e->words = sim_need(calloc(WORDS, sizeof *e->words));
+    sim_seq_cst_open(e);
+    sim_repeat_open(e);
+    sim_script_open(e);
     for (uint32_t i = 0; i < SIM_THREADS_MAX; i++)
         sim_fiber_init(&e->threads[i].fiber);
     catch_crashes();
@@ -218,8 +221,8 @@ run_reset(struct engine *e, struct sim_choices *choices, struct sim_run *run)
     e->graph[0] = e->graph[1] = 1; /* a set of graphs has no (0, 0) */
     e->reduced = e->options.reduced;
     e->turns = e->reduced && e->kernel->barriers;
-    sim_reduce_begin();
-    sim_object_reset();
+    sim_reduce_begin(e);
+    sim_object_reset(e);
     for (uint32_t i = 0; i < SIM_THREADS_MAX; i++)
         e->threads[i].run.finished = false; /* one may be waited for */
     for (uint32_t i = 0; i < e->threads_count; i++)

@@ -8,15 +8,22 @@
  */
 #include "engine.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-bool sim_script_runs;
+#include "need.h"
 
-static struct {
+struct script {
     struct trace_event events[TRACE_MAX]; /* `from` and `before` by new index */
     uint32_t count;
     uint32_t last; /* the thread that fails, once all events are made */
-} script;
+};
+
+void
+sim_script_open(struct engine *e)
+{
+    e->script = sim_need(calloc(1, sizeof *e->script));
+}
 
 /* Thread to run next; ends the run if it cannot. */
 uint32_t
@@ -24,7 +31,7 @@ sim_script_pick(struct engine *e)
 {
     const uint32_t at = e->state.trace_count;
     const uint32_t next =
-        at < script.count ? script.events[at].thread : script.last;
+        at < e->script->count ? e->script->events[at].thread : e->script->last;
 
     if ((e->ready >> next & 1) == 0)
         sim_engine_stop(e, SIM_END_BLOCKED);
@@ -39,8 +46,9 @@ sim_script_choose(struct engine *e, const struct location *l,
     const uint32_t at = e->state.trace_count;
     uint32_t wanted = TRACE_MAX;
 
-    if (at < script.count)
-        wanted = place ? script.events[at].before : script.events[at].from;
+    if (at < e->script->count)
+        wanted =
+            place ? e->script->events[at].before : e->script->events[at].from;
     for (uint32_t i = 0; i < count; i++) {
         const bool last = place && found[i] == l->stores_count;
 
@@ -51,34 +59,35 @@ sim_script_choose(struct engine *e, const struct location *l,
 }
 
 static void
-write_script(const struct trace_event *trace, uint32_t count, const bool *runs)
+write_script(struct engine *e, const struct trace_event *trace, uint32_t count,
+             const bool *runs)
 {
     static uint32_t index[TRACE_MAX + 1];
 
-    script.count = 0;
+    e->script->count = 0;
     for (uint32_t i = 0; i < count; i++) {
-        index[i] = runs[i] ? script.count : TRACE_MAX;
+        index[i] = runs[i] ? e->script->count : TRACE_MAX;
         if (runs[i])
-            script.events[script.count++] = trace[i];
+            e->script->events[e->script->count++] = trace[i];
     }
     index[TRACE_MAX] = TRACE_MAX;
-    for (uint32_t i = 0; i < script.count; i++) {
-        script.events[i].from = index[script.events[i].from];
-        script.events[i].before = index[script.events[i].before];
+    for (uint32_t i = 0; i < e->script->count; i++) {
+        e->script->events[i].from = index[e->script->events[i].from];
+        e->script->events[i].before = index[e->script->events[i].before];
     }
 }
 
 void
-sim_script_begin(const struct trace_event *trace, uint32_t count,
-                 const bool *runs, uint32_t last)
+sim_script_begin(struct engine *e, const struct trace_event *trace,
+                 uint32_t count, const bool *runs, uint32_t last)
 {
-    write_script(trace, count, runs);
-    script.last = last;
-    sim_script_runs = true;
+    write_script(e, trace, count, runs);
+    e->script->last = last;
+    e->script_runs = true;
 }
 
 void
-sim_script_end(void)
+sim_script_end(struct engine *e)
 {
-    sim_script_runs = false;
+    e->script_runs = false;
 }

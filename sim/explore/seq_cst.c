@@ -29,10 +29,13 @@
  */
 #include "engine.h"
 
-enum { ACCESSES_MAX = 1 << 15, NODES_MAX = 128 };
+#include <stdlib.h>
 
-/* A set of nodes (seq_cst accesses and fences), a bit each. */
-__extension__ typedef unsigned __int128 node_set;
+#include "need.h"
+
+enum { ACCESSES_MAX = 1 << 15, NODES_MAX = SIM_NODES_MAX };
+
+typedef sim_node_set node_set;
 
 /* Positions in modification order: store i of its place stands at 2 i. */
 struct access {
@@ -51,9 +54,6 @@ struct access {
     node_set right; /* nodes that this leads to so */
 };
 
-static struct access list[ACCESSES_MAX + 1];
-static uint32_t nodes[NODES_MAX];
-static node_set edges[NODES_MAX];
 static const struct location marks; /* of all marks */
 
 static inline node_set
@@ -70,12 +70,19 @@ has(node_set set, uint32_t node)
 
 /* ---- The accesses of the run ---- */
 
+void
+sim_seq_cst_open(struct engine *e)
+{
+    e->seq_cst.list =
+        sim_need(calloc(ACCESSES_MAX + 1, sizeof *e->seq_cst.list));
+}
+
 static inline struct access *
 access_new(struct engine *e, uint32_t thread, const struct location *location,
            bool seq_cst, uintptr_t site)
 {
     const struct thread *t = &e->threads[thread];
-    struct access *a = &list[e->state.accesses_count];
+    struct access *a = &e->seq_cst.list[e->state.accesses_count];
 
     if (seq_cst)
         (*(location == NULL     ? &e->state.seq_cst_fences
@@ -177,9 +184,9 @@ is_read_after(const struct access *a, const struct access *b)
 
 /* The latest access before b in its thread, to another place; or NULL. */
 static const struct access *
-other_before(const struct access *b)
+other_before(struct engine *e, const struct access *b)
 {
-    for (const struct access *a = b; a-- > list;) {
+    for (const struct access *a = b; a-- > e->seq_cst.list;) {
         if (a->thread == b->thread && !same_place(a, b))
             return a;
     }
@@ -187,9 +194,9 @@ other_before(const struct access *b)
 }
 
 static const struct access *
-other_after(uint32_t count, const struct access *a)
+other_after(struct engine *e, uint32_t count, const struct access *a)
 {
-    for (const struct access *b = a + 1; b < list + count; b++) {
+    for (const struct access *b = a + 1; b < e->seq_cst.list + count; b++) {
         if (b->thread == a->thread && !same_place(a, b))
             return b;
     }
@@ -197,7 +204,8 @@ other_after(uint32_t count, const struct access *a)
 }
 
 static bool
-scb(uint32_t count, const struct access *a, const struct access *b)
+scb(struct engine *e, uint32_t count, const struct access *a,
+    const struct access *b)
 {
     const struct access *after;
     const struct access *before;
@@ -206,8 +214,8 @@ scb(uint32_t count, const struct access *a, const struct access *b)
         return true;
     if (same_place(a, b) && (happens_before(a, b) || overtakes(a, b)))
         return true;
-    after = other_after(count, a);
-    before = other_before(b);
+    after = other_after(e, count, a);
+    before = other_before(e, b);
     return after != NULL && before != NULL && happens_before(after, before);
 }
 
@@ -226,16 +234,16 @@ position_of(const struct location *l, uint32_t thread, uint32_t stamp)
 }
 
 static uint32_t
-collect_nodes(uint32_t count)
+collect_nodes(struct engine *e, uint32_t count)
 {
     uint32_t found = 0;
 
     for (uint32_t i = 0; i < count; i++) {
-        list[i].left = list[i].right = 0;
-        if (list[i].seq_cst) {
-            list[i].left = list[i].right = only(found);
-            edges[found] = 0;
-            nodes[found++] = i;
+        e->seq_cst.list[i].left = e->seq_cst.list[i].right = 0;
+        if (e->seq_cst.list[i].seq_cst) {
+            e->seq_cst.list[i].left = e->seq_cst.list[i].right = only(found);
+            e->seq_cst.edges[found] = 0;
+            e->seq_cst.nodes[found++] = i;
         }
     }
     return found;
@@ -247,67 +255,68 @@ collect_nodes(uint32_t count)
  * returns: the fences
  */
 static node_set
-spread_fences(uint32_t count, uint32_t nodes_count)
+spread_fences(struct engine *e, uint32_t count, uint32_t nodes_count)
 {
     node_set fences = 0;
 
     for (uint32_t n = 0; n < nodes_count; n++) {
-        const struct access *f = &list[nodes[n]];
+        const struct access *f = &e->seq_cst.list[e->seq_cst.nodes[n]];
 
         if (f->location != NULL)
             continue;
         fences |= only(n);
         for (uint32_t i = 0; i < count; i++) {
-            if (happens_before(f, &list[i]))
-                list[i].left |= only(n);
-            if (happens_before(&list[i], f))
-                list[i].right |= only(n);
+            if (happens_before(f, &e->seq_cst.list[i]))
+                e->seq_cst.list[i].left |= only(n);
+            if (happens_before(&e->seq_cst.list[i], f))
+                e->seq_cst.list[i].right |= only(n);
         }
     }
     return fences;
 }
 
 static void
-connect(node_set from, node_set to, uint32_t nodes_count)
+connect(struct engine *e, node_set from, node_set to, uint32_t nodes_count)
 {
     for (uint32_t n = 0; n < nodes_count; n++) {
         if (has(from, n))
-            edges[n] |= to;
+            e->seq_cst.edges[n] |= to;
     }
 }
 
 static void
-build_edges(uint32_t count, uint32_t nodes_count, node_set fences)
+build_edges(struct engine *e, uint32_t count, uint32_t nodes_count,
+            node_set fences)
 {
     for (uint32_t i = 0; i < count; i++) {
-        const struct access *a = &list[i];
+        const struct access *a = &e->seq_cst.list[i];
 
         if (a->left == 0)
             continue;
         for (uint32_t j = 0; j < count; j++) {
-            const struct access *b = &list[j];
+            const struct access *b = &e->seq_cst.list[j];
 
             if (i == j || b->right == 0)
                 continue;
-            if (scb(count, a, b))
-                connect(a->left, b->right, nodes_count);
+            if (scb(e, count, a, b))
+                connect(e, a->left, b->right, nodes_count);
             if (same_place(a, b) && is_read_after(a, b))
-                connect(a->left & fences, b->right & fences, nodes_count);
+                connect(e, a->left & fences, b->right & fences, nodes_count);
         }
     }
 }
 
 static bool
-has_cycle(uint32_t nodes_count)
+has_cycle(struct engine *e, uint32_t nodes_count)
 {
     for (uint32_t k = 0; k < nodes_count; k++) {
         for (uint32_t i = 0; i < nodes_count; i++) {
-            if (has(edges[i], k))
-                edges[i] |= edges[k];
+            if (has(e->seq_cst.edges[i], k))
+                e->seq_cst.edges[i] |= e->seq_cst.edges[k];
         }
     }
     for (uint32_t i = 0; i < nodes_count; i++) {
-        if (has(edges[i], i))
+        if (has(e->seq_cst.edges[i], i))
             return true;
     }
     return false;
@@ -326,7 +335,7 @@ sim_seq_cst_allows(struct engine *e, const struct location *l, uint32_t from,
                    uint32_t position, bool seq_cst, const struct clock *now)
 {
     const uint32_t count = e->state.accesses_count + 1;
-    struct access *new = &list[e->state.accesses_count];
+    struct access *new = &e->seq_cst.list[e->state.accesses_count];
     uint32_t nodes_count;
 
     if (e->state.seq_cst_fences + e->state.seq_cst_accesses + seq_cst < 2 ||
@@ -342,7 +351,7 @@ sim_seq_cst_allows(struct engine *e, const struct location *l, uint32_t from,
         .seq_cst = seq_cst,
     };
     for (uint32_t i = 0; i + 1 < count; i++) {
-        struct access *a = &list[i];
+        struct access *a = &e->seq_cst.list[i];
 
         if (a->reads)
             a->read_at =
@@ -352,7 +361,7 @@ sim_seq_cst_allows(struct engine *e, const struct location *l, uint32_t from,
     }
     new->read_at = 2 * (int64_t)from;
     new->write_at = 2 * (int64_t)position - 1;
-    nodes_count = collect_nodes(count);
-    build_edges(count, nodes_count, spread_fences(count, nodes_count));
-    return !has_cycle(nodes_count);
+    nodes_count = collect_nodes(e, count);
+    build_edges(e, count, nodes_count, spread_fences(e, count, nodes_count));
+    return !has_cycle(e, nodes_count);
 }

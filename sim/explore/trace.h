@@ -38,7 +38,7 @@ extern uint64_t sim_trace_view[];
 struct location;
 
 /* script.c: runs of chosen events. */
-extern bool sim_script_runs;
+void sim_script_open(struct engine *e);
 uint32_t sim_script_pick(struct engine *e);
 uint32_t sim_script_choose(struct engine *e, const struct location *l,
                            const uint32_t *found, uint32_t count, bool place);
@@ -49,9 +49,9 @@ uint32_t sim_script_choose(struct engine *e, const struct location *l,
  * in:      runs, for each event of the trace: is it one of them?
  *          last, the thread that continues after them
  */
-void sim_script_begin(const struct trace_event *trace, uint32_t count,
-                      const bool *runs, uint32_t last);
-void sim_script_end(void);
+void sim_script_begin(struct engine *e, const struct trace_event *trace,
+                      uint32_t count, const bool *runs, uint32_t last);
+void sim_script_end(struct engine *e);
 
 /*
  * slice.c: which events the failure depends on; all, if a run of these alone

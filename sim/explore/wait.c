@@ -42,14 +42,11 @@ enum {
 
 struct sim_caller sim_caller;
 
-static uintptr_t loop_sites[256];
-static uint32_t loop_sites_count;
-
 static bool
-is_loop_site(uintptr_t site)
+is_loop_site(struct engine *e, uintptr_t site)
 {
-    for (uint32_t i = 0; i < loop_sites_count; i++) {
-        if (loop_sites[i] == site)
+    for (uint32_t i = 0; i < e->loop_sites_count; i++) {
+        if (e->loop_sites[i] == site)
             return true;
     }
     return false;
@@ -81,21 +78,21 @@ sim_wait_stack(struct engine *e, uintptr_t from, uint64_t hash)
 void
 sim_wait_learn(struct engine *e, uintptr_t site)
 {
-    if (is_loop_site(site) ||
-        loop_sites_count == sizeof loop_sites / sizeof loop_sites[0])
+    if (is_loop_site(e, site) ||
+        e->loop_sites_count == sizeof e->loop_sites / sizeof e->loop_sites[0])
         return;
     if (e->cleared_bytes == 0)
         e->cleared_bytes = CLEARED_BYTES_MIN;
-    loop_sites[loop_sites_count++] = site;
+    e->loop_sites[e->loop_sites_count++] = site;
     e->learned = true;
 }
 
 /* returns: how many sites of wait loops are known */
 uint32_t
-sim_wait_sites(const uintptr_t **sites)
+sim_wait_sites(struct engine *e, const uintptr_t **sites)
 {
-    *sites = loop_sites;
-    return loop_sites_count;
+    *sites = e->loop_sites;
+    return e->loop_sites_count;
 }
 
 /*
@@ -123,7 +120,8 @@ sim_wait_state(struct engine *e)
 void
 sim_wait_enter(struct engine *e, uintptr_t site)
 {
-    sim_self(e)->run.entry_state = is_loop_site(site) ? sim_wait_state(e) : 0;
+    sim_self(e)->run.entry_state =
+        is_loop_site(e, site) ? sim_wait_state(e) : 0;
 }
 
 /* ---- What a round has read ---- */
@@ -254,7 +252,7 @@ static void
 learn_futile(struct engine *e, const struct round *r)
 {
     if (r->count == 1 && !r->counts && r->reads[0].done == r->done &&
-        sim_futile_learn(sim_self(e)->run.read_name, r->reads[0].value))
+        sim_futile_learn(e, sim_self(e)->run.read_name, r->reads[0].value))
         sim_futile_mark(e);
 }
 

@@ -42,7 +42,7 @@ futex_wait(struct engine *e, uint32_t *word, uint32_t seen,
     bool spurious;
     bool woken;
 
-    sim_heap_check((uintptr_t)word, sizeof *word, site);
+    sim_heap_check(e, (uintptr_t)word, sizeof *word, site);
     sim_round_arrive(e, site);
     sim_shard_sleeps(e);
     sim_object_point(e, o, true, site);

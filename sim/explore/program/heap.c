@@ -60,15 +60,15 @@ head_of(const void *block)
 }
 
 static uintptr_t
-base_of(uint32_t arena)
+base_of(struct engine *e, uint32_t arena)
 {
-    return sim_heap_base + arena * ARENA_BYTES;
+    return e->heap_base + arena * ARENA_BYTES;
 }
 
 static int8_t *
-shadow_of(uintptr_t address)
+shadow_of(struct engine *e, uintptr_t address)
 {
-    return shadow + (address - sim_heap_base) / WORD;
+    return shadow + (address - e->heap_base) / WORD;
 }
 
 /* Aligned to a power of 2 that is not less than `alignment`, nor than 16. The
@@ -79,7 +79,7 @@ sim_heap_take(struct engine *e, size_t bytes, size_t alignment, uintptr_t site)
 {
     const uint32_t me = sim_program_runs(e) ? e->current : 0;
     struct arena *a = &arenas[me];
-    const uintptr_t base = base_of(me);
+    const uintptr_t base = base_of(e, me);
     uintptr_t address = base + a->used + sizeof(struct head);
     size_t step = 16;
     size_t end;
@@ -103,8 +103,8 @@ sim_heap_take(struct engine *e, size_t bytes, size_t alignment, uintptr_t site)
     a->last = (uintptr_t)h - base + 1;
     a->used = (end / WORD + 1) * WORD;
     memset((void *)address, PATTERN, bytes);
-    memset(shadow_of(address), WORD, bytes / WORD);
-    *shadow_of(address + bytes) = (int8_t)(bytes % WORD);
+    memset(shadow_of(e, address), WORD, bytes / WORD);
+    *shadow_of(e, address + bytes) = (int8_t)(bytes % WORD);
     return (void *)address;
 }
 
@@ -117,10 +117,10 @@ misuse(struct engine *e, const char *text, uintptr_t site, uintptr_t other_site)
 /* Find the block in or next to which an address lies, from the end of the
  * arena. */
 static struct head *
-block_around(uintptr_t address)
+block_around(struct engine *e, uintptr_t address)
 {
-    const uint32_t i = (uint32_t)((address - sim_heap_base) / ARENA_BYTES);
-    const uintptr_t base = base_of(i);
+    const uint32_t i = (uint32_t)((address - e->heap_base) / ARENA_BYTES);
+    const uintptr_t base = base_of(e, i);
 
     for (uint64_t at = arenas[i].last; at != 0;) {
         struct head *h = (struct head *)(base + at - 1);
@@ -150,7 +150,7 @@ sim_heap_give(struct engine *e, void *block, uintptr_t site)
 
     if (block == NULL)
         return;
-    if (!sim_heap_has((uintptr_t)block)) {
+    if (!sim_heap_has(e, (uintptr_t)block)) {
         if (!sim_program_runs(e))
             free(block);
         else if (sim_program_called(site) || is_variable(e, (uintptr_t)block))
@@ -163,7 +163,7 @@ sim_heap_give(struct engine *e, void *block, uintptr_t site)
         return;
     }
     if ((uintptr_t)block % 16 != 0 || h->magic != MAGIC ||
-        *shadow_of((uintptr_t)h) != 0)
+        *shadow_of(e, (uintptr_t)h) != 0)
         misuse(e, "free of something that malloc did not return", site, 0);
     if (h->freed)
         misuse(e, "a block is freed twice", site, h->free_site);
@@ -172,7 +172,7 @@ sim_heap_give(struct engine *e, void *block, uintptr_t site)
     e->state.freeing = false;
     h->freed = true;
     h->free_site = site;
-    memset(shadow_of((uintptr_t)block), FREED, (h->bytes + WORD - 1) / WORD);
+    memset(shadow_of(e, (uintptr_t)block), FREED, (h->bytes + WORD - 1) / WORD);
 }
 
 static void
@@ -182,12 +182,12 @@ check_block(uintptr_t address, size_t bytes, uintptr_t site)
     const uintptr_t end = address + bytes;
 
     for (uintptr_t word = address / WORD * WORD; word < end; word += WORD) {
-        const int8_t room = *shadow_of(word);
+        const int8_t room = *shadow_of(e, word);
         const struct head *h;
 
         if (room == WORD || (room >= 0 && end <= word + (uintptr_t)room))
             continue;
-        h = block_around(word);
+        h = block_around(e, word);
         if (room == FREED)
             misuse(e, "a block is used after it was freed", site, h->free_site);
         misuse(e, "an access beyond the end of a block", site,
@@ -198,15 +198,15 @@ check_block(uintptr_t address, size_t bytes, uintptr_t site)
 /* ---- Runs ---- */
 
 void
-sim_heap_open(void)
+sim_heap_open(struct engine *e)
 {
     uint8_t *memory =
         sim_need(mmap((void *)BASE, 2 * SIM_HEAP_BYTES, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
 
     shadow = (int8_t *)memory + SIM_HEAP_BYTES;
-    sim_heap_base = (uintptr_t)memory;
-    sim_heap_check_block = check_block;
+    e->heap_base = (uintptr_t)memory;
+    e->heap_check_block = check_block;
     keeping = true;
 }
 
@@ -217,29 +217,29 @@ copy_of(const void *bytes, size_t count)
 }
 
 void
-sim_heap_keep(void)
+sim_heap_keep(struct engine *e)
 {
     keeping = false;
     kept = arenas[0];
-    kept_bytes = copy_of((const void *)sim_heap_base, kept.used);
+    kept_bytes = copy_of((const void *)e->heap_base, kept.used);
     kept_shadow = copy_of(shadow, kept.used / WORD);
 }
 
 void
-sim_heap_reset(void)
+sim_heap_reset(struct engine *e)
 {
     for (uint32_t i = 0; i < SIM_THREADS_MAX; i++)
-        memset(shadow_of(base_of(i)), 0, arenas[i].used / WORD);
+        memset(shadow_of(e, base_of(e, i)), 0, arenas[i].used / WORD);
     memset(arenas, 0, sizeof arenas);
     arenas[0] = kept;
-    memcpy((void *)sim_heap_base, kept_bytes, kept.used);
+    memcpy((void *)e->heap_base, kept_bytes, kept.used);
     memcpy(shadow, kept_shadow, kept.used / WORD);
 }
 
 void
-sim_heap_release(void)
+sim_heap_release(struct engine *e)
 {
-    sim_heap_reset();
+    sim_heap_reset(e);
     free(kept_bytes);
     free(kept_shadow);
     keeping = true;
@@ -252,13 +252,15 @@ static bool found_more;
 static void
 scan(uintptr_t begin, uintptr_t end)
 {
+    struct engine *e = &sim_engine;
+
     for (uintptr_t at = begin & ~(uintptr_t)7; at + 8 <= end; at += 8) {
         const uintptr_t value = *(const uintptr_t *)at;
         struct head *h;
 
-        if (!sim_heap_has(value))
+        if (!sim_heap_has(e, value))
             continue;
-        h = block_around(value);
+        h = block_around(e, value);
         if (h == NULL || h->freed || h->reached ||
             value - (uintptr_t)(h + 1) > h->bytes)
             continue;
@@ -268,9 +270,9 @@ scan(uintptr_t begin, uintptr_t end)
 }
 
 static bool
-is_kept(const struct head *h)
+is_kept(struct engine *e, const struct head *h)
 {
-    return (uintptr_t)h < sim_heap_base + kept.used;
+    return (uintptr_t)h < e->heap_base + kept.used;
 }
 
 /*
@@ -281,9 +283,9 @@ is_kept(const struct head *h)
  * returns: the oldest live block that is not reached, or NULL
  */
 static struct head *
-walk(uint32_t arena, bool scan_reached)
+walk(struct engine *e, uint32_t arena, bool scan_reached)
 {
-    const uintptr_t base = base_of(arena);
+    const uintptr_t base = base_of(e, arena);
     struct head *lost = NULL;
 
     for (uint64_t at = arenas[arena].last; at != 0;) {
@@ -292,7 +294,7 @@ walk(uint32_t arena, bool scan_reached)
         at = h->previous;
         if (h->freed)
             continue;
-        h->reached |= is_kept(h);
+        h->reached |= is_kept(e, h);
         if (!h->reached)
             lost = h;
         else if (scan_reached)
@@ -328,7 +330,7 @@ sim_heap_leak(struct engine *e, uintptr_t stack, uintptr_t *site)
     bool any = false;
 
     for (uint32_t i = 0; i < SIM_THREADS_MAX; i++)
-        any |= walk(i, false) != NULL;
+        any |= walk(e, i, false) != NULL;
     if (!any)
         return 0;
     sim_image_each(scan);
@@ -341,10 +343,10 @@ sim_heap_leak(struct engine *e, uintptr_t stack, uintptr_t *site)
     do {
         found_more = false;
         for (uint32_t i = 0; i < SIM_THREADS_MAX; i++)
-            walk(i, true);
+            walk(e, i, true);
     } while (found_more);
     for (uint32_t i = 0; i < SIM_THREADS_MAX; i++) {
-        const struct head *h = walk(i, false);
+        const struct head *h = walk(e, i, false);
 
         if (h == NULL || still_has_locals(e, i, stack))
             continue;
@@ -409,7 +411,7 @@ resize(struct engine *e, void *block, size_t bytes, uintptr_t site)
 
     if (block == NULL)
         return sim_heap_allocate(e, bytes, site);
-    if (!sim_heap_has((uintptr_t)block)) {
+    if (!sim_heap_has(e, (uintptr_t)block)) {
         if (!sim_program_runs(e)) /* a library's */
             return realloc(block, bytes);
         misuse(e, "realloc of something that malloc did not return", site, 0);
@@ -490,7 +492,9 @@ explored_posix_memalign(void **block, size_t alignment, size_t bytes)
 size_t
 explored_malloc_usable_size(void *block)
 {
-    if (!sim_heap_has((uintptr_t)block))
+    struct engine *e = &sim_engine;
+
+    if (!sim_heap_has(e, (uintptr_t)block))
         return malloc_usable_size(block);
     return head_of(block)->bytes;
 }

@@ -26,7 +26,7 @@ set_up(void *context)
 
     (void)context;
     sim_image_reset();
-    sim_heap_reset();
+    sim_heap_reset(e);
     sim_pthread_reset(e);
     sim_end_reset();
 }
@@ -83,7 +83,7 @@ sim_program_start(const char *name, int (*function)(void), void *stack,
     kernel.name = name;
     entry = function;
     e->program = true;
-    sim_heap_keep();
+    sim_heap_keep(e);
     sim_image_keep((uintptr_t)stack);
     sim_tls_open(e);
     sim_end_open(whole);
@@ -112,17 +112,19 @@ fix_addresses(char **argv)
 void
 sim_program_end(void)
 {
+    struct engine *e = &sim_engine;
+
     sim_image_reset();
-    sim_heap_release();
+    sim_heap_release(e);
 }
 
 /* After libraries have started, before the program's own constructors do. */
 __attribute__((constructor(101))) static void
-begin(int argc, char **argv)
+begin(struct engine *e, int argc, char **argv)
 {
     (void)argc;
     fix_addresses(argv);
     explored___libc_single_threaded = 0;
     tzset(); /* libc keeps the zone's name, in a block that no run may own */
-    sim_heap_open();
+    sim_heap_open(e);
 }

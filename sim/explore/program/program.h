@@ -26,10 +26,11 @@ sim_program_runs(struct engine *e)
 
 /* heap.c: an arena for each thread, so that addresses do not depend on the
  * schedule. */
-void sim_heap_open(void);
-void sim_heap_keep(void);    /* what is allocated now exists in each run */
-void sim_heap_reset(void);   /* ... and nothing else */
-void sim_heap_release(void); /* ... nor after the runs */
+void sim_heap_open(struct engine *e);
+void
+sim_heap_keep(struct engine *e); /* what is allocated now exists in each run */
+void sim_heap_reset(struct engine *e);   /* ... and nothing else */
+void sim_heap_release(struct engine *e); /* ... nor after the runs */
 void *sim_heap_take(struct engine *e, size_t bytes, size_t alignment,
                     uintptr_t site);
 void *sim_heap_allocate(struct engine *e, size_t bytes,

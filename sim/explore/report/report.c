@@ -212,13 +212,12 @@ print_race(struct engine *e, FILE *out, struct report_locations *locations,
 {
     char where[LOCATION_BYTES];
 
-    if (failure->kind != SIM_FAIL_RACE || sim_race.access == NULL)
+    if (failure->kind != SIM_FAIL_RACE || e->race.access == NULL)
         return;
-    sim_report_location(locations, where, sim_race.address);
-    print_access(e, out, sim_race.other, sim_race.other_access, where,
+    sim_report_location(locations, where, e->race.address);
+    print_access(e, out, e->race.other, e->race.other_access, where,
                  failure->other_site);
-    print_access(e, out, failure->thread, sim_race.access, where,
-                 failure->site);
+    print_access(e, out, failure->thread, e->race.access, where, failure->site);
     fprintf(out, "     (*: the accesses that race; nothing orders them)\n");
 }
 

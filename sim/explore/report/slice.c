@@ -168,9 +168,9 @@ fails(struct engine *e, const struct trace_event *trace, uint32_t count,
     sim_choices_replay(choices, NULL, 0);
     e->options.reduced = false;
     e->trace = events;
-    sim_script_begin(trace, count, runs, failure->thread);
+    sim_script_begin(e, trace, count, runs, failure->thread);
     sim_engine_run(e, choices, &run);
-    sim_script_end();
+    sim_script_end(e);
     e->trace = NULL;
     e->options.reduced = reduced;
     return run.end == SIM_END_FAILED && run.failure.kind == failure->kind &&

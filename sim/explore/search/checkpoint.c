@@ -101,9 +101,10 @@ compare(const void *a, const void *b)
 uint32_t
 sim_explore_loops(uint64_t offsets[SIM_LOOPS_MAX])
 {
+    struct engine *e = &sim_engine;
     const uintptr_t base = code_of_program().base;
     const uintptr_t *sites;
-    const uint32_t count = sim_wait_sites(&sites);
+    const uint32_t count = sim_wait_sites(e, &sites);
 
     for (uint32_t i = 0; i < count; i++)
         offsets[i] = sites[i] - base;
@@ -152,7 +153,7 @@ header_of(struct engine *e, const struct sim_control *c)
     h.sample_seed = c->search->sample_seed;
     h.reduced = c->search->reduced;
     h.whole = c->search->shard.whole;
-    h.sites = sim_wait_sites(&sites);
+    h.sites = sim_wait_sites(e, &sites);
     h.threads = e->threads_known;
     h.cleared_bytes = e->cleared_bytes;
     h.counts[0] = r->runs;
@@ -202,7 +203,7 @@ put_all(struct engine *e, struct file *f, const struct sim_control *c,
     uint64_t sum;
 
     put(f, &h, sizeof h);
-    sim_wait_sites(&sites);
+    sim_wait_sites(e, &sites);
     for (uint32_t i = 0; i < h.sites; i++) {
         const uint64_t offset = sites[i] - base;
 

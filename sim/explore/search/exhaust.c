@@ -10,13 +10,13 @@
 #include <string.h>
 
 static double
-share_of(const struct sim_control *c)
+share_of(struct engine *e, const struct sim_control *c)
 {
     double sum;
     double *done = sim_need(calloc(c->frontier.parts_count + 1, sizeof *done));
 
     if (c->part != SIM_NO_PART)
-        done[c->part] = sim_search_share(c->search);
+        done[c->part] = sim_search_share(e, c->search);
     sum = sim_frontier_share(&c->frontier, done);
     free(done);
     return sum;
@@ -25,6 +25,7 @@ share_of(const struct sim_control *c)
 static bool
 pause_here(struct sim_search *s)
 {
+    struct engine *e = &sim_engine;
     struct sim_control *c = s->context;
     const uint64_t runs = s->result->runs;
 
@@ -34,22 +35,22 @@ pause_here(struct sim_search *s)
     }
     if (runs % 32 != 0 || sim_control_now_us() < c->look_us)
         return false;
-    sim_control_look(c, runs, s->result->graphs, share_of(c));
+    sim_control_look(c, runs, s->result->graphs, share_of(e, c));
     return c->late || (c->hand_out && c->options->jobs > 1) ||
            sim_control_file_is_due(c);
 }
 
 /* in: f, the frontier or a copy of it */
 static void
-split_for(const struct sim_control *c, struct sim_frontier *f)
+split_for(struct engine *e, const struct sim_control *c, struct sim_frontier *f)
 {
     const uint32_t from = c->search->base;
     const uint32_t to = sim_search_depth(c->search);
     struct sim_step *steps = sim_need(malloc((to - from + 1) * sizeof *steps));
     uint8_t *learned = sim_need(calloc(from + 1, 1));
 
-    sim_search_steps(c->search, from, to, steps);
-    sim_search_learned(c->search, learned);
+    sim_search_steps(e, c->search, from, to, steps);
+    sim_search_learned(e, c->search, learned);
     sim_frontier_enable(f, c->part, learned, from);
     sim_frontier_split(f, c->part, steps, to - from);
     sim_frontier_return(f, c->part);
@@ -58,14 +59,14 @@ split_for(const struct sim_control *c, struct sim_frontier *f)
 }
 
 static void
-give_back(struct sim_control *c)
+give_back(struct engine *e, struct sim_control *c)
 {
-    split_for(c, &c->frontier);
+    split_for(e, c, &c->frontier);
     c->part = SIM_NO_PART;
 }
 
 static bool
-take_part(struct sim_control *c)
+take_part(struct engine *e, struct sim_control *c)
 {
     static struct sim_step path[SIM_CHOICES_MAX];
 
@@ -73,16 +74,17 @@ take_part(struct sim_control *c)
     if (c->part == SIM_NO_PART)
         return false;
     sim_frontier_path(&c->frontier, c->part, path);
-    sim_search_load(c->search, path, sim_frontier_depth(&c->frontier, c->part));
+    sim_search_load(e, c->search, path,
+                    sim_frontier_depth(&c->frontier, c->part));
     return true;
 }
 
 static void
-finish_part(struct sim_control *c)
+finish_part(struct engine *e, struct sim_control *c)
 {
     uint8_t *learned = sim_need(calloc(c->search->base + 1, 1));
 
-    sim_search_learned(c->search, learned);
+    sim_search_learned(e, c->search, learned);
     sim_frontier_enable(&c->frontier, c->part, learned, c->search->base);
     sim_frontier_done(&c->frontier, c->part);
     c->part = SIM_NO_PART;
@@ -99,7 +101,7 @@ save(struct engine *e, struct sim_control *c)
     bool saved;
 
     sim_frontier_copy(&copy, &c->frontier);
-    split_for(c, &copy);
+    split_for(e, c, &copy);
     saved = sim_checkpoint_save(e, c, &copy);
     sim_frontier_free(&copy);
     sim_control_saved(c, begun);
@@ -113,7 +115,7 @@ after_pause(struct engine *e, struct sim_control *c)
     if (!c->late && (!c->hand_out || c->options->jobs <= 1))
         return save(e, c);
     if (c->part != SIM_NO_PART) /* jobs have none */
-        give_back(c);
+        give_back(e, c);
     return !c->late;
 }
 
@@ -140,7 +142,7 @@ run_here(struct engine *e, struct sim_control *c)
             return true;
         if (c->hand_out && c->options->jobs > 1)
             end = sim_jobs_run(e, c);
-        else if (c->part == SIM_NO_PART && !take_part(c))
+        else if (c->part == SIM_NO_PART && !take_part(e, c))
             return true;
         else
             end = sim_search_continue(e, c->search);
@@ -153,7 +155,7 @@ run_here(struct engine *e, struct sim_control *c)
         else if (end == SIM_SEARCH_DONE && c->part == SIM_NO_PART)
             return true; /* jobs have done all parts */
         else if (end == SIM_SEARCH_DONE)
-            finish_part(c);
+            finish_part(e, c);
     }
 }
 

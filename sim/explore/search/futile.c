@@ -21,15 +21,13 @@
 
 enum { KNOWN_MAX = 1 << 20 };
 
-static struct sim_visited known;
-
 void
-sim_futile_forget(void)
+sim_futile_forget(struct engine *e)
 {
-    if (known.keys == NULL)
-        sim_visited_init(&known, KNOWN_MAX);
-    if (known.count > 0)
-        sim_visited_clear(&known);
+    if (e->futile.keys == NULL)
+        sim_visited_init(&e->futile, KNOWN_MAX);
+    if (e->futile.count > 0)
+        sim_visited_clear(&e->futile);
 }
 
 uint64_t
@@ -52,25 +50,25 @@ key_of(uint64_t name, uint64_t value, uint64_t key[2])
 }
 
 bool
-sim_futile_knows(uint64_t name, uint64_t value)
+sim_futile_knows(struct engine *e, uint64_t name, uint64_t value)
 {
     uint64_t key[2];
 
-    if (name == 0 || known.count == 0)
+    if (name == 0 || e->futile.count == 0)
         return false;
     key_of(name, value, key);
-    return sim_visited_contains(&known, key);
+    return sim_visited_contains(&e->futile, key);
 }
 
 bool
-sim_futile_learn(uint64_t name, uint64_t value)
+sim_futile_learn(struct engine *e, uint64_t name, uint64_t value)
 {
     uint64_t key[2];
 
-    if (name == 0 || known.keys == NULL) /* or no search has begun */
+    if (name == 0 || e->futile.keys == NULL) /* or no search has begun */
         return false;
     key_of(name, value, key);
-    return !sim_visited_insert(&known, key) && !known.full;
+    return !sim_visited_insert(&e->futile, key) && !e->futile.full;
 }
 
 /* ---- In a run ---- */
@@ -98,7 +96,7 @@ sim_futile_mark(struct engine *e)
     if (choices->backend != SIM_ODOMETER || at == UINT32_MAX ||
         at != sim_self(e)->run.question)
         return;
-    q = sim_reduce_question(at);
+    q = sim_reduce_question(e, at);
     answer = choices->list[at].value;
     if (answer >= q->sources || answer >= 64 || (answer == 0 && q->sources > 1))
         return;

@@ -9,7 +9,7 @@ struct engine;
 
 struct location;
 
-void sim_futile_forget(void);
+void sim_futile_forget(struct engine *e);
 
 /*
  * Name the running thread's next read, by its place in the code, the state of
@@ -19,10 +19,10 @@ void sim_futile_forget(void);
  */
 uint64_t sim_futile_name(struct engine *e, const struct location *l);
 
-bool sim_futile_knows(uint64_t name, uint64_t value);
+bool sim_futile_knows(struct engine *e, uint64_t name, uint64_t value);
 
 /* returns: true if that is new */
-bool sim_futile_learn(uint64_t name, uint64_t value);
+bool sim_futile_learn(struct engine *e, uint64_t name, uint64_t value);
 
 /*
  * Mark the running thread's last read as futile: it led once round its wait
@@ -40,6 +40,6 @@ uint32_t sim_futile_release(struct engine *e);
 
 /* wait.c: the sites of wait loops; a new one changes the lists */
 void sim_wait_learn(struct engine *e, uintptr_t site);
-uint32_t sim_wait_sites(const uintptr_t **sites);
+uint32_t sim_wait_sites(struct engine *e, const uintptr_t **sites);
 
 #endif

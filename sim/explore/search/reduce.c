@@ -52,25 +52,20 @@ struct entry {
     bool shuts;
 };
 
-static struct sim_question *questions;
-static uint32_t *earlier; /* the operation's previous question, or NONE */
-static struct entry *entries;
-static uint32_t entries_count;
-static uint32_t stack[SIM_THREADS_MAX]; /* threads that wait, innermost last */
-static uint32_t stack_count;
-static uint32_t resume; /* thread to run at the next point, or NONE */
-
 void
-sim_reduce_begin(void)
+sim_reduce_begin(struct engine *e)
 {
-    if (questions == NULL) {
-        questions = sim_need(calloc(CHOICES_MAX, sizeof *questions));
-        earlier = sim_need(malloc(CHOICES_MAX * sizeof *earlier));
-        entries = sim_need(malloc(LOG_MAX * sizeof *entries));
+    if (e->reduction.questions == NULL) {
+        e->reduction.questions =
+            sim_need(calloc(CHOICES_MAX, sizeof *e->reduction.questions));
+        e->reduction.earlier =
+            sim_need(malloc(CHOICES_MAX * sizeof *e->reduction.earlier));
+        e->reduction.entries =
+            sim_need(malloc(LOG_MAX * sizeof *e->reduction.entries));
     }
-    entries_count = 0;
-    stack_count = 0;
-    resume = NONE;
+    e->reduction.entries_count = 0;
+    e->reduction.stack_count = 0;
+    e->reduction.resume = NONE;
 }
 
 /* ---- Questions ---- */
@@ -86,19 +81,20 @@ is_new(const struct sim_choices *choices)
 
 /* Note a choice that is not a read: its answers are fixed. */
 void
-sim_reduce_plain_question(const struct sim_choices *choices)
+sim_reduce_plain_question(struct engine *e, const struct sim_choices *choices)
 {
     if (is_new(choices))
-        questions[choices->count] = (struct sim_question){.sources = 0};
+        e->reduction.questions[choices->count] =
+            (struct sim_question){.sources = 0};
 }
 
 static uint32_t
-waiting_threads(void)
+waiting_threads(struct engine *e)
 {
     uint32_t set = 0;
 
-    for (uint32_t i = 0; i < stack_count; i++)
-        set |= 1U << stack[i];
+    for (uint32_t i = 0; i < e->reduction.stack_count; i++)
+        set |= 1U << e->reduction.stack[i];
     return set;
 }
 
@@ -106,9 +102,10 @@ waiting_threads(void)
 static bool
 waits_for_us(struct engine *e, uint32_t thread)
 {
-    const uint32_t waiting = waiting_threads();
+    const uint32_t waiting = waiting_threads(e);
 
-    for (uint32_t i = 0; i < stack_count && (waiting >> thread & 1) != 0; i++)
+    for (uint32_t i = 0;
+         i < e->reduction.stack_count && (waiting >> thread & 1) != 0; i++)
         thread = e->threads[thread].run.waits_for_thread;
     return thread == e->current;
 }
@@ -120,7 +117,7 @@ not_waiting(struct engine *e)
 {
     uint8_t set = 0;
 
-    if (stack_count == 0)
+    if (e->reduction.stack_count == 0)
         return (uint8_t) ~(1U << e->current);
     for (uint32_t i = 0; i < SIM_THREADS_MAX; i++) {
         if (!waits_for_us(e, i))
@@ -154,27 +151,29 @@ ask(struct engine *e, uint32_t sources, uint8_t allowed, uint16_t label,
     uint32_t answer;
 
     if (asked_anew)
-        questions[at] = (struct sim_question){.sources = sources,
-                                              .allowed = allowed,
-                                              .enabled = sim_shard_enter(e, at),
-                                              .futile = futile};
+        e->reduction.questions[at] =
+            (struct sim_question){.sources = sources,
+                                  .allowed = allowed,
+                                  .enabled = sim_shard_enter(e, at),
+                                  .futile = futile};
     if (at < CHOICES_MAX)
-        earlier[at] = t->run.waits_for_chain != NULL ? t->run.offered : NONE;
+        e->reduction.earlier[at] =
+            t->run.waits_for_chain != NULL ? t->run.offered : NONE;
     t->run.offered = at < CHOICES_MAX ? at : NONE;
     answer =
         sim_choose_guided(e->choices, sources + SIM_THREADS_MAX + 1, SIM_STALE,
                           label, random_answer(e, sources, allowed));
     if (asked_anew && futile != 0 && at < e->choices->count) {
-        answer = sim_question_first(&questions[at]);
+        answer = sim_question_first(&e->reduction.questions[at]);
         e->choices->list[at].value = answer;
     }
     return answer;
 }
 
 struct sim_question *
-sim_reduce_question(uint32_t i)
+sim_reduce_question(struct engine *e, uint32_t i)
 {
-    return &questions[i];
+    return &e->reduction.questions[i];
 }
 
 /*
@@ -188,10 +187,10 @@ sim_reduce_open(struct engine *e, uint32_t from)
 
     if (!e->reduced || e->choices->backend != SIM_ODOMETER)
         return;
-    unfinished = sim_question_threads(e) & (uint8_t)~waiting_threads();
+    unfinished = sim_question_threads(e) & (uint8_t)~waiting_threads(e);
     for (uint32_t i = from; i < e->choices->count; i++) {
-        if (questions[i].sources != 0)
-            questions[i].enabled |= unfinished;
+        if (e->reduction.questions[i].sources != 0)
+            e->reduction.questions[i].enabled |= unfinished;
     }
 }
 
@@ -202,8 +201,9 @@ _Noreturn static void
 dead_end(struct engine *e, const struct thread *t)
 {
     sim_choices_refuse(e->choices, t->run.offered);
-    sim_reduce_open(e, stack_count > 0 ? e->threads[stack[0]].run.question + 1
-                                       : 0);
+    sim_reduce_open(e, e->reduction.stack_count > 0
+                           ? e->threads[e->reduction.stack[0]].run.question + 1
+                           : 0);
     sim_engine_stop(e, SIM_END_PRUNED);
 }
 
@@ -224,9 +224,9 @@ is_blocked(const struct thread *t)
 static const struct thread *
 find_unblocked(struct engine *e)
 {
-    for (uint32_t i = 0; i < stack_count; i++) {
-        if (!is_blocked(&e->threads[stack[i]]))
-            return &e->threads[stack[i]];
+    for (uint32_t i = 0; i < e->reduction.stack_count; i++) {
+        if (!is_blocked(&e->threads[e->reduction.stack[i]]))
+            return &e->threads[e->reduction.stack[i]];
     }
     return NULL;
 }
@@ -236,14 +236,14 @@ find_unblocked(struct engine *e)
 uint32_t
 sim_reduce_pick(struct engine *e, bool can_continue)
 {
-    const uint32_t next = resume;
+    const uint32_t next = e->reduction.resume;
 
     if (next != NONE) {
-        resume = NONE;
+        e->reduction.resume = NONE;
         return next;
     }
-    for (uint32_t i = stack_count; i-- > 0;) {
-        const struct thread *t = &e->threads[stack[i]];
+    for (uint32_t i = e->reduction.stack_count; i-- > 0;) {
+        const struct thread *t = &e->threads[e->reduction.stack[i]];
         const uint32_t wanted = t->run.waits_for_thread;
 
         if ((e->ready >> wanted & 1) != 0)
@@ -252,7 +252,7 @@ sim_reduce_pick(struct engine *e, bool can_continue)
         if (e->threads[wanted].run.finished && e->ready != 0 && !is_blocked(t))
             dead_end(e, t);
     }
-    if (stack_count > 0 && e->ready == 0) {
+    if (e->reduction.stack_count > 0 && e->ready == 0) {
         const struct thread *unblocked = find_unblocked(e);
 
         if (unblocked == NULL)
@@ -265,15 +265,15 @@ sim_reduce_pick(struct engine *e, bool can_continue)
 }
 
 static void
-remove_waiter(uint32_t thread)
+remove_waiter(struct engine *e, uint32_t thread)
 {
     uint32_t kept = 0;
 
-    for (uint32_t i = 0; i < stack_count; i++) {
-        if (stack[i] != thread)
-            stack[kept++] = stack[i];
+    for (uint32_t i = 0; i < e->reduction.stack_count; i++) {
+        if (e->reduction.stack[i] != thread)
+            e->reduction.stack[kept++] = e->reduction.stack[i];
     }
-    stack_count = kept;
+    e->reduction.stack_count = kept;
 }
 
 /* Wait until thread `wanted` has written to the object, and this read takes
@@ -288,7 +288,7 @@ wait_for(struct engine *e, struct chain *chain, uint32_t wanted)
     t->run.waits_for_chain = chain;
     t->run.waits_for_thread = wanted;
     t->run.waits_idly = true;
-    stack[stack_count++] = e->current;
+    e->reduction.stack[e->reduction.stack_count++] = e->current;
     e->ready &= ~(1U << e->current);
     e->run->switches++;
     sim_engine_go(e, sim_reduce_pick(e, false));
@@ -375,15 +375,16 @@ enable_waiting(struct engine *e, const struct chain *chain,
 
     if (e->choices->backend != SIM_ODOMETER)
         return;
-    for (uint32_t i = chain->last; i != 0; i = entries[i - 1].before) {
-        const struct entry *r = &entries[i - 1];
+    for (uint32_t i = chain->last; i != 0;
+         i = e->reduction.entries[i - 1].before) {
+        const struct entry *r = &e->reduction.entries[i - 1];
 
         if (r->thread == me || r->question == NONE || (!r->changed && look) ||
             r->stamp <= before->at[r->thread] ||
             (r->shuts && sim_self(e)->run.needs))
             continue;
-        for (uint32_t q = r->offered; q != NONE; q = earlier[q])
-            questions[q].enabled |= (uint8_t)(1U << me);
+        for (uint32_t q = r->offered; q != NONE; q = e->reduction.earlier[q])
+            e->reduction.questions[q].enabled |= (uint8_t)(1U << me);
     }
 }
 
@@ -437,21 +438,21 @@ sim_reduce_offer(struct engine *e, struct chain *chain, bool look)
 {
     const uint32_t me = e->current;
 
-    for (uint32_t i = stack_count; i-- > 0;) {
-        const uint32_t d = stack[i];
+    for (uint32_t i = e->reduction.stack_count; i-- > 0;) {
+        const uint32_t d = e->reduction.stack[i];
         struct thread *t = &e->threads[d];
         uint32_t saved;
 
         if (t->run.waits_for_chain != chain || t->run.waits_for_thread != me ||
             (t->run.looks && look) || !takes(e, d, look))
             continue;
-        remove_waiter(d);
+        remove_waiter(e, d);
         e->ready |= 1U << d;
-        saved = resume;
-        resume = me;
+        saved = e->reduction.resume;
+        e->reduction.resume = me;
         sim_engine_go(e, d);
-        resume = saved;
-        i = i < stack_count ? i : stack_count;
+        e->reduction.resume = saved;
+        i = i < e->reduction.stack_count ? i : e->reduction.stack_count;
     }
 }
 
@@ -468,12 +469,12 @@ sim_reduce_did(struct engine *e, struct chain *chain,
     struct thread *t = sim_self(e);
     const bool read = operation != SIM_STORE;
 
-    if (entries_count == LOG_MAX)
+    if (e->reduction.entries_count == LOG_MAX)
         sim_engine_refuse(e, SIM_FAIL_LIMIT, t->run.last_site, 0,
                           "the run has too many accesses");
     if (operation != SIM_LOAD)
         enable_waiting(e, chain, &t->run.before, operation == SIM_LOOK);
-    entries[entries_count++] = (struct entry){
+    e->reduction.entries[e->reduction.entries_count++] = (struct entry){
         .before = chain->last,
         .thread = e->current,
         .stamp = t->run.now.at[e->current],
@@ -482,7 +483,7 @@ sim_reduce_did(struct engine *e, struct chain *chain,
         .changed = operation == SIM_STORE || operation == SIM_CHANGE,
         .shuts = t->run.shuts,
     };
-    chain->last = entries_count;
+    chain->last = e->reduction.entries_count;
     if (source != NULL)
         sim_clock_join(&t->run.causal, source);
     precursors(e);

@@ -29,9 +29,10 @@ enum sim_operation {
 
 /* reduce.c */
 #define SIM_STAYED (UINT32_MAX - 1)
-void sim_reduce_begin(void);
-void sim_reduce_plain_question(const struct sim_choices *choices);
-struct sim_question *sim_reduce_question(uint32_t i);
+void sim_reduce_begin(struct engine *e);
+void sim_reduce_plain_question(struct engine *e,
+                               const struct sim_choices *choices);
+struct sim_question *sim_reduce_question(struct engine *e, uint32_t i);
 uint32_t sim_reduce_pick(struct engine *e, bool can_continue);
 void sim_reduce_enter(struct engine *e);
 uint32_t sim_reduce_read(struct engine *e, struct chain *chain,

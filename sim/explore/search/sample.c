@@ -9,9 +9,6 @@
 
 enum { SAMPLE_GRAPHS_MAX = 1 << 22 };
 
-/* Not the list of the search, which may make random runs in between. */
-static struct sim_choice choice_list[SIM_CHOICES_MAX];
-
 enum sim_end
 sim_explore_run(const struct sim_kernel *kernel,
                 const struct sim_run_options *options,
@@ -60,7 +57,7 @@ sim_explore_sample(const struct sim_kernel *kernel,
     memset(result, 0, sizeof *result);
     sim_visited_init(&graphs, SAMPLE_GRAPHS_MAX);
     sim_engine_begin(e, kernel, &options->run);
-    sim_choices_init(&choices, choice_list, SIM_CHOICES_MAX);
+    sim_choices_init(&choices, e->sample_list, SIM_CHOICES_MAX);
     while (result->runs < options->runs) {
         if (end_us != 0 && result->runs % 32 == 0 &&
             sim_control_now_us() >= end_us)

@@ -12,8 +12,6 @@
 enum { SLICE_RUNS = 256 };
 static const uint64_t states_max_default = (uint64_t)1 << 26;
 
-static struct sim_choice choice_list[SIM_CHOICES_MAX];
-
 /* ---- Begin and end ---- */
 
 static void
@@ -33,13 +31,13 @@ void
 sim_search_begin(struct engine *e, struct sim_search *s)
 {
     init_sets(s);
-    sim_reduce_begin(); /* a file may bring questions before the first run */
+    sim_reduce_begin(e); /* a file may bring questions before the first run */
     s->rechecks = s->options->jobs <= 1;
-    sim_futile_forget();
+    sim_futile_forget(e);
     e->threads_known = 0;
     s->sample_at = SLICE_RUNS;
     s->sample_seed = s->options->seed;
-    sim_choices_init(&s->choices, choice_list, SIM_CHOICES_MAX);
+    sim_choices_init(&s->choices, e->search_list, SIM_CHOICES_MAX);
 }
 
 void
@@ -60,7 +58,7 @@ sim_search_clear(struct engine *e, struct sim_search *s)
     sim_visited_clear(&s->graphs);
     s->sample_at = SLICE_RUNS;
     s->sample_seed = s->options->seed;
-    sim_futile_forget();
+    sim_futile_forget(e);
     e->learned = false;
 }
 
@@ -76,8 +74,8 @@ sim_search_bind(struct engine *e, struct sim_search *s)
 }
 
 void
-sim_search_load(struct sim_search *s, const struct sim_step *path,
-                uint32_t depth)
+sim_search_load(struct engine *e, struct sim_search *s,
+                const struct sim_step *path, uint32_t depth)
 {
     s->base = depth;
     if (depth == 0) {
@@ -86,8 +84,8 @@ sim_search_load(struct sim_search *s, const struct sim_step *path,
     }
     for (uint32_t i = 0; i < depth; i++) {
         s->choices.list[i] = path[i].choice;
-        *sim_reduce_question(i) = path[i].question;
-        sim_reduce_question(i)->enabled =
+        *sim_reduce_question(e, i) = path[i].question;
+        sim_reduce_question(e, i)->enabled =
             0; /* set by what the next runs learn */
     }
     sim_choices_carry(&s->choices, depth);
@@ -231,14 +229,14 @@ is_over(struct engine *e, struct sim_search *s, const struct sim_run *run)
 }
 
 static bool
-advance(struct sim_search *s)
+advance(struct engine *e, struct sim_search *s)
 {
     struct sim_choices *c = &s->choices;
 
     for (uint32_t count = c->count; count > s->base; count--) {
         struct sim_question ordinary = {.sources = 0};
         struct sim_question *q =
-            s->reduced ? sim_reduce_question(count - 1) : &ordinary;
+            s->reduced ? sim_reduce_question(e, count - 1) : &ordinary;
 
         if (sim_question_next(q, &c->list[count - 1])) {
             sim_choices_carry(c, count);
@@ -270,7 +268,7 @@ sim_search_continue(struct engine *e, struct sim_search *s)
         judge(e, s, &run);
         if (is_over(e, s, &run))
             return SIM_SEARCH_OVER;
-    } while (advance(s));
+    } while (advance(e, s));
     return SIM_SEARCH_DONE;
 }
 
@@ -291,7 +289,7 @@ sim_search_prefixes(struct engine *e, struct sim_search *s, uint64_t *prefixes)
         if (e->state.irreducible || e->learned)
             return false;
         *prefixes += e->state.foreign;
-    } while (!s->choices.nondeterministic && advance(s));
+    } while (!s->choices.nondeterministic && advance(e, s));
     return true;
 }
 
@@ -304,20 +302,20 @@ sim_search_depth(const struct sim_search *s)
 }
 
 static struct sim_question
-question_at(const struct sim_search *s, uint32_t i)
+question_at(struct engine *e, const struct sim_search *s, uint32_t i)
 {
     const struct sim_question ordinary = {.sources = 0};
 
-    return s->reduced ? *sim_reduce_question(i) : ordinary;
+    return s->reduced ? *sim_reduce_question(e, i) : ordinary;
 }
 
 uint32_t
-sim_search_open(const struct sim_search *s)
+sim_search_open(struct engine *e, const struct sim_search *s)
 {
     uint32_t i = s->base;
 
     while (i < s->choices.fixed_count) {
-        const struct sim_question q = question_at(s, i);
+        const struct sim_question q = question_at(e, s, i);
 
         if (sim_question_has_next(&q, &s->choices.list[i]))
             break;
@@ -327,13 +325,13 @@ sim_search_open(const struct sim_search *s)
 }
 
 void
-sim_search_steps(const struct sim_search *s, uint32_t from, uint32_t to,
-                 struct sim_step *steps)
+sim_search_steps(struct engine *e, const struct sim_search *s, uint32_t from,
+                 uint32_t to, struct sim_step *steps)
 {
     memset(steps, 0, (to - from) * sizeof *steps); /* padding goes to files */
     for (uint32_t i = from; i < to; i++) {
         steps[i - from].choice = s->choices.list[i];
-        steps[i - from].question = question_at(s, i);
+        steps[i - from].question = question_at(e, s, i);
     }
 }
 
@@ -344,20 +342,21 @@ sim_search_narrow(struct sim_search *s, uint32_t depth)
 }
 
 void
-sim_search_learned(const struct sim_search *s, uint8_t *enabled)
+sim_search_learned(struct engine *e, const struct sim_search *s,
+                   uint8_t *enabled)
 {
     for (uint32_t i = 0; i < s->base; i++)
-        enabled[i] = question_at(s, i).enabled;
+        enabled[i] = question_at(e, s, i).enabled;
 }
 
 double
-sim_search_share(const struct sim_search *s)
+sim_search_share(struct engine *e, const struct sim_search *s)
 {
     double weight = 1;
     double sum = 0;
 
     for (uint32_t i = s->base; i < s->choices.fixed_count; i++) {
-        const struct sim_question q = question_at(s, i);
+        const struct sim_question q = question_at(e, s, i);
         const struct sim_choice *choice = &s->choices.list[i];
 
         weight /= sim_question_answers(&q, choice);

@@ -12,8 +12,6 @@
 
 struct engine;
 
-enum { SIM_CHOICES_MAX = 1 << 16 };
-
 enum sim_search_end {
     SIM_SEARCH_DONE,   /* the part has been searched */
     SIM_SEARCH_PAUSED, /* pause() returned true; the search may continue */
@@ -52,8 +50,8 @@ void sim_search_clear(struct engine *e, struct sim_search *s);
 void sim_search_bind(struct engine *e, struct sim_search *s);
 
 /* Go to the part with this path. */
-void sim_search_load(struct sim_search *s, const struct sim_step *path,
-                     uint32_t depth);
+void sim_search_load(struct engine *e, struct sim_search *s,
+                     const struct sim_step *path, uint32_t depth);
 
 enum sim_search_end sim_search_continue(struct engine *e, struct sim_search *s);
 
@@ -75,20 +73,21 @@ uint32_t sim_search_depth(const struct sim_search *s);
 
 /* The first question of this part's path that has another answer; or the
  * depth */
-uint32_t sim_search_open(const struct sim_search *s);
+uint32_t sim_search_open(struct engine *e, const struct sim_search *s);
 
 /* out: steps[0 .. to - from) */
-void sim_search_steps(const struct sim_search *s, uint32_t from, uint32_t to,
-                      struct sim_step *steps);
+void sim_search_steps(struct engine *e, const struct sim_search *s,
+                      uint32_t from, uint32_t to, struct sim_step *steps);
 
 /* Give the other answers of the questions before `depth` away. */
 void sim_search_narrow(struct sim_search *s, uint32_t depth);
 
 /* What was learned about the path. out: enabled[0 .. s->base) */
-void sim_search_learned(const struct sim_search *s, uint8_t *enabled);
+void sim_search_learned(struct engine *e, const struct sim_search *s,
+                        uint8_t *enabled);
 
 /* How much of the part is done: in [0, 1] */
-double sim_search_share(const struct sim_search *s);
+double sim_search_share(struct engine *e, const struct sim_search *s);
 
 /* ---- Results ---- */
 

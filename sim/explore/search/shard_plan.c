@@ -14,7 +14,7 @@ find_depth(struct engine *e, struct sim_search *s)
     const uint64_t wanted = (uint64_t)PREFIXES_EACH * s->shard.count;
     uint64_t prefixes;
 
-    sim_futile_forget();
+    sim_futile_forget(e);
     for (s->shard.depth = 1; s->shard.depth < DEPTH_MAX; s->shard.depth++) {
         if (!sim_search_prefixes(e, s, &prefixes))
             return false;
@@ -34,7 +34,7 @@ sim_shard_plan(struct engine *e, struct sim_search *search)
     search->shard.index = 0;
     while (search->reduced && !search->shard.whole && !find_depth(e, search))
         e->learned = false; /* begin again with what was learned */
-    sim_futile_forget();
+    sim_futile_forget(e);
     search->shard.index = index;
     if (!search->reduced || search->shard.whole)
         search->shard.depth = 0;

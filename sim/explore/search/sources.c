@@ -178,7 +178,7 @@ futile_of(struct engine *e, const struct location *l, const uint32_t *found,
     if (name == 0)
         return 0;
     for (uint32_t i = 0; i < count && i < 64; i++) {
-        if (sim_futile_knows(name, l->stores[found[i]].value))
+        if (sim_futile_knows(e, name, l->stores[found[i]].value))
             futile |= UINT64_C(1) << i;
     }
     /* Keep the last store: a livelock is a thread that reads it for ever. */
@@ -220,7 +220,7 @@ sim_sources_choose(struct engine *e, struct reading *r)
     if (e->reduced)
         return choose_reduced(e, r);
     count = sources_of(e, r, found);
-    if (sim_script_runs)
+    if (e->script_runs)
         return sim_script_choose(e, r->location, found, count, false);
     return choose(e, found, count, 0);
 }
@@ -245,7 +245,7 @@ sim_sources_position(struct engine *e, const struct location *l, int order)
             fits(e, l, UINT32_MAX, i, order, order == __ATOMIC_SEQ_CST))
             found[count++] = i;
     }
-    if (sim_script_runs)
+    if (e->script_runs)
         return sim_script_choose(e, l, found, count, true);
     return choose(e, found, count, SIM_LABEL_STORE);
 }

@@ -102,7 +102,7 @@ sim_message_free(struct sim_message *m)
 /* ---- Reports to the coordinator ---- */
 
 static void
-publish(const struct sim_search *s)
+publish(struct engine *e, const struct sim_search *s)
 {
     const struct worker *w = s->context;
     const struct sim_exhaust_result *r = s->result;
@@ -115,7 +115,7 @@ publish(const struct sim_search *s)
         atomic_store_explicit(&w->slot->counts[i], counts[i],
                               memory_order_relaxed);
     atomic_store_explicit(&w->slot->share,
-                          (uint32_t)(sim_search_share(s) * SIM_SHARE_ONE),
+                          (uint32_t)(sim_search_share(e, s) * SIM_SHARE_ONE),
                           memory_order_relaxed);
 }
 
@@ -147,17 +147,18 @@ send_failure(const struct sim_search *s)
 
 /* Steps from the path to `to`, and what was learned about the path. */
 static void
-send_steps(const struct sim_search *s, enum sim_message_type type, uint32_t to)
+send_steps(struct engine *e, const struct sim_search *s,
+           enum sim_message_type type, uint32_t to)
 {
     const struct worker *w = s->context;
     const uint32_t count = to - s->base;
     struct sim_step *steps = sim_need(malloc((count + 1) * sizeof *steps));
     uint8_t *learned = sim_need(malloc(s->base + 1));
 
-    publish(s);
+    publish(e, s);
     send_failure(s);
-    sim_search_steps(s, s->base, to, steps);
-    sim_search_learned(s, learned);
+    sim_search_steps(e, s, s->base, to, steps);
+    sim_search_learned(e, s, learned);
     quit_unless(send_two(w->fd, type, count, steps, count * sizeof *steps,
                          learned, s->base));
     free(steps);
@@ -167,23 +168,23 @@ send_steps(const struct sim_search *s, enum sim_message_type type, uint32_t to)
 /* ---- Requests ---- */
 
 static void
-share(struct sim_search *s)
+share(struct engine *e, struct sim_search *s)
 {
-    const uint32_t open = sim_search_open(s);
+    const uint32_t open = sim_search_open(e, s);
     const uint32_t depth = sim_search_depth(s);
     const uint32_t to = open < depth ? open + 1 : s->base;
 
-    send_steps(s, SIM_MESSAGE_SHARED, to);
+    send_steps(e, s, SIM_MESSAGE_SHARED, to);
     sim_search_narrow(s, to);
 }
 
 static void
-show(struct sim_search *s)
+show(struct engine *e, struct sim_search *s)
 {
     const struct worker *w = s->context;
     struct sim_message go_on;
 
-    send_steps(s, SIM_MESSAGE_SHOWN, sim_search_depth(s));
+    send_steps(e, s, SIM_MESSAGE_SHOWN, sim_search_depth(s));
     quit_unless(sim_message_receive(w->fd, &go_on));
     sim_message_free(&go_on);
 }
@@ -206,20 +207,21 @@ take_run(struct worker *w)
 static bool
 pause_worker(struct sim_search *s)
 {
+    struct engine *e = &sim_engine;
     struct worker *w = s->context;
     const uint32_t request =
         atomic_load_explicit(&w->slot->request, memory_order_relaxed);
 
     if (s->result->runs % RUNS_AT_ONCE == 0)
-        publish(s);
+        publish(e, s);
     if (request != SIM_REQUEST_NONE) {
         atomic_store(&w->slot->request, SIM_REQUEST_NONE);
         if (request == SIM_REQUEST_STOP)
             return true;
         if (request == SIM_REQUEST_SHARE)
-            share(s);
+            share(e, s);
         else
-            show(s);
+            show(e, s);
     }
     if (!take_run(w))
         return true;
@@ -234,7 +236,7 @@ send_again(struct engine *e, const struct sim_search *s)
 {
     const struct worker *w = s->context;
     const uintptr_t *sites;
-    const uint32_t count = sim_wait_sites(&sites);
+    const uint32_t count = sim_wait_sites(e, &sites);
 
     quit_unless(sim_message_send(w->fd, SIM_MESSAGE_AGAIN,
                                  s->reduced | (s->shard.whole ? 2U : 0) |
@@ -244,11 +246,11 @@ send_again(struct engine *e, const struct sim_search *s)
 }
 
 static void
-send_over(const struct sim_search *s)
+send_over(struct engine *e, const struct sim_search *s)
 {
     const struct worker *w = s->context;
 
-    publish(s);
+    publish(e, s);
     send_failure(s);
     quit_unless(sim_message_send(w->fd, SIM_MESSAGE_OVER, 0,
                                  s->result->difference,
@@ -259,16 +261,16 @@ static void
 search_part(struct engine *e, struct sim_search *s,
             const struct sim_message *part)
 {
-    sim_search_load(s, (const void *)part->data, part->count);
+    sim_search_load(e, s, (const void *)part->data, part->count);
     switch (sim_search_continue(e, s)) {
     case SIM_SEARCH_DONE:
-        send_steps(s, SIM_MESSAGE_DONE, s->base);
+        send_steps(e, s, SIM_MESSAGE_DONE, s->base);
         break;
     case SIM_SEARCH_PAUSED:
-        send_steps(s, SIM_MESSAGE_GIVEN, sim_search_depth(s));
+        send_steps(e, s, SIM_MESSAGE_GIVEN, sim_search_depth(s));
         break;
     case SIM_SEARCH_OVER:
-        send_over(s);
+        send_over(e, s);
         break;
     case SIM_SEARCH_AGAIN:
         send_again(e, s);
