@@ -2,7 +2,7 @@
  * engine.h -- one run in progress; private to sim/explore/.
  *
  * Who calls whom:  tsan.c (ABI) -> memory.c, plain.c, lock.c -> engine.c
- * (scheduling points) -> sched.c (wishes) -> choice.c.
+ * (scheduling points) -> strategy.h -> choice.c.
  *
  * Time stamps (vector clocks): thread t's k-th event has the stamp k in
  * component t. A plain access between events k and k+1 has the stamp k+1,
@@ -233,7 +233,9 @@ struct engine {
     struct word *words;
     struct lock locks[LOCKS_MAX];
 
-    /* Guided strategies */
+    const struct sim_strategy_part *strategy; /* of this run */
+
+    /* Of PCT and STALL */
     uint32_t pct_changes[8];
     uint32_t pct_depth;
     uint32_t steps_most; /* in a run so far: PCT's k */
@@ -537,11 +539,6 @@ void sim_plain_access(struct engine *e, uintptr_t address, size_t bytes,
  * one? */
 void sim_location_check(struct engine *e, const struct location *l, bool write,
                         uintptr_t site);
-
-/* sched.c */
-void sim_sched_begin(struct engine *e);
-uint32_t sim_sched_wish(struct engine *e, const uint8_t *order, uint32_t count);
-void sim_sched_step(struct engine *e);
 
 /* site.c; returns: false if no symbol covers the address */
 bool sim_site_address_text(char *text, size_t text_bytes, uintptr_t address);

@@ -5,44 +5,17 @@
  * else. The question at that point is which of the ready threads runs. The
  * answers are the current thread, then the others by number, so answer 0
  * continues without a switch.
- *
- * Pruning: when a run reaches a point with answers that are new, the engine
- * looks up the hash of the state. If another run was in the same state, it has
- * explored everything beyond, and this run ends. The state consists of the
- * execution graph so far (including seq_cst fences, locks, marks and the
- * kernel's own choices), the set of started threads and, with a preemption
- * bound, the current thread and the preemptions left.
+ * Example: threads 0, 1 and 2 are ready, 1 is current. Answer 0 is thread 1,
+ * answer 1 is thread 0, answer 2 is thread 2. If thread 1 is blocked, answer 0
+ * is thread 0. Who answers is a strategy (search/strategy.h).
  */
 #include "engine.h"
 #include "futile.h"
+#include "strategy.h"
 
 #include <stdlib.h>
 
 enum { EVENT_SIGNAL = 17 };
-
-/* Have all answers carried over from the previous run been used? */
-static bool
-fresh(const struct sim_choices *choices)
-{
-    return choices->count >= choices->fixed_count;
-}
-
-static __attribute__((noinline)) void
-prune(struct engine *e, bool can_continue)
-{
-    uint64_t key[2] = {e->graph[0], e->graph[1]};
-
-    if (e->options.bounded)
-        key[0] ^= sim_mix64(e->preemptions_left | (uint64_t)e->current << 32 |
-                            (uint64_t)can_continue << 40);
-    if (!sim_visited_insert(e->visited, key))
-        return;
-    e->state.cut = sim_mix64(key[1]) % 100 >= e->recheck_of_100;
-    if (e->state.cut)
-        sim_engine_stop(e, SIM_END_PRUNED);
-    e->state.detour = true;
-    e->detour_rng.state = key[0];
-}
 
 /* Has another thread done something to a lock since i's round read one? */
 static bool
@@ -68,36 +41,6 @@ wake_spinners(struct engine *e)
             e->ready |= 1U << i;
         }
     }
-}
-
-static __attribute__((noinline)) uint32_t
-ask_guided(struct engine *e, bool can_continue, uint32_t count, uint16_t label)
-{
-    uint8_t order[SIM_THREADS_MAX];
-    uint32_t n = 0;
-
-    if (can_continue)
-        order[n++] = (uint8_t)e->current;
-    for (uint32_t i = 0; i < e->threads_count; i++) {
-        if ((e->ready >> i & 1) != 0 && !(can_continue && i == e->current))
-            order[n++] = (uint8_t)i;
-    }
-    return sim_choose_guided(e->choices, count, SIM_SCHED, label,
-                             sim_sched_wish(e, order, count));
-}
-
-static uint32_t
-ask_schedule(struct engine *e, bool can_continue, uint32_t count)
-{
-    const uint16_t label = (uint16_t)e->ready;
-
-    if (e->state.detour)
-        return sim_rng_below(&e->detour_rng, count);
-    if (e->options.strategy == SIM_STRATEGY_RANDOM ||
-        e->choices->backend == SIM_ODOMETER ||
-        e->choices->backend == SIM_REPLAY)
-        return sim_choose_carried(e->choices, count, SIM_SCHED, label);
-    return ask_guided(e, can_continue, count, label);
 }
 
 /* The ready thread number `picked`: the current one is 0, others by number. */
@@ -187,26 +130,25 @@ pick_waiting(struct engine *e)
 static uint32_t
 pick(struct engine *e, bool can_continue)
 {
+    const struct sim_strategy_part *strategy = e->strategy;
     uint32_t count;
     uint32_t picked;
 
-    if (e->script_runs)
-        return sim_script_pick(e);
-    if (e->reduced &&
-        (picked = sim_reduce_pick(e, can_continue)) < SIM_THREADS_MAX)
+    if (strategy->must_run != NULL &&
+        (picked = strategy->must_run(e, can_continue)) < SIM_THREADS_MAX)
         return picked;
     if (e->state.spinners > 0)
         wake_spinners(e);
     if (e->ready == 0 && !sim_object_time_out(e))
         return pick_waiting(e);
-    if (e->visited != NULL && !e->state.detour && fresh(e->choices))
-        prune(e, can_continue);
+    if (strategy->seen != NULL)
+        strategy->seen(e, can_continue);
     if ((e->ready & (e->ready - 1)) == 0)
         return (uint32_t)__builtin_ctz(e->ready);
     count = bits(e->ready);
     if (e->options.bounded && can_continue && e->preemptions_left == 0)
         return e->current;
-    picked = ask_schedule(e, can_continue, count);
+    picked = strategy->answer(e, can_continue, count);
     if (picked != 0 && can_continue) {
         e->run->switches++;
         e->preemptions_left--;
@@ -290,8 +232,8 @@ sim_engine_point(struct engine *e, uintptr_t site)
                           "the run has too many steps (does a wait loop "
                           "lack its sim_explore_spin_wait?)");
     t->steps++;
-    if (e->options.strategy != SIM_STRATEGY_RANDOM)
-        sim_sched_step(e);
+    if (e->strategy->step != NULL)
+        e->strategy->step(e);
     if (t->run.signals_left != 0) {
         sim_engine_signal_point(e);
         sim_engine_settle(e); /* offer what the handler has done */

@@ -8,6 +8,7 @@
 #include "engine.h"
 #include "need.h"
 #include "object.h"
+#include "strategy.h"
 
 #include <setjmp.h>
 #include <signal.h>
@@ -227,8 +228,9 @@ run_reset(struct engine *e, struct sim_choices *choices, struct sim_run *run)
         e->threads[i].run.finished = false; /* one may be waited for */
     for (uint32_t i = 0; i < e->threads_count; i++)
         sim_engine_thread_reset(e, i);
-    if (e->options.strategy != SIM_STRATEGY_RANDOM)
-        sim_sched_begin(e);
+    e->strategy = sim_strategy_of(e);
+    if (e->strategy->begin != NULL)
+        e->strategy->begin(e);
 }
 
 static void

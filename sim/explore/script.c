@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "need.h"
+#include "strategy.h"
 
 struct script {
     struct trace_event events[TRACE_MAX]; /* `from` and `before` by new index */
@@ -26,17 +27,24 @@ sim_script_open(struct engine *e)
 }
 
 /* Thread to run next; ends the run if it cannot. */
-uint32_t
-sim_script_pick(struct engine *e)
+static uint32_t
+must_run(struct engine *e, bool can_go_on)
 {
     const uint32_t at = e->state.trace_count;
     const uint32_t next =
         at < e->script->count ? e->script->events[at].thread : e->script->last;
 
+    (void)can_go_on;
     if ((e->ready >> next & 1) == 0)
         sim_engine_stop(e, SIM_END_BLOCKED);
     return next;
 }
+
+const struct sim_strategy_part sim_strategy_script = {
+    .name = "script",
+    .must_run = must_run,
+    .answer = sim_strategy_choose,
+};
 
 /* The store that must be read, or must directly follow the new store. */
 uint32_t

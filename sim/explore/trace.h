@@ -39,7 +39,6 @@ struct location;
 
 /* script.c: runs of chosen events. */
 void sim_script_open(struct engine *e);
-uint32_t sim_script_pick(struct engine *e);
 uint32_t sim_script_choose(struct engine *e, const struct location *l,
                            const uint32_t *found, uint32_t count, bool place);
 

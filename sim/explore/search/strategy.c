@@ -1,0 +1,66 @@
+/* strategy.c -- see strategy.h. */
+#include "strategy.h"
+
+#include "engine.h"
+
+static const struct sim_strategy_part *const parts[SIM_STRATEGY_COUNT] = {
+    [SIM_STRATEGY_RANDOM] = &sim_strategy_random,
+    [SIM_STRATEGY_PCT] = &sim_strategy_pct,
+    [SIM_STRATEGY_URW] = &sim_strategy_urw,
+    [SIM_STRATEGY_STALL] = &sim_strategy_stall,
+};
+
+const char *
+sim_strategy_text(enum sim_strategy strategy)
+{
+    return strategy < SIM_STRATEGY_COUNT ? parts[strategy]->name : "?";
+}
+
+const struct sim_strategy_part *
+sim_strategy_of(const struct engine *e)
+{
+    if (e->script_runs)
+        return &sim_strategy_script;
+    if (e->choices->backend == SIM_REPLAY)
+        return &sim_strategy_replay;
+    if (e->choices->backend == SIM_ODOMETER)
+        return e->reduced ? &sim_strategy_graphs : &sim_strategy_schedules;
+    return parts[e->options.strategy];
+}
+
+uint32_t
+sim_strategy_choose(struct engine *e, bool can_go_on, uint32_t count)
+{
+    (void)can_go_on;
+    return sim_choose_carried(e->choices, count, SIM_SCHED, (uint16_t)e->ready);
+}
+
+uint32_t
+sim_strategy_record(struct engine *e, uint32_t count, uint32_t wish)
+{
+    return sim_choose_guided(e->choices, count, SIM_SCHED, (uint16_t)e->ready,
+                             wish);
+}
+
+void
+sim_strategy_order(struct engine *e, bool can_go_on, uint8_t order[])
+{
+    uint32_t n = 0;
+
+    if (can_go_on)
+        order[n++] = (uint8_t)e->current;
+    for (uint32_t i = 0; i < e->threads_count; i++) {
+        if ((e->ready >> i & 1) != 0 && !(can_go_on && i == e->current))
+            order[n++] = (uint8_t)i;
+    }
+}
+
+uint32_t
+sim_strategy_threads(const struct engine *e)
+{
+    uint32_t n = e->threads_count;
+
+    while (n < SIM_THREADS_MAX && e->threads[n].steps > 0)
+        n++;
+    return n;
+}
