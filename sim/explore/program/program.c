@@ -120,11 +120,11 @@ sim_program_end(void)
 
 /* After libraries have started, before the program's own constructors do. */
 __attribute__((constructor(101))) static void
-begin(struct engine *e, int argc, char **argv)
+begin(int argc, char **argv)
 {
     (void)argc;
     fix_addresses(argv);
     explored___libc_single_threaded = 0;
     tzset(); /* libc keeps the zone's name, in a block that no run may own */
-    sim_heap_open(e);
+    sim_heap_open(&sim_engine);
 }
