@@ -276,6 +276,7 @@ cli_shrink(int argc, char **argv)
     if (failure.runs == 0)
         return cli_usage("%s: breaks nothing, so there is nothing to shrink",
                          argv[1]);
+    pages.input = argv[1];
     exit_code = write_smaller(&failure, &pages, subject);
     props_failure_free(&failure);
     return exit_code;

@@ -438,7 +438,9 @@ cli_failure_write(const struct cli_page_paths *paths,
     done = page.file != NULL &&
            cli_failure_print(page.file, scenario, asked, command);
     if (done)
-        return cli_page_end(&page, CLI_PAGE_FAILURE, paths, scenario->name);
+        return cli_page_end(&page, CLI_PAGE_FAILURE, paths,
+                            paths->input != NULL ? paths->input
+                                                 : scenario->name);
     cli_page_drop(&page);
     return cli_complain("%s: not enough memory for a page", scenario->name);
 }

@@ -21,6 +21,7 @@ enum cli_page_kind { CLI_PAGE_FAILURE, CLI_PAGE_RUN, CLI_PAGE_CAMPAIGN };
 struct cli_page_paths {
     const char *html;
     const char *data;
+    const char *input; /* not to be written over; NULL: the scenario's file */
 };
 
 /* The options for a command's table, and their numbers for its switch. */

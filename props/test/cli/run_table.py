@@ -23,10 +23,12 @@ empty folder of its own, in which `fixtures` is the project's folder of that nam
 
 `for NAME in WORD...` (globs from the project's folder; several: their product) makes
 a row of each word; {NAME}, and {root} for the project's folder, are then replaced.
+`for A,B in "1 2" "3 4"` names the parts of each word. The steps below a line `each`
+are taken at the beginning of each row below them.
 Files in:
     write FILE          and lines that begin with `|`: the text, after `| `
     copy FILE FROM      the bytes of another file
-    edit FILE s/A/B/    each match of the regular expression A becomes B (flag 1: only
+    edit FILE s/A/B     each match of the regular expression A becomes B (s/A/B/1: only
                         the first); it is an error if there is none. Any byte may
                         stand for `/`
     cut FILE N          keep the first N bytes; N may end in %
@@ -46,7 +48,7 @@ What must be so of the last command:
     out! TEXT           no line has TEXT in it
     out* N REGEX        N lines have a match
     err, err=, ...      the same of stderr
-    whole               and lines that begin with `|`: all its output
+    whole [FILE]        and lines that begin with `|`: all its output, or all of a file
     refused TEXT        exit code 1, no output, and one line of stderr that has TEXT
     same FILE FILE      files are equal
     has GLOB            there is such a file, and it is not empty
@@ -66,6 +68,7 @@ One row on one line, for what is only said:
     answer help check => usage: profsim check as $ and out
 """
 import concurrent.futures
+import difflib
 import glob
 import itertools
 import json
@@ -107,7 +110,7 @@ def expand(name, steps, where):
     """Rows of one with `for` lines."""
     loops = [s[0].split(None, 3) for s in steps if s[0].startswith("for ")]
     steps = [s for s in steps if not s[0].startswith("for ")]
-    keys = [loop[1] for loop in loops]
+    keys = [loop[1].split(",") for loop in loops]
     values = []
     for loop in loops:
         check(loop[2] == "in", where, "for NAME in WORD...")
@@ -116,7 +119,9 @@ def expand(name, steps, where):
                        (sorted(glob.glob(word, root_dir=ROOT)) if "*" in word else [word])])
         check(values[-1], where, "no such files:", loop[3])
     for chosen in itertools.product(*values):
-        known = dict(zip(keys, chosen), root=ROOT)
+        known = {"root": ROOT}
+        for names, word in zip(keys, chosen):
+            known.update(zip(names, word.split(None, len(names) - 1) if len(names) > 1 else [word]))
 
         def put(text, known=known):
             return re.sub(r"\{(\w+)\}", lambda m: known.get(m[1], m[0]), text)
@@ -127,17 +132,21 @@ def expand(name, steps, where):
 
 
 def rows_of(table):
-    rows, name, steps, where = [], None, [], None
+    rows, name, steps, where, each = [], None, [], None, []
     for number, line in enumerate(read(table).splitlines() + ["row"], 1):
         text = line.strip()
         verb, _, rest = text.partition(" ")
         if text.startswith("|"):
             steps[-1][1].append(text[2:])
-        elif verb == "row" or verb in ("refuse", "answer"):
-            if name is not None:
-                rows += expand(name, steps, where)
+        elif verb in ("row", "each", "refuse", "answer"):
+            if name == "each ":
+                each = steps
+            elif name is not None:
+                rows += expand(name, each + steps, where)
             name, steps, where = rest, [], f"{os.path.relpath(table)}:{number}"
-            if verb != "row":
+            if verb == "each":
+                name = "each "
+            elif verb != "row":
                 words, _, said = rest.rpartition(" => ")
                 steps = [("$ " + words, []), (("refused " if verb == "refuse" else "out ") + said, [])]
         elif text and not text.startswith("#"):
@@ -208,7 +217,8 @@ class Row:
             check(odd is None, f"prints the byte {odd and ord(odd[0]):#x}" if odd else "")
         left = glob.glob(self.path("**/*.part"), recursive=True)
         check(not left, "left behind:", left)
-        if self.command[0] == self.profsim and self.option("--json") and self.option("--junit"):
+        if self.command[0] == self.profsim and self.option("--json") and self.option("--junit") and \
+                (self.code != 1 or os.path.exists(self.path(self.option("--json")))):
             try:
                 check_report.check(os.path.join(ROOT, "docs/ci/report.schema.json"), self.path(self.option("--json")),
                                    self.path(self.option("--junit")), self.code)
@@ -232,6 +242,11 @@ class Row:
         else:
             check(met > 0, f"{what}: no line", {"": "has", "=": "is", "~": "matches"}[how], f"'{wanted}'")
 
+    @staticmethod
+    def whole(text, block):
+        differ = list(difflib.unified_diff([line.rstrip() for line in block], [line.rstrip() for line in text.splitlines()], "wanted", "found", lineterm=""))
+        check(not differ, "\n    ".join(differ))
+
     def json(self, rest):
         name, _, expression = rest.partition(" ")
         d = json.loads(read(self.path(name)))
@@ -251,7 +266,7 @@ class Row:
         with open(self.path(name), "rb") as file:
             data = bytearray(file.read())
         if verb == "edit":
-            _, old, new, flags = how.split(how[1])
+            _, old, new, flags = (how.split(how[1]) + ["", ""])[:4]
             text, met = re.subn(old, new, data.decode("utf-8", "surrogateescape"), int(flags or 0), re.M)
             check(met > 0, f"edit {name}: nothing matches '{old}'")
             data = text.encode("utf-8", "surrogateescape")
@@ -287,7 +302,7 @@ class Row:
         elif verb[:3] in ("out", "err") and len(verb) <= 4:
             self.lines({"out": "output", "err": "stderr"}[verb[:3]], getattr(self, verb[:3]), verb[3:], rest)
         elif verb == "whole":
-            check(self.out.splitlines() == block, "the output is not\n" + "\n".join(block))
+            self.whole(self.out if not rest else read(self.path(rest)), block)
         elif verb == "refused":
             self.wanted = 1
             check(self.out == "", "there is output")

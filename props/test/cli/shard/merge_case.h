@@ -67,8 +67,6 @@ void merge_expect_missing(const struct captured *said, const bool *is_missing,
  * larger failure, then an incomplete result */
 int merge_badness(int exit_code);
 
-/* The test in rows_edges.c. */
-void merge_rows_edges(void);
 
 /* Tests of orderings, in merge_orderings.c. */
 void merge_orderings(void);
@@ -103,28 +101,6 @@ void merge_check_words(void);
 void merge_check_lines(void);
 void merge_check_left(void);
 
-/* Tests in ../check/, each in the file that it is named after. */
-void merge_own_counts(void);
-void merge_bias(void);
-void merge_campaign_ends(void);
-void merge_corpus(void);
-void merge_file_verdicts(void);
-void merge_list_items(void);
-void merge_pair_words(void);
-void merge_recording_verdicts(void);
-void merge_run_files(void);
-void merge_saved_verdicts(void);
-void merge_shown_scenarios(void);
-void merge_stopped_shards(void);
-void merge_subject_loads(void);
-
-/* Parts of merge_run_files() and of merge_shown_scenarios(), in
- * ../check/written_worlds.c and ../check/page_buckets.c. */
-void merge_written_worlds(void);
-void merge_page_buckets(void);
-
-/* Compile made.so, a subject, unless it is there: see ../check/kinds.h. */
-void merge_make_subject(void);
 
 /* The test in shard_campaigns.c. */
 void merge_real_campaigns(void);

@@ -243,7 +243,6 @@ merge_search_ends(void)
         merge_expect_exit(&said, drawn.fails ? 2 : complete ? 0 : 6);
         captured_free(&said);
     }
-    merge_pair_words();
 }
 
 /* ---- The parts of a search ---- */

@@ -215,11 +215,6 @@ TEST(of_a_long_row_the_last_lines_are_kept)
     cli_rows_free(&rows);
 }
 
-TEST(a_list_has_limits_and_its_file_is_its_own)
-{
-    merge_rows_edges();
-}
-
 /* A shard that continues keeps the rows and the time of its earlier run. */
 TEST(a_shard_goes_on_behind_its_rows)
 {
@@ -425,57 +420,10 @@ TEST(a_command_is_cut_to_its_room)
 
 /* ---- Other commands ---- */
 
-TEST(a_scenario_is_explained_and_shrunk)
-{
-    merge_shown_scenarios();
-}
-
 TEST(each_command_helps_and_refuses_an_unknown_option)
 {
     merge_helps();
     merge_live_audit();
-}
-
-TEST(machines_exchange_what_they_lack)
-{
-    merge_corpus();
-}
-
-TEST(each_file_has_the_verdict_of_its_replay)
-{
-    merge_file_verdicts();
-}
-
-TEST(a_recording_is_judged_shown_and_written_as_asked)
-{
-    merge_run_files();
-    merge_recording_verdicts();
-}
-
-TEST(tables_of_bias_are_those_asked_for)
-{
-    merge_bias();
-}
-
-TEST(a_campaign_ends_as_its_seeds_do)
-{
-    merge_campaign_ends();
-}
-
-TEST(the_row_of_an_item_is_what_its_command_did)
-{
-    merge_list_items();
-}
-
-TEST(a_stopped_shard_goes_on_and_shows_how_far_it_is)
-{
-    merge_stopped_shards();
-}
-
-TEST(a_file_is_a_subject_or_it_is_said_why)
-{
-    merge_own_counts();
-    merge_subject_loads();
 }
 
 TEST(a_refused_request_is_reported_and_leaves_no_half_file)
