@@ -2,7 +2,7 @@
  * recorded_calls.c -- a program that resizes blocks, allocates aligned ones,
  * and waits with time limits.
  *
- * test_recorder_calls.c, which knows these sizes, runs it under the recorder.
+ * test_recorder.py, which knows these sizes, runs it under the recorder.
  */
 #include <errno.h>
 #include <malloc.h>

@@ -2,7 +2,7 @@
 #ifndef RECORDED_LOCKS_H
 #define RECORDED_LOCKS_H
 
-/* Wait for locks of every kind; test_recorder.c knows the functions that do
+/* Wait for locks of every kind; test_recorder.py knows the functions that do
  * it. */
 void recorded_locks_run(void);
 

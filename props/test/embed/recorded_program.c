@@ -1,9 +1,9 @@
 /*
  * recorded_program.c -- a program whose allocations and waits are known.
  *
- * test_recorder.c runs it under the recorder. Every function that allocates has
- * a name of its own and is not inlined; the test expects these very numbers.
- * usage: recorded_program MODE
+ * test_recorder.py runs it under the recorder. Every function that allocates
+ * has a name of its own and is not inlined; the test expects these very
+ * numbers. usage: recorded_program MODE
  */
 #include <dlfcn.h>
 #include <link.h>
@@ -24,7 +24,7 @@
 #define THREADS   4
 #define ROUNDS    500
 #define SLOTS     64
-#define EXCHANGES 20000
+#define EXCHANGES 5000
 #define FORKS     40
 #define NOINLINE  __attribute__((noinline))
 

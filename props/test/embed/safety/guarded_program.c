@@ -1,7 +1,7 @@
 /*
  * guarded_program.c -- a program that notices side effects of the recorder.
  *
- * test_recorder_safety.c runs it under the recorder and alone. The program
+ * test_recorder_safety.py runs it under the recorder and alone. The program
  * checks what belongs to it (descriptors, stacks, limits, children). It exits
  * with 0 if all is as without the recorder; else it prints what differs. usage:
  * guarded_program MODE [ARGUMENT]
