@@ -10,9 +10,9 @@ import subprocess
 import sys
 
 sys.dont_write_bytecode = True
-from recording import (ALLOC, COND, FREE, MUTEX, READ, RELEASE, # noqa: E402
-                       RESIZE, SEMAPHORE, WRITE, Folder, Recording, run_tests,
-                       same, test)
+from recorded import (ALLOC, COND, FREE, IN_VAIN, MUTEX, READ, RESIZE,
+                      SEMAPHORE, WAIT, WRITE, ZEROED, Folder, Recorded,
+                      run_tests, same, test)
 
 def no_losses(recording, **known):
     want = {cause: known.get(cause, 0) for cause in recording.dropped}
@@ -138,11 +138,11 @@ def a_full_log_is_a_beginning_and_says_what_is_missing(folder):
 def modules_have_the_build_ids_of_their_files(folder):
     folder.record(folder.program('recorded_program'), 'return')
     recording = folder.recording()
-    libc = [module for module in recording.modules if '/libc.so' in module.path]
-    assert libc
-    notes = subprocess.run(['readelf', '-n', libc[0].path],
-                           capture_output=True, text=True).stdout
-    assert f'Build ID: {libc[0].build_id.hex()}\n' in notes
+    (path, build_id), = {(path, build_id) for _, _, _, path, build_id
+                         in recording.modules if '/libc.so' in path}
+    notes = subprocess.run(['readelf', '-n', path], capture_output=True,
+                           text=True, check=True).stdout
+    assert f'Build ID: {build_id.hex()}\n' in notes
 
 
 # ---- Waits ----
@@ -161,8 +161,8 @@ WAITS = (
 
 
 def is_within(release, wait):
-    return (wait.lock == release.lock and
-            wait.ticks - wait.waited <= release.ticks <= wait.ticks)
+    return (wait.what == release.what and
+            wait.ticks - wait.size <= release.ticks <= wait.ticks)
 
 
 @test
@@ -171,12 +171,14 @@ def waits_name_the_waiter_and_the_one_who_let_go(folder):
     recording = folder.recording()
     no_losses(recording)
     for waiter, kind, failed, releaser in WAITS:
-        wait, = recording.waits(waiter)
-        same((waiter, wait.lock_kind, wait.failed), (waiter, kind, failed))
-        assert wait.waited > 0
+        wait, = [wait for wait in recording.waits()
+                 if recording.leaf(wait) == waiter]
+        same((waiter, wait.kind, wait.flags),
+             (waiter, WAIT, kind | (IN_VAIN if failed else 0)))
+        assert wait.size > 0
         assert releaser is None or any(
-            event.kind == RELEASE and recording.leaf(event) == releaser and
-            is_within(event, wait) for event in recording.events)
+            recording.leaf(event) == releaser and is_within(event, wait)
+            for event in recording.releases())
 
 
 # ---- What version 2 adds: resized objects, how they were requested, ... ----
@@ -187,13 +189,7 @@ def calls(folder):
         folder.record(folder.program('recorded_calls'))
         os.rename('x.rec', 'calls.rec')
         os.rename('x.rec.2', 'calls.rec.2')
-    return Recording('calls.rec'), Recording('calls.rec.2')
-
-
-def of_size(recording, size):
-    event, = [event for event in recording.events
-              if event.kind == ALLOC and event.size == size]
-    return event
+    return Recorded('calls.rec'), Recorded('calls.rec.2')
 
 
 @test
@@ -201,17 +197,17 @@ def an_object_that_is_resized_stays_the_same(folder):
     recording, _ = calls(folder)
 
     def fate(size):
-        number = of_size(recording, size).object
-        return [event.size or 0 for event in recording.events
-                if event.object == number]
+        born, = recording.of_size(size)
+        return [event.size for event in recording.events if
+                event.kind in (ALLOC, FREE, RESIZE) and event.what == born.what]
 
     same(fate(1234567), [1234567, 2345678, 3456789, 45, 0])
     same(fate(7654321), [7654321, 0]) # resized to 0 bytes: freed
     # The object lives for 30 ms. The clock of frees lags by up to two of its
     # ticks, so at least 10 ms must show.
-    born = of_size(recording, 424240)
+    born, = recording.of_size(424240)
     freed, = [event for event in recording.events
-              if event.kind == FREE and event.object == born.object]
+              if event.kind == FREE and event.what == born.what]
     assert freed.ticks - born.ticks >= 10000000
     # For the simulated collector a resized object is a new one.
     same(folder.run(folder.profsim, 'check', 'calls.rec'), 0)
@@ -223,8 +219,8 @@ def how_it_was_asked_for_is_kept(folder):
     for size, zeroed, alignment in (
             (777777, True, 0), (888832, False, 4096), (999999, False, 64),
             (11110, True, 0), (11136, False, 64), (1234567, False, 0)):
-        event = of_size(recording, size)
-        same((event.zeroed, event.alignment, event.usable),
+        event, = recording.of_size(size)
+        same((event.flags & ZEROED != 0, event.alignment, event.usable),
              (zeroed, alignment, None))
     folder.record(folder.program('recorded_calls'), 'usable',
                   options=('--usable',))
@@ -242,16 +238,15 @@ def waits_with_an_end_are_waits_and_threads_have_names(folder):
     recording, _ = calls(folder)
     same([name for _, name in recording.threads],
          ['named by prctl', 'waits a lot'])
-    waits = [event for event in recording.events if event.thread == 1 and
-             event.waited is not None]
-    same([(wait.lock_kind, wait.failed) for wait in waits],
-         [(MUTEX, True)] * 2 + [(READ, True)] * 2 + [(WRITE, True)] * 2 +
-         [(SEMAPHORE, True)] * 2 + [(SEMAPHORE, False)])
-    assert all(wait.waited > 1000000 for wait in waits)
+    waits = [wait for wait in recording.waits() if wait.thread == 1]
+    in_vain = [(WAIT, kind | IN_VAIN) for kind in (MUTEX, READ, WRITE)
+               for _ in range(2)]
+    same([(wait.kind, wait.flags) for wait in waits],
+         in_vain + [(SEMAPHORE, IN_VAIN)] * 2 + [(SEMAPHORE, 0)])
+    assert all(wait.size > 1000000 for wait in waits)
     # A release is recorded only if a thread waits.
-    assert all(any(wait.waited is not None and is_within(event, wait)
-                   for wait in recording.events)
-               for event in recording.events if event.kind == RELEASE)
+    assert all(any(is_within(event, wait) for wait in recording.waits())
+               for event in recording.releases())
 
 
 @test
@@ -259,10 +254,10 @@ def a_child_knows_when_it_was_forked(folder):
     parent, child = calls(folder)
     same(parent.forked, 0)
     assert parent.start < child.forked <= child.start
-    assert child.forked < parent.events[-1].ticks
-    of_size(child, 555555)
+    assert child.forked - parent.start < parent.events[-1].ticks
+    same(len(child.of_size(555555)), 1)
     # The parent's wait does not count in the child, which waits once itself.
-    same(sum(event.waited is not None for event in child.events), 1)
+    same(len(child.waits()), 1)
     no_losses(child, inside=1)
 
 
@@ -275,18 +270,17 @@ def a_library_in_place_of_another_has_its_own_names(folder):
     depths = set()
     for size, function, library in ((1001, 'first_allocates', libraries[0]),
                                     (2002, 'second_allocates', libraries[1])):
-        found = [event for event in recording.events
-                 if event.kind == ALLOC and event.size == size]
+        found = recording.of_size(size)
         leaves = {recording.stacks[event.stack][0] for event in found}
         same((len(found), len(leaves)), (10, 1))
         leaf = recording.frames[leaves.pop()]
-        same((leaf.function, leaf.module), (function, library))
+        same((leaf.function, recording.module(leaf)), (function, library))
         depths |= {len(recording.stacks[event.stack]) for event in found}
     # The second library's function has a larger frame at the same address.
     assert len(depths) == 1 and depths.pop() > 2
     # A library that is mapped at two places is two modules.
-    same([recording.functions(event)[1] for event in recording.events
-          if event.kind == ALLOC and event.size == 3003], ['first_asks'] * 2)
+    same([recording.functions(event)[1] for event in recording.of_size(3003)],
+         ['first_asks'] * 2)
 
 
 # ---- Programs that know nothing of us, and commands that cannot be run ----

@@ -13,7 +13,7 @@ import sys
 import time
 
 sys.dont_write_bytecode = True
-from recording import Folder, Recording, run_tests, same, test # noqa: E402
+from recorded import Folder, Recorded, run_tests, same, test
 
 MORE_STACK_BYTES = 2048 # that the recorder may use
 
@@ -214,7 +214,7 @@ def what_was_logged_outlives_the_one_who_asked(folder):
     same(recover(folder, '/dev/full', '--images=1'), 1)
     same(recover(folder, 'x.rec'), 0)
     assert 20000 <= folder.recording().allocs <= 20020
-    assert any(1000 <= Recording(name).allocs <= 1020
+    assert any(1000 <= Recorded(name).allocs <= 1020
                for name in os.listdir('.') if name.startswith('x.rec.'))
     folder.expect_no_spools()
 
@@ -239,7 +239,7 @@ def a_daemon_is_saved_while_it_runs_and_after(folder):
 def the_program_behind_a_starter_is_recorded(folder):
     with open('x.c', 'w') as source:
         source.writelines(f'int f{i}(int a) {{ return a + {i}; }}\n'
-                          for i in range(400))
+                          for i in range(50))
     program = folder.program('guarded_program')
     for words, name in (
             (('env', 'A=1', program, 'some'), 'guarded_program'),
