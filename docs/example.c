@@ -1,4 +1,4 @@
-/* example.c -- the README's example; the check builds it and runs it. */
+/* example.c -- the example of embedding.md; the check builds and runs it. */
 #include "prof/prof.h"
 
 #include <inttypes.h>
@@ -15,7 +15,7 @@ main(void)
     struct prof *prof;
     size_t count;
 
-    /* README: from here */
+    /* embedding.md: from here */
     if (prof_init(&prof, &config, block, sizeof block) != PROF_OK)
         return 1;
     struct prof_proc *proc = prof_proc_at(prof, 0); /* one for each thread */
@@ -27,6 +27,6 @@ main(void)
     for (size_t i = 0; i < count; i++)
         printf("%" PRId64 " bytes in use, allocated at %#" PRIxPTR "\n",
                prof_heap_inuse_bytes(&top[i]), top[i].stack[0]);
-    /* README: to here */
+    /* embedding.md: to here */
     return kept == dead ? 0 : 1; /* one stack and size, one bucket */
 }

@@ -71,7 +71,7 @@ while IFS= read -r line; do
     @EXITS@) exits ;;
     @HEADERS@) headers ;;
     @STATUSES@) statuses ;;
-    @EXAMPLE@) sed -e 1d -e '/README:/d' docs/example.c | literal ;;
+    @EXAMPLE@) sed -e 1d -e '/embedding.md:/d' docs/example.c | literal ;;
     *@*@*) printf '%s\n' "$line" | sed "s/@VERSION@/$(install/version)/" ;;
     *) printf '%s\n' "$line" ;;
     esac
