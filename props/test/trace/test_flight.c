@@ -11,6 +11,7 @@
 #include "prof/prof.h"
 #include "trace_map.h"
 #include "trace_reader.h"
+#include "tracer_case.h"
 #include "unit_test.h"
 
 enum {
@@ -18,7 +19,7 @@ enum {
     FILE_MAX = 1 << 16
 };
 
-static struct prof_trace_config tracer = {
+static const struct prof_trace_config tracer = {
     .procs_max = 2,
     .buffers_max = 8,
     .buffer_bytes = 256,
@@ -58,6 +59,7 @@ set_up(void **state)
     (void)state;
     clock_ticks = 1000000;
     clock_step = 64;
+    config.trace.order = tracer_order;
     config.trace.clock = (struct prof_trace_clock){read_ticks, read_ns, NULL};
     bytes = prof_flight_bytes_needed(&config);
     assert_int_not_equal(bytes, 0);
@@ -226,33 +228,6 @@ TEST_WITH(set_up, tear_down, the_last_generations_are_kept_and_each_opens)
     expect_generation(12, 12);
 }
 
-TEST_WITH(set_up, tear_down, a_generation_that_is_being_read_stays)
-{
-    struct prof_flight_part part;
-
-    assert_int_equal(start(), PROF_OK);
-    emit(1);
-    assert_int_equal(next(), PROF_OK);
-    assert_int_equal(prof_flight_read(flight, &part), PROF_OK);
-    assert_int_equal(part.generation, 1);
-    file_bytes = part.bytes_count;
-    memcpy(file, part.bytes, part.bytes_count);
-    for (uint64_t i = 2; i <= 10; i++) {
-        emit(i);
-        assert_int_equal(next(), PROF_OK);
-    }
-    while (prof_flight_read(flight, &part) == PROF_OK) {
-        memcpy(file + file_bytes, part.bytes, part.bytes_count);
-        file_bytes += part.bytes_count;
-    }
-    assert_int_equal(part.generation, 1);
-    assert_int_equal(model_trace_read(&decoded, file, file_bytes),
-                     MODEL_TRACE_OK);
-    expect_generation(9, 9);
-    expect_generation(10, 10);
-    expect_nothing();
-}
-
 /* Task 2 left its system call in an earlier generation. The file of this one
  * lacks that moment, so the return has the time of its report. */
 TEST_WITH(set_up, tear_down,
@@ -284,69 +259,6 @@ TEST_WITH(set_up, tear_down,
     left_ticks = event->ticks;
     assert_int_equal(count(MODEL_TRACE_HEAP_ALLOC, &event), 1);
     assert_true(left_ticks < event->ticks);
-}
-
-/*
- * Tasks 2 and 4 return at moments of this generation, and task 3, reported
- * between them, at one of an earlier generation: so its return has the time of
- * its report.
- *
- * in:      number, of the generation
- * returns: the latest moment
- */
-static struct prof_trace_stamp
-expect_returns_in_order(uint64_t number, struct prof_trace_stamp old)
-{
-    struct prof_trace_stamp left = stamp_now();
-    int64_t seqs[3] = {0};
-    uint32_t found = 0;
-
-    assert_true(left.sequence > old.sequence);
-    prof_trace_sysexit(prof_flight_tracer(flight), 0, 2, left);
-    prof_trace_sysexit(prof_flight_tracer(flight), 1, 3, old);
-    left = stamp_now();
-    prof_trace_sysexit(prof_flight_tracer(flight), 0, 4, left);
-    assert_int_equal(next(), PROF_OK);
-    assert_int_equal(read_generation(), number);
-    for (uint32_t i = 0; i < model_trace_count(&decoded); i++) {
-        const struct model_trace_event *event = model_trace_at(&decoded, i);
-
-        if (event->type != MODEL_TRACE_GO_SYS_EXIT)
-            continue;
-        assert_in_range(event->arg, 2, 4);
-        seqs[event->arg - 2] = event->seq;
-        found++;
-    }
-    assert_int_equal(found, 3);
-    assert_true(seqs[0] < seqs[1] && seqs[1] < seqs[2]);
-    return left;
-}
-
-/* Only a tracer's first generation starts from zero. The clock stands still,
- * advances, or goes back; then a reader would refuse events out of order. */
-TEST_WITH(set_up, tear_down, moments_grow_over_all_generations_with_any_clock)
-{
-    const int64_t back = tracer.order == PROF_TRACE_ORDER_CLOCK ? -64 : 0;
-    const int64_t steps[] = {0, 64, 0, 0, 1, back, 0};
-    struct prof_trace_stamp latest;
-
-    clock_step = 0;
-    assert_int_equal(start(), PROF_OK);
-    latest = stamp_now();
-    for (uint64_t i = 1; i <= 6 * KEPT; i++) {
-        for (int j = 0; j < 40; j++) {
-            const struct prof_trace_stamp stamp = stamp_now();
-
-            assert_true(stamp.sequence > latest.sequence);
-            latest = stamp;
-        }
-        if (i % 3 == 0) /* a stop and a start in place of next() */
-            assert_int_equal(prof_flight_stop(flight, 0, NULL, 0), PROF_OK);
-        assert_int_equal(i % 3 == 0 ? start() : next(), PROF_OK);
-        assert_int_equal(read_generation(), 2 * i - 1);
-        latest = expect_returns_in_order(2 * i, latest);
-        clock_step = (uint64_t)steps[i % 7];
-    }
 }
 
 /* The task that begins the next generation is descheduled on its processor. */
@@ -382,21 +294,6 @@ TEST_WITH(set_up, tear_down, the_caller_is_descheduled_on_its_processor)
     assert_int_equal(pcs[0], 0x401005);
 }
 
-TEST_WITH(set_up, tear_down, the_task_of_timers_is_handed_on)
-{
-    assert_int_equal(start(), PROF_OK);
-    prof_trace_timer_task(prof_flight_enter(flight), 2);
-    prof_flight_leave(flight);
-    for (uint64_t i = 1; i <= 5; i++)
-        assert_int_equal(next(), PROF_OK);
-    for (uint64_t i = 3; i <= 5; i++) {
-        assert_int_equal(read_generation(), i);
-        assert_int_equal(decoded.timers.count, 1);
-        assert_int_not_equal(model_trace_map_find(&decoded.timers, 2),
-                             MODEL_TRACE_ABSENT);
-    }
-}
-
 TEST_WITH(set_up, tear_down, a_full_generation_is_a_prefix_and_says_so)
 {
     const struct model_trace_event *event = NULL;
@@ -423,25 +320,6 @@ TEST_WITH(set_up, tear_down, a_full_generation_is_a_prefix_and_says_so)
     assert_int_equal(next(), PROF_OK);
     expect_generation(3, 1);
     assert_int_equal(losses.no_buffer, 0);
-}
-
-TEST_WITH(set_up, tear_down, a_generation_that_is_forgotten_leaves_all_its_room)
-{
-    uint64_t first = 0;
-
-    assert_int_equal(start(), PROF_OK);
-    for (int i = 0; i < 4 * KEPT; i++) {
-        uint64_t emitted = 0;
-
-        while (!prof_flight_is_filling(flight))
-            emit(++emitted);
-        if (i == 0)
-            first = emitted;
-        /* Numbers grow: the first of a file may take a byte more. */
-        assert_in_range(emitted, first - 4, first + 4);
-        assert_int_equal(next(), PROF_OK);
-    }
-    assert_in_range(first, 100, 2000);
 }
 
 TEST_WITH(set_up, tear_down, a_child_begins_anew)
@@ -487,14 +365,4 @@ TEST_WITH(set_up, tear_down, a_wrong_configuration_is_refused)
     config.trace.procs_max = 0;
     assert_int_equal(prof_flight_bytes_needed(&config), 0);
     assert_null(made);
-}
-
-int
-main(void)
-{
-    int failed;
-
-    failed = tests_run(NULL, NULL);
-    tracer.order = PROF_TRACE_ORDER_CLOCK;
-    return failed + tests_run(NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /*
- * test_tracer_buffers.c -- the tracer's buffers: any size, too few of them,
- * room for stacks, and sessions of any load.
+ * test_tracer_buffers.c -- sessions and generations of any load, with buffers
+ * of any size, too few of them, and room for few stacks, beside a list of what
+ * was emitted.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -8,125 +9,10 @@
 #include "aligned_block.h"
 #include "prof/flight.h"
 #include "prof/fork.h"
-#include "tracer_fixture.h"
+#include "tracer_case.h"
 #include "unit_test.h"
 
 static const struct prof_trace_task caller = {.id = 1};
-
-static struct tracer_fixture fixture;
-
-/* Emit many kinds of events, several of each, on two processors. */
-static void
-emit_all(void)
-{
-    static const uint64_t numbers[] = {0, 127, 128, 1 << 20, UINT64_MAX};
-
-    tracer_fixture_begin(&fixture, &caller, 1);
-    tracer_fixture_emit(&fixture, 1, PROF_EV_PROC_START, 8);
-    for (uint32_t i = 0; i < 40; i++) {
-        const uintptr_t stack[] = {0x1000 + i % 7, UINTPTR_MAX - i, 0};
-        const uint64_t create[] = {100 + i, UINT64_MAX - i};
-
-        fixture.tick_step = numbers[i % 4];
-        tracer_fixture_emit(&fixture, i % 2, PROF_EV_HEAP_ALLOC,
-                            numbers[i % 5]);
-        prof_trace_emit(fixture.trace, 0, PROF_EV_GO_CREATE, create, stack,
-                        i % 4);
-        prof_trace_emit(fixture.trace, 0, PROF_EV_GO_SYSCALL, NULL, stack, 3);
-        tracer_fixture_emit(&fixture, 1, PROF_EV_GC_SCAN_START, 0);
-        tracer_fixture_emit(&fixture, 1, PROF_EV_GC_SCAN_DONE, 0);
-    }
-    tracer_fixture_end(&fixture);
-}
-
-static void
-a_buffer_of_any_size_shows_the_same_events(void **state)
-{
-    struct prof_trace_config config = tracer_fixture_small;
-    struct model_trace_event *want;
-    uint32_t count;
-
-    (void)state;
-    config.buffers_max = 4096;
-    config.buffer_bytes = PROF_TRACE_BUFFER_BYTES;
-    tracer_fixture_close(&fixture);
-    tracer_fixture_open(&fixture, &config);
-    emit_all();
-    count = model_trace_count(&fixture.decoded);
-    want = calloc(count, sizeof *want);
-    assert_non_null(want);
-    for (uint32_t i = 0; i < count; i++)
-        want[i] = *model_trace_at(&fixture.decoded, i);
-    for (config.buffer_bytes = PROF_TRACE_BUFFER_BYTES_MIN;
-         config.buffer_bytes <= 600; config.buffer_bytes++) {
-        tracer_fixture_close(&fixture);
-        tracer_fixture_open(&fixture, &config);
-        emit_all();
-        assert_int_equal(model_trace_count(&fixture.decoded), count);
-        for (uint32_t i = 0; i < count; i++) {
-            const struct model_trace_event *got =
-                model_trace_at(&fixture.decoded, i);
-
-            assert_int_equal(got->type, want[i].type);
-            assert_int_equal(got->seq, want[i].seq);
-            assert_int_equal(got->ticks, want[i].ticks);
-            assert_int_equal(got->g, want[i].g);
-            assert_int_equal(got->arg, want[i].arg);
-            assert_int_equal(got->pc, want[i].pc);
-            assert_int_equal(got->stack, want[i].stack);
-        }
-    }
-    free(want);
-}
-
-static void
-events_without_a_buffer_are_counted_and_what_is_read_has_no_gap(void **state)
-{
-    const uint32_t emitted = 100000;
-    uint32_t heap = 0;
-
-    (void)state;
-    tracer_fixture_begin(&fixture, &caller, 1);
-    for (uint32_t i = 0; i < emitted; i++) {
-        tracer_fixture_emit(&fixture, i % 4, PROF_EV_HEAP_ALLOC, i);
-        if (i == emitted - 100) /* there is room again, too late */
-            assert_int_equal(tracer_fixture_read(&fixture), PROF_ERR_AGAIN);
-    }
-    tracer_fixture_end(&fixture);
-    for (uint32_t i = 0; i < model_trace_count(&fixture.decoded); i++) {
-        const struct model_trace_event *event =
-            model_trace_at(&fixture.decoded, i);
-
-        if (event->type == MODEL_TRACE_HEAP_ALLOC)
-            assert_int_equal(event->arg, heap++);
-    }
-    assert_in_range(heap, 1, emitted - 1000);
-    /* All other events are lost, and the one that stop emits. */
-    assert_int_equal(prof_trace_drops(fixture.trace).no_buffer,
-                     emitted - heap + 1);
-}
-
-/* Each session has room for as many stacks as the tables hold, however many
- * sessions came before. */
-static void
-a_later_session_has_room_for_as_many_stacks(void **state)
-{
-    struct prof_trace_config config = tracer_fixture_small;
-
-    (void)state;
-    config.frames_max = 128;
-    tracer_fixture_close(&fixture);
-    tracer_fixture_open(&fixture, &config);
-    for (int session = 0; session < 3; session++) {
-        tracer_fixture_begin(&fixture, &caller, 1);
-        for (uintptr_t i = 1; i <= 64; i++)
-            prof_trace_emit(fixture.trace, 0, PROF_EV_GO_SYSCALL, NULL,
-                            (uintptr_t[]){i, i}, 2);
-        assert_int_equal(prof_trace_drops(fixture.trace).no_stack, 0);
-        tracer_fixture_end(&fixture);
-        assert_int_equal(fixture.decoded.stack_records, 64);
-    }
-}
 
 /* ---- many sessions of one tracer ---- */
 
@@ -199,15 +85,13 @@ emit_any(void)
         const uint32_t proc = draw(config.procs_max + 1);
 
         event->arg = (uint64_t)draw(1000) << draw(50);
-        tracer_fixture_emit(&fixture,
-                            proc < config.procs_max ? proc : PROF_TRACE_NO_PROC,
-                            PROF_EV_HEAP_ALLOC, event->arg);
+        tracer_emit(proc < config.procs_max ? proc : PROF_TRACE_NO_PROC,
+                    PROF_EV_HEAP_ALLOC, event->arg);
     } else {
         const uint32_t depth = stack_of(event->number - 1, stack);
 
         event->is_known = is_stored(event->number - 1, depth);
-        prof_trace_emit(fixture.trace, 0, PROF_EV_GO_SYSCALL, NULL, stack,
-                        depth);
+        prof_trace_emit(one.trace, 0, PROF_EV_GO_SYSCALL, NULL, stack, depth);
     }
 }
 
@@ -222,7 +106,7 @@ check_stack(const struct emitted *want, const struct model_trace_event *got)
     assert_int_equal(got->stack != 0, want->is_known);
     if (!want->is_known)
         return;
-    assert_int_equal(model_trace_stack(&fixture.decoded, got->stack, frames),
+    assert_int_equal(model_trace_stack(&one.decoded, got->stack, frames),
                      depth);
     for (uint32_t i = 0; i < depth; i++)
         assert_int_equal(frames[i], stack[i]);
@@ -236,9 +120,8 @@ check_session(struct prof_trace_drops drops)
     uint32_t found = 0;
     uint32_t ends = 0;
 
-    for (uint32_t i = 0; i < model_trace_count(&fixture.decoded); i++) {
-        const struct model_trace_event *got =
-            model_trace_at(&fixture.decoded, i);
+    for (uint32_t i = 0; i < model_trace_count(&one.decoded); i++) {
+        const struct model_trace_event *got = model_trace_at(&one.decoded, i);
         const struct emitted *want = &load->events[found];
 
         ends += got->type == MODEL_TRACE_GO_SCHED;
@@ -255,7 +138,7 @@ check_session(struct prof_trace_drops drops)
     }
     assert_int_equal(drops.no_buffer, load->count - found + 1 - ends);
     assert_int_equal(drops.no_stack, load->refused);
-    assert_int_equal(fixture.decoded.stack_records, load->stacks);
+    assert_int_equal(one.decoded.stack_records, load->stacks);
 }
 
 static void
@@ -277,46 +160,43 @@ set_clock(int world)
     static const uint64_t starts[] = {1000000, (UINT64_C(1) << 63) + 5,
                                       (UINT64_C(1) << 63) - 50000};
 
-    fixture.ticks = starts[world % 3];
+    one.ticks = starts[world % 3];
 }
 
 static void
 trace_any_session(void)
 {
-    static struct load one;
+    static struct load this_one;
     const uint32_t events = draw(EVENTS_MAX);
     const uint32_t late = draw(2 * EVENTS_MAX);
 
-    load = &one;
+    load = &this_one;
     *load = (struct load){.count = 0};
-    tracer_fixture_begin(&fixture, &caller, 1);
-    assert_int_equal(prof_trace_drops(fixture.trace).no_buffer, 0);
-    assert_int_equal(prof_trace_drops(fixture.trace).no_stack, 0);
+    tracer_begin(&caller, 1);
+    assert_int_equal(prof_trace_drops(one.trace).no_buffer, 0);
+    assert_int_equal(prof_trace_drops(one.trace).no_stack, 0);
     for (uint32_t i = 0; i < events; i++) {
         emit_any();
         if (draw(20) == 0)
-            assert_int_equal(tracer_fixture_read(&fixture), PROF_ERR_AGAIN);
+            assert_int_equal(tracer_read(), PROF_ERR_AGAIN);
         if (i == late) /* in clock order half of the numbers are used */
-            fixture.ticks += UINT64_C(1) << (config.procs_max > 2 ? 59 : 60);
+            one.ticks += UINT64_C(1) << (config.procs_max > 2 ? 59 : 60);
         if (draw(20) == 0)
-            prof_trace_proc_free(fixture.trace, draw(config.procs_max));
+            prof_trace_proc_free(one.trace, draw(config.procs_max));
     }
-    tracer_fixture_end(&fixture);
-    check_session(prof_trace_drops(fixture.trace));
+    tracer_end();
+    check_session(prof_trace_drops(one.trace));
 }
 
 /* Whatever the sessions before it did, a session has its own events, stacks and
  * losses: all events, or the first ones, and those that are lost are counted.
  */
-static void
-each_session_is_its_own(void **state)
+TRACER_TEST(each_session_is_its_own)
 {
-    (void)state;
     drawn = 1;
     for (int world = 0; world < 40; world++) {
         draw_config();
-        tracer_fixture_close(&fixture);
-        tracer_fixture_open(&fixture, &config);
+        tracer_open(&config);
         set_clock(world);
         for (int session = 0; session < 10; session++)
             trace_any_session();
@@ -365,7 +245,7 @@ begin_generation(bool next)
     recorder.is_on = true;
     load = &recorder.loads[++recorder.begun % LOADS];
     *load = (struct load){.count = 0};
-    fixture.trace = prof_flight_tracer(recorder.flight);
+    one.trace = prof_flight_tracer(recorder.flight);
 }
 
 /* Read a part of a generation that has ended; check the whole after the last.
@@ -379,25 +259,23 @@ read_part(void)
 
     if (status == PROF_ERR_OFF)
         return;
-    if (fixture.bytes_count == 0) {
+    if (one.bytes_count == 0) {
         assert_true(part.generation > recorder.reading);
         recorder.reading = part.generation;
     }
     assert_int_equal(part.generation, recorder.reading);
     if (status == PROF_OK) {
-        memcpy(&fixture.bytes[fixture.bytes_count], part.bytes,
-               part.bytes_count);
-        fixture.bytes_count += part.bytes_count;
+        memcpy(&one.bytes[one.bytes_count], part.bytes, part.bytes_count);
+        one.bytes_count += part.bytes_count;
         return;
     }
     assert_int_equal(status, PROF_ERR_END);
-    assert_int_equal(
-        model_trace_read(&fixture.decoded, fixture.bytes, fixture.bytes_count),
-        MODEL_TRACE_OK);
+    assert_int_equal(model_trace_read(&one.decoded, one.bytes, one.bytes_count),
+                     MODEL_TRACE_OK);
     load = &recorder.loads[recorder.reading % LOADS];
     check_session(part.losses);
     load = now;
-    tracer_fixture_forget(&fixture);
+    one.bytes_count = 0;
 }
 
 static void
@@ -405,7 +283,7 @@ stop_or_fork(bool forks)
 {
     if (forks) {
         prof_flight_after_fork_child(recorder.flight);
-        tracer_fixture_forget(&fixture);
+        one.bytes_count = 0;
         recorder.reading = recorder.begun;
     } else {
         assert_int_equal(prof_flight_stop(recorder.flight, 0, NULL, 0),
@@ -433,15 +311,13 @@ record_any_generations(void)
             for (uint32_t i = draw(30); i > 0 && load->count < EVENTS_MAX; i--)
                 emit_any();
         if (call == 19 && draw(10) == 0) /* half of the numbers are used */
-            fixture.ticks += UINT64_C(1) << (config.procs_max > 2 ? 59 : 60);
+            one.ticks += UINT64_C(1) << (config.procs_max > 2 ? 59 : 60);
     }
 }
 
 /* The same for generations that are read late, in part, or never. */
-static void
-each_generation_is_its_own(void **state)
+TRACER_TEST(each_generation_is_its_own)
 {
-    (void)state;
     drawn = 2;
     for (int world = 0; world < 30; world++) {
         struct prof_flight_config whole;
@@ -450,42 +326,20 @@ each_generation_is_its_own(void **state)
         struct prof_trace *own;
 
         draw_config();
-        tracer_fixture_close(&fixture);
-        tracer_fixture_open(&fixture, &config);
+        tracer_open(&config);
         set_clock(world);
-        own = fixture.trace;
+        own = one.trace;
         whole = (struct prof_flight_config){
             .trace = config,
             .generations_max = PROF_FLIGHT_GENERATIONS_MIN + draw(3)};
-        whole.trace.order = tracer_fixture_order;
-        whole.trace.clock = fixture.clock;
+        whole.trace.order = tracer_order;
+        whole.trace.clock = one.clock;
         bytes = prof_flight_bytes_needed(&whole);
         block = props_block(bytes, 0);
         assert_int_equal(
             prof_flight_init(&recorder.flight, &whole, block, bytes), PROF_OK);
         record_any_generations();
-        fixture.trace = own;
+        one.trace = own;
         free(block);
     }
-}
-
-int
-main(void)
-{
-#define WITH(name)                            \
-    cmocka_unit_test_prestate_setup_teardown( \
-        name, tracer_fixture_setup, tracer_fixture_teardown, &fixture)
-    const struct CMUnitTest tests[] = {
-        WITH(a_buffer_of_any_size_shows_the_same_events),
-        WITH(a_later_session_has_room_for_as_many_stacks),
-        WITH(events_without_a_buffer_are_counted_and_what_is_read_has_no_gap),
-        WITH(each_session_is_its_own),
-        WITH(each_generation_is_its_own),
-    };
-
-    int failed = cmocka_run_group_tests_name("stamps", tests, NULL, NULL);
-
-    tracer_fixture_order = PROF_TRACE_ORDER_CLOCK;
-    failed += cmocka_run_group_tests_name("clock", tests, NULL, NULL);
-    return failed;
 }

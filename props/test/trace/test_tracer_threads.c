@@ -11,7 +11,9 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdatomic.h>
+#include <time.h>
 
 #include "aligned_block.h"
 #include "prof/prof.h"
@@ -26,7 +28,6 @@ enum {
     EVENTS = 2000, /* for each processor in a session */
     SHARED_STACKS = 8,
     HANDOFFS = 2000,
-    PATIENCE = 1000, /* rounds of waiting for what must not happen */
 };
 
 struct stage {
@@ -100,90 +101,6 @@ start(struct stage *stage)
         .task = 1, .next = one_task, .context = &given};
 
     assert_int_equal(prof_trace_start(stage->trace, &world), PROF_OK);
-}
-
-/* ---- a stamp during a slow clock reading ---- */
-
-struct window {
-    _Atomic int in_clock; /* the first thread reads the clock */
-    _Atomic int tries;    /* the second thread asks for its stamp ... */
-    _Atomic int done;     /* ... and has it */
-    _Atomic int armed;
-    bool overtaken;
-    struct prof_trace *trace;
-};
-
-static _Thread_local bool is_slow;
-
-/* Read the clock slowly: does another thread get a stamp meanwhile? */
-static uint64_t
-slow_clock(void *context)
-{
-    struct window *window = context;
-
-    if (!is_slow || atomic_load(&window->armed) == 0)
-        return 1;
-    atomic_store(&window->in_clock, 1);
-    for (int i = 0; i < PATIENCE && atomic_load(&window->done) == 0;
-         i += atomic_load(&window->tries))
-        sched_yield();
-    window->overtaken = atomic_load(&window->done) != 0;
-    atomic_store(&window->armed, 0);
-    return 1;
-}
-
-static void *
-take_second_stamp(void *context)
-{
-    struct window *window = context;
-
-    while (atomic_load(&window->in_clock) == 0)
-        sched_yield();
-    atomic_store(&window->tries, 1);
-    (void)prof_trace_stamp(window->trace);
-    atomic_store(&window->done, 1);
-    return NULL;
-}
-
-TEST(nobody_gets_a_number_while_another_reads_the_clock)
-{
-    const struct prof_trace_config config = {.procs_max = 1, .buffers_max = 3};
-    const struct prof_trace_clock clock = {slow_clock, slow_clock, NULL};
-    struct window window = {0};
-    struct prof_trace_config mine = config;
-    const uint64_t heap = 1;
-    int given = 0;
-    const struct prof_trace_world world = {
-        .task = 1, .next = one_task, .context = &given};
-    pthread_t second;
-    size_t bytes;
-    void *block;
-
-    mine.clock = clock;
-    mine.clock.context = &window;
-    bytes = prof_trace_bytes_needed(&mine);
-    block = props_block(bytes, 0);
-    assert_int_equal(prof_trace_init(&window.trace, &mine, block, bytes),
-                     PROF_OK);
-    assert_int_equal(prof_trace_start(window.trace, &world), PROF_OK);
-    is_slow = true;
-    for (int way = 0; way < 2; way++) { /* for an event, then for a moment */
-        atomic_store(&window.in_clock, 0);
-        atomic_store(&window.tries, 0);
-        atomic_store(&window.done, 0);
-        atomic_store(&window.armed, 1);
-        assert_int_equal(
-            pthread_create(&second, NULL, take_second_stamp, &window), 0);
-        if (way == 0)
-            prof_trace_emit(window.trace, 0, PROF_EV_HEAP_ALLOC, &heap, NULL,
-                            0);
-        else
-            (void)prof_trace_stamp(window.trace);
-        assert_int_equal(pthread_join(second, NULL), 0);
-        assert_false(window.overtaken);
-    }
-    is_slow = false;
-    free(block);
 }
 
 /* ---- the stress ---- */
@@ -463,6 +380,98 @@ TEST(a_second_reader_is_refused_and_the_first_is_woken_by_the_end)
 
     if (why != NULL)
         fail_msg("%s", why);
+}
+
+/* ---- a stop that waits ---- */
+
+enum { STOPS = 40 };
+
+struct slow_reader {
+    struct prof_trace *trace;
+    _Atomic uint64_t bytes; /* read so far */
+    _Atomic int ends;       /* sessions read to their end */
+    _Atomic int may_signal; /* the main thread may get signals */
+    pthread_t main;
+};
+
+/* Sleeps before each read, so that a thread that waits for the reader falls
+ * asleep; and sends it signals. */
+static void *
+read_slowly(void *context)
+{
+    struct slow_reader *reader = context;
+    const struct timespec nap = {.tv_nsec = 200000};
+    const uint8_t *bytes;
+    size_t count;
+
+    while (atomic_load(&reader->ends) < STOPS) {
+        enum prof_status status;
+
+        nanosleep(&nap, NULL);
+        if (atomic_load(&reader->may_signal) != 0)
+            pthread_kill(reader->main, SIGUSR1);
+        status = prof_trace_read(reader->trace, &bytes, &count);
+        if (status == PROF_OK)
+            atomic_fetch_add(&reader->bytes, count);
+        else if (status == PROF_ERR_AGAIN)
+            (void)!prof_trace_wait(reader->trace);
+        else if (status == PROF_ERR_END)
+            atomic_fetch_add(&reader->ends, 1);
+    }
+    return NULL;
+}
+
+static void
+do_nothing(int number)
+{
+    (void)number;
+}
+
+static void *
+wait_for_the_end(void *trace)
+{
+    return prof_trace_stop_wait(trace) == PROF_OK ? trace : NULL;
+}
+
+/* Two threads wait, one of them under signals. The next session may start at
+ * once. */
+TEST(who_waits_for_the_reader_goes_on_when_all_was_read)
+{
+    const struct prof_trace_config config = {
+        .procs_max = 1, .buffers_max = 16, .buffer_bytes = 512};
+    const struct sigaction action = {.sa_handler = do_nothing};
+    struct sigaction before;
+    struct slow_reader reader = {.main = pthread_self()};
+    struct stage stage;
+    pthread_t thread, other;
+    uint64_t bytes = 0;
+    void *result;
+
+    open_stage(&stage, &config,
+               &(struct prof_trace_clock){tick, no_time, NULL});
+    reader.trace = stage.trace;
+    assert_int_equal(sigaction(SIGUSR1, &action, &before), 0);
+    assert_int_equal(prof_trace_stop_wait(stage.trace), PROF_OK);
+    assert_int_equal(pthread_create(&thread, NULL, read_slowly, &reader), 0);
+    for (int i = 0; i < STOPS; i++) {
+        start(&stage); /* accepted: the last session was read to its end */
+        assert_int_equal(prof_trace_stop_wait(stage.trace), PROF_ERR_BUSY);
+        for (uint64_t j = 0; j < 20; j++)
+            prof_trace_emit(stage.trace, 0, PROF_EV_HEAP_ALLOC, &j, NULL, 0);
+        assert_int_equal(prof_trace_stop(stage.trace, 0, NULL, 0), PROF_OK);
+        assert_int_equal(
+            pthread_create(&other, NULL, wait_for_the_end, stage.trace), 0);
+        atomic_store(&reader.may_signal, 1);
+        assert_int_equal(prof_trace_stop_wait(stage.trace), PROF_OK);
+        atomic_store(&reader.may_signal, 0);
+        bytes = atomic_load(&reader.bytes);
+        assert_int_equal(pthread_join(other, &result), 0);
+        assert_ptr_equal(result, stage.trace);
+    }
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_int_equal(atomic_load(&reader.bytes), bytes);
+    assert_int_equal(sigaction(SIGUSR1, &before, NULL), 0);
+    close_stage(&stage);
 }
 
 int
