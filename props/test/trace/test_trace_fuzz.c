@@ -204,22 +204,6 @@ TEST(random_bytes_after_a_header_get_a_verdict)
     model_trace_release(&trace);
 }
 
-/* Strings in the file must not be able to make lookups slow. */
-TEST(hostile_names_do_not_make_the_reader_slow)
-{
-    struct model_trace_map map = {0};
-    const uint32_t count = 200000;
-
-    for (uint32_t i = 0; i < count; i++)
-        assert_int_equal(model_trace_map_put(&map, (uint64_t)i << 40), i);
-    for (uint32_t i = 0; i < count; i++) {
-        assert_int_equal(model_trace_map_find(&map, (uint64_t)i << 40), i);
-        assert_int_equal(model_trace_map_put(&map, (uint64_t)i << 40), i);
-    }
-    assert_int_equal(model_trace_map_find(&map, 1), MODEL_TRACE_ABSENT);
-    model_trace_map_release(&map);
-}
-
 static int
 within_64_mib(void **state)
 {

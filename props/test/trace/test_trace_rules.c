@@ -212,32 +212,6 @@ TEST(each_rule_of_goroutines_can_be_broken)
     PROPS_TRACE_JUDGE(rows);
 }
 
-/* Goroutines are judged although their list has moved in memory: it grows
- * several times, each time within another rule. If the old memory is read or
- * written, the address sanitizer reports it. */
-TEST(goroutines_are_judged_where_the_list_grew_to)
-{
-    enum { GOROUTINES = 200 };
-    char script[32 * GOROUTINES] = "p0 create:1 start:1";
-    struct props_trace_row row = {"a goroutine creates many", script, OK,
-                                  GOROUTINES + 1, NULL};
-    size_t used = strlen(script);
-
-    for (int i = 2; i <= GOROUTINES; i++)
-        used += (size_t)snprintf(&script[used], sizeof script - used,
-                                 " create:%d", i);
-    props_trace_judge(&row, 1);
-
-    used = 0;
-    for (int i = 1; i <= GOROUTINES; i++)
-        used += (size_t)snprintf(&script[used], sizeof script - used,
-                                 "%screate:%d start:%d sched",
-                                 i == 1 ? "p0 " : " ", i, i);
-    row.why = "each of many runs";
-    row.events = 3 * GOROUTINES;
-    props_trace_judge(&row, 1);
-}
-
 TEST(what_a_running_goroutine_does_takes_one_that_runs_there)
 {
     static const char *const words[] = {
@@ -266,10 +240,4 @@ TEST(what_a_running_goroutine_does_takes_one_that_runs_there)
             props_trace_judge(&row, 1);
         }
     }
-}
-
-int
-main(void)
-{
-    return tests_run(NULL, NULL);
 }
