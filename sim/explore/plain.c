@@ -7,6 +7,11 @@
  * scheduling point. A race is undefined behaviour, so the first one ends the
  * run.
  *
+ * Example: thread 0 writes an int after its event 3, so with stamp 4; thread 1
+ * then reads it while its clock says 3 for thread 0. 3 < 4: it has not seen the
+ * write, a race. If it had acquired thread 0's event 4, its clock would say 4.
+ * The clocks are those of Flanagan and Freund, "FastTrack" (PLDI 2009).
+ *
  *      word:   |b0 b1 b2 b3|b4 b5|b6|b7|      8 aligned bytes
  *      cells:    mask 0f     30   40 80       split when used apart
  */

@@ -16,6 +16,13 @@
  *             what happens before f' by reads-from, modification order and
  *             reads-before, any number of times (eco)
  *
+ * Example, store buffering: W x=1; R y on one thread, W y=1; R x on the other,
+ * all seq_cst. If both reads were to return 0, reads-before would lead from
+ * R y to W y and from R x to W x, program order from each W to its R: the cycle
+ * W x, R y, W y, R x. So the second read may not take the initial value.
+ *
+ * psc is from Lahav and others (PLDI 2017; see memory.c).
+ *
  * A read of the newest store, or a store at the end of the modification order,
  * comes after everything else: no edge leads from it, so it closes no cycle. So
  * only other accesses are checked. The order of execution does not matter.
