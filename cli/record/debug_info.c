@@ -35,7 +35,7 @@ struct cli_debug_info {
     uint32_t units_count;
 };
 
-enum { NESTING_MAX = 8 }; /* of namespaces and classes */
+enum { NESTING_MAX = 16 }; /* of namespaces, classes and blocks */
 
 /* ---- functions ---- */
 
@@ -62,8 +62,8 @@ add_ranges_of(struct cli_items *ranges, Dwarf_Die *die, uint32_t unit)
     }
 }
 
-/* Add all functions below an entry, including those in namespaces and
- * classes. */
+/* Add all functions below an entry, including those in namespaces, classes and
+ * other functions (lambdas). */
 static void
 add_functions(struct cli_items *functions, Dwarf_Die *parent, int nesting)
 {
@@ -75,7 +75,9 @@ add_functions(struct cli_items *functions, Dwarf_Die *parent, int nesting)
         switch (dwarf_tag(&die)) {
         case DW_TAG_subprogram:
             add_ranges_of(functions, &die, 0);
+            add_functions(functions, &die, nesting + 1);
             break;
+        case DW_TAG_lexical_block:
         case DW_TAG_namespace:
         case DW_TAG_class_type:
         case DW_TAG_structure_type:
