@@ -199,7 +199,6 @@ TEST(rounds_of_a_wait_loop_are_no_graphs_of_their_own)
      * graphs of its own. */
     assert_in_range(exhaust_waiting("swap/swap").graphs, 2, 4);
     assert_int_equal(exhaust_waiting("ticket/ticket").bounded, 0);
-    assert_int_equal(exhaust_waiting("mcs/mcs").bounded, 0);
 }
 
 TEST(a_loop_that_counts_is_said_to_be_bounded)
