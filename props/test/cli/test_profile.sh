@@ -92,16 +92,41 @@ count "otlp: objects and bytes of each site" $?
 decode f/*.allocs.otlp 2>err | cmp -s - want
 count "otlp: the same in the profile of allocations" $?
 
-profile --heap 1 -- "$program" fork
-for process in $(awk '/^process/ { print $2 }' out); do
-    awk -v process="$process" '/^process/ { on = $2 == process; next }
-        on' out | sort >want
-    sites "$(kind heap "$process")" >got
-    [ -s want ] && diff want got >diff
-    count "fork: each process has its own truth" $?
+# A process that executes a program begins anew.
+profile --heap 1 -- "$program" exec
+grep ^site_ out | sort >want
+sites "$(kind heap)" >got
+[ -s want ] && diff want got >diff
+count "exec: the truth of the program that was executed" $?
+
+for mode in fork forked-by-thread; do
+    profile --heap 1 -- "$program" $mode
+    for process in $(awk '/^process/ { print $2 }' out); do
+        awk -v process="$process" '/^process/ { on = $2 == process; next }
+            on' out | sort >want
+        sites "$(kind heap "$process")" >got
+        [ -s want ] && diff want got >diff
+        count "$mode: each process has its own truth" $?
+    done
+    [ "$(awk '/^process/' out | sort -u | wc -l)" = 2 ]
+    count "$mode: there were two" $?
 done
-[ "$(awk '/^process/' out | sort -u | wc -l)" = 2 ]
-count "fork: there were two" $?
+
+# What the tables have no room for is missing, and counted: a sample of each of
+# the paths is in the profile or in that count. 49,152 blocks are followed.
+profile --heap 1 --mutex 0 -- "$program" losses
+count "losses: it runs" $?
+sites "$(kind heap)" | cat - f/*.lost.txt out | awk '
+    /^site_/ { objects[$1] = $2; used[$1] = $4 }
+    /more frames|more stacks/ { dropped += $5 }
+    /beyond those it can follow/ { untracked = $5 }
+    /behind the profiler/ { unseen = $5 }
+    /^blocks/ { live = $2; paths = $4; least = $6 }
+    END { exit !(objects["site_middle"] == live &&
+        used["site_middle"] == 49152 && untracked >= live - 49152 &&
+        dropped > 0 && objects["site_small"] + dropped == paths &&
+        used["site_large"] == 0 && unseen >= least && unseen <= least + 1) }'
+count "losses: each is counted, and the rest is exact" $?
 
 # ------------------------------------------------------------- at a rate: unbiased
 #

@@ -273,6 +273,15 @@ fill(void)
         free(make_small(50));
 }
 
+void __libc_free(void *block); /* the recorder does not see its calls */
+
+static void
+free_unseen(void)
+{
+    __libc_free(make_small(70));
+    free(make_small(70)); /* at the same address */
+}
+
 /* Call make(bytes) from a function whose frame pointer register is `frame`,
  * which is not a frame. */
 void call_amid(void *(*make)(size_t), size_t bytes, uintptr_t frame);
@@ -343,6 +352,8 @@ main(int argc, char **argv)
         recorded_locks_run();
     else if (strcmp(mode, "frames") == 0)
         break_frames();
+    else if (strcmp(mode, "unseen") == 0)
+        free_unseen();
     else if (strcmp(mode, "large") == 0)
         free(make_small(64 << 20));
     else if (strcmp(mode, "fill") == 0)

@@ -10,6 +10,10 @@
  *        sampled_program many N BYTES  N blocks of each of three sizes
  *        sampled_program fork          the same site in parent and child
  *        sampled_program children N BYTES  a block in each of N children
+ *        sampled_program forked-by-thread  as fork, but by a second thread
+ *        sampled_program exec          allocates, and executes `heap`
+ *        sampled_program losses        more live blocks and more stacks than
+ * the tables hold, and frees that are not seen; prints how many of each
  *        sampled_program mutex N       least and most ns that a holder is
  *                                      waited for by N threads
  *        sampled_program cpu           CPU ns burned in two functions
@@ -185,6 +189,26 @@ run_fork(void)
     printf("process %ld\n", (long)getpid());
     sampled_print_truth();
     return 0;
+}
+
+static void *
+fork_in_thread(void *status)
+{
+    *(int *)status = run_fork();
+    return NULL;
+}
+
+/* The child has one thread then, which exits. */
+static int
+run_forked_by_thread(void)
+{
+    pthread_t thread;
+    int status = 1;
+
+    if (pthread_create(&thread, NULL, fork_in_thread, &status) != 0)
+        return 1;
+    pthread_join(thread, NULL);
+    return status;
 }
 
 /* ---- mutex ---- */
@@ -449,6 +473,14 @@ main(int argc, char **argv)
         return run_children(number, (size_t)strtoull(argv[3], NULL, 10));
     if (strcmp(mode, "fork") == 0)
         return run_fork();
+    if (strcmp(mode, "forked-by-thread") == 0)
+        return run_forked_by_thread();
+    if (strcmp(mode, "losses") == 0)
+        return sampled_lose();
+    if (strcmp(mode, "exec") == 0) {
+        (void)site_malloc(1000);
+        return execl(argv[0], argv[0], "heap", (char *)NULL);
+    }
     if (strcmp(mode, "mutex") == 0 && number > 0 && number <= 64)
         return hold_the_lock(number);
     if (strcmp(mode, "cpu") == 0)

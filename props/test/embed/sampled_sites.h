@@ -46,4 +46,8 @@ void sampled_release(const struct block *block);
  */
 void sampled_print_truth(void);
 
+/* Allocate more live blocks, and by more stacks, than a profile has room for;
+ * print how many. */
+int sampled_lose(void);
+
 #endif

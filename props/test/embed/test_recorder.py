@@ -135,6 +135,14 @@ def a_full_log_is_a_beginning_and_says_what_is_missing(folder):
 
 
 @test
+def a_free_that_was_not_seen_is_inferred(folder):
+    folder.record(folder.program('recorded_program'), 'unseen')
+    recording = folder.recording()
+    same(recording.tally('make_small'), (2, 2, 140))
+    no_losses(recording, missed=1)
+
+
+@test
 def modules_have_the_build_ids_of_their_files(folder):
     folder.record(folder.program('recorded_program'), 'return')
     recording = folder.recording()
