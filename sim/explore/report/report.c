@@ -412,8 +412,10 @@ sim_explore_report(FILE *out, FILE *data, const struct sim_kernel *kernel,
     print_necessary(out, &replay, values);
     if (result->first_failure.failure.kind != SIM_FAIL_LIMIT) /* not hangs */
         print_curve(e, out, &replay);
-    if (data != NULL)
+    if (data != NULL) {
+        still_fails(&replay, values, result->choices_count); /* its threads */
         sim_report_data(e, data, kernel, &replay);
+    }
     free(replay.necessary);
     free(values);
     free(replay.list);
