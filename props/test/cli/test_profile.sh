@@ -263,59 +263,9 @@ count "cpu: ticks go to the function that burns" $?
 
 # ------------------------------------------------------------- what is not taken
 
-profile --heap 0 -- "$program" status 0
-[ $? -eq 0 ] && [ -z "$(ls f)" ] && grep -q 'nothing was sampled' err
-count "nothing is sampled: no file, and that is reported" $?
 profile --heap 1 --mutex 0 -- "$program" heap
 [ "$(ls f | sed 's/^[0-9]*//' | tr '\n' ' ')" = ".allocs.pb.gz .heap.pb.gz " ]
 count "--mutex 0: the heap's files alone" $?
-
-# -------------------------------------------------------------------- exit codes
-
-exits() { # NAME CODE WORD... -- COMMAND: its message is one line
-    name=$1
-    code=$2
-    shift 2
-    profile "$@"
-    [ $? -eq "$code" ]
-    count "exit: $name" $?
-}
-one_line() { # NAME TEXT
-    [ "$(wc -l <err)" = 1 ] && grep -qF -- "$2" err
-    count "$1: says one line, with '$2'" $?
-}
-exits "the command's" 7 -- "$program" status 7
-exits "not found" 127 -- ./there-is-none
-one_line "not found" "there-is-none"
-exits "not executable" 126 -- "$dir"
-exits "no command" 125
-exits "a bad number" 125 --heap x -- true
-one_line "a bad number" "--heap"
-exits "too many ticks" 125 --cpu 1001 -- true
-exits "nothing to take" 125 --heap 0 --mutex 0 -- true
-one_line "nothing to take" "nothing would be sampled"
-exits "no such option" 125 --nonsense -- true
-profile -- sh -c 'kill -9 $$'
-[ $? -eq 137 ]
-count "exit: killed as the command was" $?
-PROFSIM_PROFILER=/there/is/none profile -- true
-[ $? -eq 125 ]
-count "exit: no library" $?
-touch plain
-"$profsim" profile -o plain -- true >out 2>err
-[ $? -eq 125 ]
-count "exit: the folder is a file" $?
-for verb in top dump; do
-    "$profsim" $verb >out 2>err
-    [ $? -eq 1 ]
-    count "$verb: no process" $?
-    "$profsim" $verb x >out 2>err
-    [ $? -eq 1 ] && [ "$(wc -l <err)" = 1 ]
-    count "$verb: not a number" $?
-    "$profsim" $verb $$ >out 2>err
-    [ $? -eq 1 ] && grep -q 'no such process' err
-    count "$verb: a process without profiler" $?
-done
 
 # ------------------------------------------------------------- while it runs
 

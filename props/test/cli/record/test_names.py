@@ -97,6 +97,17 @@ def test_lines_are_those_of_addr2line(profsim):
             same(build, (got[-1][0], got[-1][3]), (name, offset))
 
 
+def test_calls_inlined_by_clang_in_dwarf_5(profsim):
+    """addr2line knows only some of them."""
+    found = {tuple(re.search('innermost|between|exported|internal|thing|main', row[0])[0]
+                   for row in got)
+             for _, got in Case(profsim, ('clang++', '-g', '-O1')).frames()
+             if 'start' not in got[0][0]}
+    same('calls', found, {('innermost', 'between', 'exported'), ('exported',), ('main',),
+                          ('innermost', 'internal'), ('innermost', 'thing'),
+                          ('innermost', 'main')})
+
+
 def test_symbols_alone_give_names_and_no_lines(profsim):
     case = Case(profsim, BUILDS[0], strip=[('strip', '-g', 'named')])
     for got, (name, offset, _) in case.symbols():
@@ -133,6 +144,16 @@ def test_a_program_replaced_since_lends_no_names(profsim):
     case = Case(profsim, BUILDS[0], 'sh both')
     for _, got in case.frames():
         same('name', re.sub(r'0x\w+', '', got[0][0]), 'named+')
+
+
+def test_depth_keeps_what_is_next_to_the_leaf(profsim):
+    case, stacks = Case(profsim, BUILDS[0]), []
+    run(profsim, 'record', '--depth', '2', '-o', 'y.rec', '--', './named')
+    for rec in case.rec, read('y.rec'):
+        stacks.append([[rec.frames[f].function for f in rec.stacks[e.stack][:2]]
+                       for e in rec.events if e.stack is not None])
+    same('depth', [len(s) for s in rec.stacks if len(s) > 2], [])
+    same('stacks', stacks[1], stacks[0])
 
 
 def main(profsim):
