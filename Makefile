@@ -29,7 +29,7 @@ check long:
 test: ; @.ci/deps build test && .ci/test '$(T)'
 pictures:
 	@.ci/deps build test pages
-	@ninja out/docs/ring.svg out/docs/failure.png out/docs/run.png out/docs/campaign.png && cp out/docs/ring.svg out/docs/failure.png out/docs/run.png out/docs/campaign.png docs/pictures/
+	@ninja out/docs/failure.png out/docs/run.png out/docs/campaign.png && cp out/docs/failure.png out/docs/run.png out/docs/campaign.png docs/pictures/
 # What editors and clang tools read.
 compile_commands.json: build.ninja rooms.ninja rules.ninja
 	@.ci/deps build test && ninja -t compdb cc | python3 -c "import json, sys; \

@@ -80,8 +80,6 @@ struct two {
     const struct bench_load *load;
     bench_batch_fn batch;
     void *context;
-    void (*thread_begin)(void);
-    void (*thread_end)(void);
     uint32_t round;
     struct bench_stage stages[BENCH_PAIR][PAIR_STAGES];
 };
@@ -91,8 +89,6 @@ two_begin(void *context, uint32_t thread)
 {
     struct two *two = context;
 
-    if (two->thread_begin != NULL)
-        two->thread_begin();
     for (uint32_t s = 0; s < PAIR_STAGES; s++)
         bench_stage_make(&two->stages[thread][s], two->load->depth);
 }
@@ -104,8 +100,6 @@ two_end(void *context, uint32_t thread)
 
     for (uint32_t s = 0; s < PAIR_STAGES; s++)
         bench_stage_free(&two->stages[thread][s]);
-    if (two->thread_end != NULL)
-        two->thread_end();
 }
 
 static void
@@ -138,8 +132,6 @@ bench_batches_once(void *context, uint32_t round)
     struct two two = {.load = batches->load,
                       .batch = batches->batch,
                       .context = batches->context,
-                      .thread_begin = batches->thread_begin,
-                      .thread_end = batches->thread_end,
                       .round = round};
     const struct bench_pair pair = {.begin = two_begin,
                                     .prepare = two_prepare,
@@ -149,17 +141,11 @@ bench_batches_once(void *context, uint32_t round)
                                     .rounds =
                                         (WARM_BATCHES + BATCHES) / PAIR_STAGES,
                                     .warm = WARM_BATCHES / PAIR_STAGES};
-    double ns;
 
     if (batches->threads > 1)
         return bench_pair_run(&pair) * bench_ns_a_tick() /
                (BENCH_PAIR * PAIR_STAGES * BENCH_BATCH);
-    if (batches->thread_begin != NULL)
-        batches->thread_begin();
-    ns = run_batches(batches, round);
-    if (batches->thread_end != NULL)
-        batches->thread_end();
-    return ns;
+    return run_batches(batches, round);
 }
 
 /* ---- inserts ---- */
@@ -189,9 +175,7 @@ bench_insert_pair(const struct bench_batches *batches)
 {
     struct two two = {.load = batches->load,
                       .batch = batches->batch,
-                      .context = batches->context,
-                      .thread_begin = batches->thread_begin,
-                      .thread_end = batches->thread_end};
+                      .context = batches->context};
     const struct bench_pair pair = {.begin = two_begin,
                                     .prepare = insert_prepare,
                                     .once = insert_once,

@@ -21,9 +21,6 @@ struct bench_batches {
     const struct bench_load *load;
     bench_batch_fn batch;
     void *context;
-    /* What each thread does first and last; NULL: nothing. */
-    void (*thread_begin)(void);
-    void (*thread_end)(void);
     uint32_t threads; /* 1 or 2, each on its own processor */
     bool isolated;    /* no operation overlaps the next; one thread only */
 };

@@ -27,22 +27,6 @@ sampled_out_once(void *context, uint32_t round)
     return ns;
 }
 
-/* Lower bound of a recorded event, without the lookup: two atomic additions. */
-static uint64_t
-add_twice(void *context, const struct bench_stage *stage, uint32_t count)
-{
-    const struct bench_ours *ours = context;
-
-    for (uint32_t i = 0; i < count; i++) {
-        const prof_bucket bucket = ours->buckets[bench_staged_index(stage, i)];
-
-        __atomic_fetch_add(&ours->counters[bucket], 1, __ATOMIC_RELAXED);
-        __atomic_fetch_add(&ours->counters[ours->load->n + bucket], 1,
-                           __ATOMIC_RELAXED);
-    }
-    return count;
-}
-
 int
 main(void)
 {
@@ -54,13 +38,10 @@ main(void)
                                     .batch = bench_ours_block,
                                     .context = &ours,
                                     .threads = 1};
-    struct bench_batches floors = {
-        .load = &load, .batch = add_twice, .context = &ours, .threads = 1};
     struct bench_command block = {&go, "block"};
     struct bench_command off = {&go, "blockoff"};
     const struct bench_entrant kept[] = {
         {"profsim", bench_batches_once, &batches},
-        {"(two atomic adds)", bench_batches_once, &floors},
         {"go1.19", bench_peer_once, &block}};
     const struct bench_entrant left_out[] = {
         {"profsim", sampled_out_once, &ours},
@@ -85,7 +66,7 @@ main(void)
     bench_ours_make(&ours, &load);
     if (entrants == 2)
         (void)bench_peer_ask(&go, "load %s", load.path);
-    bench_compare(&bench, &row, kept, 1 + entrants);
+    bench_compare(&bench, &row, kept, entrants);
     row.operation = "block-left-out";
     row.goal_ratio = 1;
     bench_compare(&bench, &row, left_out, entrants);

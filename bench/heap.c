@@ -6,7 +6,6 @@
 #include "bench.h"
 #include "ours.h"
 #include "peers/peers.h"
-#include "peers/tables.h"
 
 struct point {
     uint32_t depth;
@@ -37,13 +36,13 @@ enum { POINTS = sizeof points / sizeof *points };
 
 static void
 run_operation(struct bench *bench, const struct point *point,
-              struct bench_row row, struct bench_batches batches[2],
+              struct bench_row row, struct bench_batches *batches,
               struct bench_peer *go, const char *const verbs[2])
 {
     struct bench_command command = {go, verbs[point->threads - 1]};
-    struct bench_entrant entrants[3] = {
-        {"profsim", bench_batches_once, &batches[0]}};
-    size_t count = 1;
+    const struct bench_entrant entrants[] = {
+        {"profsim", bench_batches_once, batches},
+        {go->name, bench_peer_once, &command}};
 
     row.order = point->huge ? bench_order_name_huge(point->order)
                             : bench_order_name(point->order);
@@ -52,16 +51,7 @@ run_operation(struct bench *bench, const struct point *point,
     row.depth = point->depth;
     row.n = point->n;
     row.threads = point->threads;
-    /* sharing.c measures how two threads slow each other down. */
-    if (point->threads == 1 || batches[1].batch != bench_floor_free)
-        entrants[count++] = (struct bench_entrant){
-            batches[1].batch == bench_floor_free ? "(atomic add)"
-                                                 : "(lower bound)",
-            bench_batches_once, &batches[1]};
-    if (go->to != NULL)
-        entrants[count++] =
-            (struct bench_entrant){go->name, bench_peer_once, &command};
-    bench_compare(bench, &row, entrants, count);
+    bench_compare(bench, &row, entrants, go->to != NULL ? 2 : 1);
 }
 
 static void
@@ -71,10 +61,8 @@ run_point(struct bench *bench, const struct point *point, struct bench_peer *go)
     static const char *const frees[] = {"free", "free2"};
     struct bench_load load;
     struct bench_ours ours;
-    void *floor_table;
-    struct bench_batches batches[2] = {
-        {.load = &load, .context = &ours, .threads = point->threads},
-        {.load = &load, .context = &ours, .threads = point->threads}};
+    struct bench_batches batches = {
+        .load = &load, .context = &ours, .threads = point->threads};
 
     bench_load_make(&load, BENCH_CALLS, point->depth, point->n);
     bench_load_order(&load, point->order);
@@ -82,30 +70,22 @@ run_point(struct bench *bench, const struct point *point, struct bench_peer *go)
     bench_ours_make(&ours, &load);
     if (go->to != NULL)
         (void)bench_peer_ask(go, "load %s", load.path);
-    floor_table = bench_floor_counted.create(load.n, load.depth);
     bench_pages_huge(false);
-    (void)bench_insert_all(&load, bench_floor_counted.intern, floor_table,
-                           NULL);
-    batches[0].batch = bench_ours_alloc;
-    batches[1].batch = bench_floor_counted.intern; /* the lower bound */
-    batches[1].context = floor_table;
+    batches.batch = bench_ours_alloc;
     run_operation(bench, point,
                   (struct bench_row){.operation = "alloc",
                                      .goal_ratio = point->goal_alloc},
-                  batches, go, allocs);
-    batches[0].batch = bench_ours_alloc_many;
+                  &batches, go, allocs);
+    batches.batch = bench_ours_alloc_many;
     run_operation(bench, point,
                   (struct bench_row){.operation = "alloc-many",
                                      .goal_ratio = point->goal_alloc},
-                  batches, go, allocs);
-    batches[0].batch = bench_ours_free_batch;
-    bench_floor_counted.destroy(floor_table);
-    batches[1].batch = bench_floor_free;
-    batches[1].context = &ours;
+                  &batches, go, allocs);
+    batches.batch = bench_ours_free_batch;
     run_operation(
         bench, point,
         (struct bench_row){.operation = "free", .goal_ratio = point->goal_free},
-        batches, go, frees);
+        &batches, go, frees);
     bench_ours_free(&ours);
     bench_load_free(&load);
 }

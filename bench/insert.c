@@ -35,14 +35,9 @@ insert(const struct inserter *inserter)
 {
     const struct bench_table *table = inserter->table;
     const struct bench_load *load = inserter->load;
-    struct bench_batches batches = {.load = load,
-                                    .batch = table->intern,
-                                    .thread_begin = table->thread_begin,
-                                    .thread_end = table->thread_end};
+    struct bench_batches batches = {.load = load, .batch = table->intern};
     double ns;
 
-    if (table->thread_begin != NULL)
-        table->thread_begin();
     batches.context = table->create(load->n, load->depth);
     if (inserter->threads > 1)
         ns = bench_insert_pair(&batches);
@@ -50,8 +45,6 @@ insert(const struct inserter *inserter)
         ns = bench_insert_all(load, table->intern, batches.context,
                               inserter->batch_ticks);
     table->destroy(batches.context);
-    if (table->thread_end != NULL)
-        table->thread_end();
     return ns;
 }
 
@@ -148,16 +141,12 @@ memory_once(void *context, uint32_t round)
     (void)round;
     if (table == &bench_ours_table)
         return (double)ours_touched(load, &config) / load->n;
-    if (table->thread_begin != NULL)
-        table->thread_begin();
     made = table->create(load->n, load->depth);
     (void)bench_insert_all(load, table->intern, made, NULL);
     after = mallinfo2();
     bytes = bench_arena_used() + after.uordblks + after.hblkhd -
             before.uordblks - before.hblkhd;
     table->destroy(made);
-    if (table->thread_end != NULL)
-        table->thread_end();
     return (double)bytes / load->n;
 }
 
@@ -176,13 +165,10 @@ struct kind {
 };
 
 static bool
-takes_part(const struct bench_table *table, const struct kind *kind,
-           const struct bench_row *row)
+takes_part(const struct bench_table *table, const struct bench_row *row)
 {
     if (row->n >= LARGE && !table->large)
         return false;
-    if (kind->once == memory_once)
-        return table != &bench_copy_table && table != &bench_floor_table;
     return row->threads == 1 || table->concurrent_inserts;
 }
 
@@ -204,7 +190,7 @@ run_row(struct bench *bench, struct rows *rows, struct bench_row row,
         const struct bench_table *table = rows->tables.all[i];
         struct inserter *inserter = &inserters[count];
 
-        if (!takes_part(table, kind, &row))
+        if (!takes_part(table, &row))
             continue;
         *inserter = (struct inserter){.table = table,
                                       .load = &load,
@@ -294,9 +280,7 @@ int
 main(void)
 {
     static struct rows rows = {
-        .tables = {
-            .all = {&bench_ours_table, &bench_floor_table, &bench_copy_table},
-            .count = 3}};
+        .tables = {.all = {&bench_ours_table}, .count = 1}};
     struct bench bench;
 
     bench_begin(&bench, "insert", ROWS);

@@ -35,7 +35,6 @@ bench_ours_make(struct bench_ours *ours, const struct bench_load *load)
     ours->bytes = prof_bytes_needed(&config);
     ours->block = bench_pages(ours->bytes);
     ours->buckets = malloc(load->n * sizeof *ours->buckets);
-    ours->counters = bench_pages((2 * (size_t)load->n + 1) * sizeof(uint64_t));
     if (ours->buckets == NULL ||
         prof_init(&ours->prof, &config, ours->block, ours->bytes) != PROF_OK)
         exit(1);
@@ -51,8 +50,6 @@ void
 bench_ours_free(struct bench_ours *ours)
 {
     free(ours->buckets);
-    bench_pages_return(ours->counters,
-                       (2 * (size_t)ours->load->n + 1) * sizeof(uint64_t));
     bench_pages_return(ours->block, ours->bytes);
 }
 
@@ -108,17 +105,5 @@ bench_ours_block(void *context, const struct bench_stage *stage, uint32_t count)
     for (uint32_t i = 0; i < count; i++)
         prof_contention_event(proc, PROF_BLOCK, bench_staged(stage, i)->frames,
                               stage->depth, 1000);
-    return count;
-}
-
-uint64_t
-bench_floor_free(void *context, const struct bench_stage *stage, uint32_t count)
-{
-    const struct bench_ours *ours = context;
-
-    for (uint32_t i = 0; i < count; i++)
-        __atomic_fetch_add(
-            &ours->counters[ours->buckets[bench_staged_index(stage, i)]], 1,
-            __ATOMIC_RELEASE);
     return count;
 }

@@ -9,7 +9,6 @@ struct bench_ours {
     struct prof *prof;
     const struct bench_load *load;
     prof_bucket *buckets; /* by index in the load */
-    uint64_t *counters;   /* of the lower bound, by bucket */
     void *block;
     size_t bytes;
 };
@@ -26,13 +25,6 @@ uint64_t bench_ours_alloc(void *context, const struct bench_stage *stage,
 uint64_t bench_ours_free_batch(void *context, const struct bench_stage *stage,
                                uint32_t count);
 uint64_t bench_ours_block(void *context, const struct bench_stage *stage,
-                          uint32_t count);
-
-/*
- * A lower bound on the cost of a free on this machine: one atomic addition to
- * the bucket's counter.
- */
-uint64_t bench_floor_free(void *context, const struct bench_stage *stage,
                           uint32_t count);
 
 #endif

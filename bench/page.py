@@ -2,7 +2,7 @@
 """Makes the page of a benchmark run, or prints its rows as JSON.
 
 The page says which goals were missed, plots the cost against the number of
-buckets, frames and processors, and shows for each row how much longer a peer
+buckets and frames, and shows for each row how much longer a peer
 takes than the library.
 
 usage: page.py [--json] BENCH.CSV >OUT
@@ -17,8 +17,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
                                 "..", "cli", "page"))
 import measurements  # noqa: E402
 
-TABLES = ["profsim", "go1.19", "absl", "boost", "glib", "ck_hs", "lfht",
-          "uthash", "(lower bound)", "(one line)"]
+TABLES = ["profsim", "go1.19", "absl", "boost"]
+US_AND_GO = ["profsim", "go1.19"]
 SIZES = [100, 1000, 10000, 100000, 1000000, 10000000]
 FRAMES = [4, 16, 32, 128]
 # Title, row with a * for the x axis, its values, entrants, the depth at which
@@ -27,33 +27,26 @@ PLOTS = [
     ("lookup, 16 frames, Zipf, by buckets", "table|hit|16|*|zipf|1", SIZES,
      TABLES, 16),
     ("alloc, 16 frames, Zipf, by buckets", "heap|alloc|16|*|zipf|1", SIZES,
-     ["profsim", "go1.19", "(lower bound)"], 16),
+     US_AND_GO, 16),
     ("free, 16 frames, Zipf, by buckets", "heap|free|16|*|zipf|1", SIZES,
-     ["profsim", "go1.19", "(atomic add)"], 16),
+     US_AND_GO, 16),
     ("lookup, 10k buckets, Zipf, by frames", "table|hit|*|10000|zipf|1", FRAMES,
      TABLES, 0),
     ("alloc, 10k buckets, Zipf, by frames", "heap|alloc|*|10000|zipf|1", FRAMES,
-     ["profsim", "go1.19", "(lower bound)"], 0),
-    ("hash, by frames", "hash|hash|*|1000||1", FRAMES,
-     ["multilinear", "XXH3", "one-at-a-time"], 0),
+     US_AND_GO, 0),
     ("flush, ns a bucket, by buckets", "ring|flush|16|*||1", SIZES,
-     ["profsim", "go1.19", "(plain arrays)"], 16),
+     US_AND_GO, 16),
     ("snapshot, ns a bucket, by buckets", "ring|snapshot|16|*||1", SIZES,
-     ["profsim", "go1.19", "(plain records)"], 16),
+     US_AND_GO, 16),
     ("stack number in a trace, 16 frames", "table|stack-id|16|*|zipf|1", SIZES,
-     TABLES, 16),
-    ("event queue, hold, by events", "queue|hold|0|*||1",
-     [2, 8, 64, 1000, 100000, 1000000], ["profsim", "ns-3", "(binary heap)"], 0),
-    ("simulated: million events a second, by processors",
-     "scale|events|0|10000|zipf|*", [2, 16, 64, 192],
-     ["columns of each", "shared one die", "shared dies of 8"], 0)]
+     TABLES, 16)]
 # Rows that were run on one thread and on two.
 PAIRS = [("table|hit|4|10000|zipf", TABLES), ("table|hit|16|100|zipf", TABLES),
          ("table|hit|16|10000|zipf", TABLES),
          ("table|hit|128|10000|zipf", TABLES),
          ("table|hit|16|1000000|uniform", TABLES),
-         ("heap|alloc|16|10000|zipf", ["profsim", "(lower bound)", "go1.19"]),
-         ("heap|free|16|10000|zipf", ["profsim", "go1.19"])]
+         ("heap|alloc|16|10000|zipf", US_AND_GO),
+         ("heap|free|16|10000|zipf", US_AND_GO)]
 KEY = ["noun", "operation", "depth", "n", "order", "threads"]
 
 
@@ -116,7 +109,7 @@ def plot(run, title, key, xs, entrants, depth):
     what, _, x = title.rpartition(", by ")
     return {"title": title, "part": True, "plot": {
         "x": x if what else "buckets",
-        "y": "M/s" if "million" in title else "ns",
+        "y": "ns",
         "marks": [[buckets, name] for name, buckets in full.items()
                   if seen[0] < buckets < seen[-1]],
         "series": lines}}
@@ -126,16 +119,13 @@ def plot(run, title, key, xs, entrants, depth):
 
 def goals(run):
     """Cards, and the section of the goals that were missed."""
-    ours, floors, missed = {}, {}, []
+    ours, missed = {}, []
     met = noisy = 0
     for row in run.rows:
         name = "%s: %s" % (row["noun"], label(row))
         is_ours = name not in ours  # the first entrant of a row is ours
         ours.setdefault(name, row)
         noisy += not row["ok"]
-        if row["ok"] and row["entrant"].startswith("("):
-            floors.setdefault(name, []).append(
-                "%s %.3g" % (row["entrant"], float(row["median"])))
         met += row["goal"] == "met"
         if row["goal"] == "missed":
             missed.append((name, row, is_ours))
@@ -143,14 +133,13 @@ def goals(run):
              ("%d of %d" % (noisy, len(run.rows)), "too noisy to report")]
     return cards, table(
         "Goals missed", "Goals are ratios that were measured on another machine; "
-        "docs/speed.md says why this one misses some. A lower bound, in "
-        "parentheses, does the least possible.",
-        ["row", "against", "reached", "goal", "ours", "lower bounds"],
+        "docs/speed.md says why this one misses some.",
+        ["row", "against", "reached", "goal", "ours"],
         [[name, "" if is_ours else row["entrant"],
           row["median"] + " " + row["unit"] if is_ours
           else "%.2f" % float(row["ratio"]), row["goal_value"],
           "%.3g %s" % (float(ours[name]["median"]), ours[name]["unit"])
-          if ours[name]["ok"] else "noisy", "; ".join(floors.get(name, []))]
+          if ours[name]["ok"] else "noisy"]
          for name, row, is_ours in missed])
 
 

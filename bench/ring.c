@@ -32,7 +32,6 @@ struct ring {
     struct prof_heap_record *records;
     struct copied *copies;
     size_t records_max;
-    uint64_t *plain; /* of the floor */
 };
 
 static bool
@@ -81,92 +80,6 @@ static double
 a_bucket(const struct ring *ring, uint64_t begun)
 {
     return (double)(bench_cpu_ns() - begun) / ring->ours.load->n;
-}
-
-/*
- * Lower bound of a flush: the same sums over plain arrays, which compilers may
- * vectorize.
- */
-static double
-plain_once(void *context, uint32_t round)
-{
-    struct ring *ring = context;
-    const uint32_t n = ring->ours.load->n;
-    uint64_t *const active = ring->plain;
-    uint64_t *const slot = ring->plain + 2 * (size_t)n;
-    uint64_t begun;
-
-    (void)round;
-    for (size_t i = 0; i < 2 * (size_t)n; i++)
-        slot[i] = 1;
-    begun = bench_cpu_ns();
-    for (size_t i = 0; i < 2 * (size_t)n; i++) {
-        active[i] += slot[i];
-        slot[i] = 0;
-    }
-    bench_use((uintptr_t)active);
-    return a_bucket(ring, begun);
-}
-
-/*
- * Lower bound of a post-sweep, while frees may still arrive: an atomic exchange
- * takes each count of frees; counts of allocations no longer change.
- */
-static double
-exchanges_once(void *context, uint32_t round)
-{
-    struct ring *ring = context;
-    const size_t n = ring->ours.load->n;
-    uint64_t *const active = ring->plain;
-    uint64_t *const slot = ring->plain + 2 * n;
-    uint64_t begun;
-
-    (void)round;
-    for (size_t i = 0; i < 2 * n; i++)
-        slot[i] = 1;
-    begun = bench_cpu_ns();
-    for (size_t i = 0; i < n; i++) {
-        active[i] += slot[i];
-        slot[i] = 0;
-    }
-    for (size_t i = n; i < 2 * n; i++)
-        active[i] += __atomic_exchange_n(&slot[i], 0, __ATOMIC_ACQUIRE);
-    bench_use((uintptr_t)active);
-    return a_bucket(ring, begun);
-}
-
-/* Lower bound of advancing the cycle: take and release a lock, and write a
- * word. */
-static double
-lock_once(void *context, uint32_t round)
-{
-    struct ring *ring = context;
-    const uint64_t begun = bench_cpu_ns();
-
-    (void)round;
-    for (uint32_t i = 0; i < CALLS; i++) {
-        (void)__atomic_exchange_n(&ring->plain[0], 1, __ATOMIC_ACQUIRE);
-        __atomic_store_n(&ring->plain[8], i, __ATOMIC_RELEASE);
-        (void)__atomic_exchange_n(&ring->plain[0], 0, __ATOMIC_RELEASE);
-    }
-    return (double)(bench_cpu_ns() - begun) / CALLS;
-}
-
-/* Lower bound of a snapshot: read each pair of counters and write a record,
- * without any stacks. */
-static double
-records_once(void *context, uint32_t round)
-{
-    struct ring *ring = context;
-    const uint32_t n = ring->ours.load->n;
-    const uint64_t begun = bench_cpu_ns();
-
-    (void)round;
-    for (size_t i = 0; i < n; i++)
-        ring->records[i] = (struct prof_heap_record){
-            .allocs = ring->plain[i], .frees = ring->plain[n + i], .depth = 1};
-    bench_use((uintptr_t)ring->records);
-    return a_bucket(ring, begun);
 }
 
 static double
@@ -261,28 +174,6 @@ copying_once(void *context, uint32_t round)
     return a_bucket(ring, begun);
 }
 
-/* Lower bound of copied records: write 288 bytes for each, from stacks that lie
- * one after the other. */
-static double
-copies_once(void *context, uint32_t round)
-{
-    struct ring *ring = context;
-    const struct bench_load *load = ring->ours.load;
-    const uint64_t begun = bench_cpu_ns();
-
-    (void)round;
-    for (uint32_t i = 0; i < load->n; i++) {
-        struct copied *to = &ring->copies[i];
-
-        for (uint32_t c = 0; c < 4; c++)
-            to->counters[c] = (int64_t)ring->plain[i];
-        memcpy(to->stack, bench_record(load, i) + 1, DEPTH * sizeof *to->stack);
-        memset(to->stack + DEPTH, 0, (FRAMES - DEPTH) * sizeof *to->stack);
-    }
-    bench_use((uintptr_t)ring->copies);
-    return a_bucket(ring, begun);
-}
-
 /* ---- rows ---- */
 
 struct operation {
@@ -290,34 +181,17 @@ struct operation {
     double (*once)(void *context, uint32_t round);
     const char *verb; /* of the peer */
     double goals[3];  /* Go / ours, at each of `sizes` */
-    const char *floor_name;
-    double (*floor)(void *context, uint32_t round); /* NULL: none */
 };
 
 static const uint32_t sizes[] = {10000, 100000, 1000000};
 
 static const struct operation operations[] = {
-    {"next_cycle", next_cycle_once, "next", {1, 0, 0}, "(lock)", lock_once},
-    {"flush", flush_once, "flush", {0, 12, 12}, "(plain arrays)", plain_once},
-    {"flush-idle", flush_idle_once, "flushidle", {0, 0, 0}, NULL, NULL},
-    {"post_sweep",
-     sweep_once,
-     "sweep",
-     {0, 12, 12},
-     "(exchanges)",
-     exchanges_once},
-    {"snapshot",
-     snapshot_once,
-     "snapshot",
-     {0, 13.5, 9.5},
-     "(plain records)",
-     records_once},
-    {"snapshot-copied",
-     copying_once,
-     "snapshot",
-     {0, 3, 3},
-     "(plain copies)",
-     copies_once},
+    {"next_cycle", next_cycle_once, "next", {1, 0, 0}},
+    {"flush", flush_once, "flush", {0, 12, 12}},
+    {"flush-idle", flush_idle_once, "flushidle", {0, 0, 0}},
+    {"post_sweep", sweep_once, "sweep", {0, 12, 12}},
+    {"snapshot", snapshot_once, "snapshot", {0, 13.5, 9.5}},
+    {"snapshot-copied", copying_once, "snapshot", {0, 3, 3}},
 };
 
 enum {
@@ -336,7 +210,6 @@ run_size(struct bench *bench, uint32_t size, struct bench_peer *go)
     bench_ours_make(&ring.ours, &load);
     ring.records = malloc(ring.records_max * sizeof *ring.records);
     ring.copies = malloc(n * sizeof *ring.copies);
-    ring.plain = bench_pages(4 * (size_t)n * sizeof *ring.plain);
     if (ring.records == NULL || ring.copies == NULL)
         exit(1);
     if (go->to != NULL)
@@ -344,9 +217,9 @@ run_size(struct bench *bench, uint32_t size, struct bench_peer *go)
     for (uint32_t i = 0; i < OPERATIONS; i++) {
         const struct operation *operation = &operations[i];
         struct bench_command command = {go, operation->verb};
-        struct bench_entrant entrants[3] = {
-            {"profsim", operation->once, &ring}};
-        size_t count = 1;
+        const struct bench_entrant entrants[] = {
+            {"profsim", operation->once, &ring},
+            {go->name, bench_peer_once, &command}};
         const struct bench_row row = {
             .operation = operation->name,
             .unit = i == 0 ? "ns" : "ns/bucket",
@@ -358,15 +231,8 @@ run_size(struct bench *bench, uint32_t size, struct bench_peer *go)
 
         if (i == 0 && size > 0)
             continue;
-        if (operation->floor != NULL)
-            entrants[count++] = (struct bench_entrant){operation->floor_name,
-                                                       operation->floor, &ring};
-        if (go->to != NULL)
-            entrants[count++] =
-                (struct bench_entrant){go->name, bench_peer_once, &command};
-        bench_compare(bench, &row, entrants, count);
+        bench_compare(bench, &row, entrants, go->to != NULL ? 2 : 1);
     }
-    bench_pages_return(ring.plain, 4 * (size_t)n * sizeof *ring.plain);
     free(ring.copies);
     free(ring.records);
     bench_ours_free(&ring.ours);

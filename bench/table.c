@@ -71,20 +71,6 @@ order_of(const struct point *point)
     return bench_order_name(point->order);
 }
 
-static void
-begin_thread(const struct bench_table *table)
-{
-    if (table->thread_begin != NULL)
-        table->thread_begin();
-}
-
-static void
-end_thread(const struct bench_table *table)
-{
-    if (table->thread_end != NULL)
-        table->thread_end();
-}
-
 /* returns: whether the same keys are in the same tables */
 static bool
 is_like(const struct point *a, const struct point *b)
@@ -106,10 +92,8 @@ fill(struct party *party, const struct point *point)
 
         if (point->n > ALL_UP_TO && !table->large)
             continue;
-        begin_thread(table);
         made = table->create(point->n, point->depth);
         (void)bench_insert_all(&party->load, table->intern, made, NULL);
-        end_thread(table);
         party->there[party->count] = table;
         party->made[party->count++] = made;
     }
@@ -120,11 +104,8 @@ fill(struct party *party, const struct point *point)
 static void
 empty(struct party *party)
 {
-    for (size_t i = 0; i < party->count; i++) {
-        begin_thread(party->there[i]);
+    for (size_t i = 0; i < party->count; i++)
         party->there[i]->destroy(party->made[i]);
-        end_thread(party->there[i]);
-    }
     bench_load_free(&party->load);
     party->count = 0;
 }
@@ -149,8 +130,6 @@ run_row(struct bench *bench, struct party *party, const struct bench_row *row,
             .load = &party->load,
             .batch = table->intern,
             .context = party->made[i],
-            .thread_begin = table->thread_begin,
-            .thread_end = table->thread_end,
             .threads = row->threads,
             .isolated = isolated,
         };
@@ -214,9 +193,7 @@ int
 main(void)
 {
     static struct party party = {
-        .tables = {
-            .all = {&bench_ours_table, &bench_floor_table, &bench_line_table},
-            .count = 3}};
+        .tables = {.all = {&bench_ours_table}, .count = 1}};
     struct bench bench;
     uint32_t rows = 0;
 

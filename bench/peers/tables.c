@@ -9,8 +9,7 @@
 #include "../bench.h"
 
 /* In the order of their rows. */
-static const char *const names[] = {"uthash", "glib",  "absl",
-                                    "boost",  "ck_hs", "lfht"};
+static const char *const names[] = {"absl", "boost"};
 
 void
 bench_tables_add_peers(struct bench_tables *tables, const struct bench *bench)

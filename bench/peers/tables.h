@@ -17,8 +17,6 @@ struct bench_table {
     void *(*create)(uint32_t n, uint32_t depth);
     void (*destroy)(void *table);
     bench_batch_fn intern;
-    void (*thread_begin)(void);
-    void (*thread_end)(void);
     bool concurrent;         /* two threads may look up at a time */
     bool concurrent_inserts; /* and insert */
     bool large;              /* takes part in rows with many keys, too */
@@ -27,7 +25,7 @@ struct bench_table {
 /* What each peer's shared object defines. */
 extern const struct bench_table bench_peer_table;
 
-/* All tables that take part: ours first, then floors, then peers; and Go. */
+/* All tables that take part: ours first, then peers; and Go. */
 struct bench_tables {
     const struct bench_table *all[BENCH_ENTRANTS_MAX];
     size_t count;
@@ -37,14 +35,9 @@ struct bench_tables {
 void bench_tables_add_peers(struct bench_tables *tables,
                             const struct bench *bench);
 
-/* Our tables, of buckets and of a trace's stacks; those of floor_table.c. */
+/* Our tables, of buckets and of a trace's stacks. */
 extern const struct bench_table bench_ours_table;
 extern const struct bench_table bench_ours_stacks;
-extern const struct bench_table bench_floor_table; /* "(lower bound)" */
-extern const struct bench_table
-    bench_floor_counted; /* the same with an atomic addition */
-extern const struct bench_table bench_line_table; /* "(one line)": hits */
-extern const struct bench_table bench_copy_table; /* "(copy)": inserts */
 
 /* An entry of any peer table: the peer's links, then the key, then counters. */
 enum { BENCH_COUNTER_BYTES = 64 };

@@ -19,4 +19,4 @@ for library in libjemalloc.so.2 libtcmalloc.so.4; do
 done
 valgrind --version >/dev/null
 exec /usr/bin/python3 bench/programs/programs.py ${ROUNDS:+--rounds "$ROUNDS"} \
-    --slow --csv "$2" "$1"
+    --csv "$2" "$1"

@@ -61,24 +61,3 @@ func captured(verb string) float64 {
 	}
 	return capture(depth)
 }
-
-// gosched returns nanoseconds per switch between two goroutines on one processor.
-func gosched() float64 {
-	const switches = 100000
-	before := runtime.GOMAXPROCS(1)
-	done := make(chan bool)
-	begun := processNs()
-	for task := 0; task < 2; task++ {
-		go func() {
-			for i := 0; i < switches/2; i++ {
-				runtime.Gosched()
-			}
-			done <- true
-		}()
-	}
-	<-done
-	<-done
-	spent := processNs() - begun
-	runtime.GOMAXPROCS(before)
-	return float64(spent) / switches
-}

@@ -17,7 +17,6 @@
 //	profile              WriteHeapProfile, in milliseconds
 //	stackid              runtime.traceStackTable.put of a known stack
 //	capture16, malloc    runtime.callers of 16 frames; a sampled allocation
-//	gosched              from one task to another
 //
 // The numbers are nanoseconds per operation, or per bucket.
 package main
@@ -87,9 +86,6 @@ func middleMean(values []float64) float64 {
 func answer(verb string, arg string, round uint32) float64 {
 	if verb == "malloc" || strings.HasPrefix(verb, "capture") {
 		return captured(verb)
-	}
-	if verb == "gosched" {
-		return gosched()
 	}
 	threads := 1
 	if strings.HasSuffix(verb, "2") {
