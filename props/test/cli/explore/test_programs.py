@@ -48,8 +48,10 @@ def differences(report, data):
     lines = report.splitlines()
     start = next(i for i, line in enumerate(lines) if re.match(r" {5}0: ", line))
     shown = lines[start:lines.index("", start)]
-    if "  broken: " + data["broken"]["text"] not in report:
-        yield "broken"
+    broken = data["broken"]
+    for said in ["  broken: " + broken["text"], " at " + broken.get("site", ""), " against " + broken.get("against", "")]:
+        if said[-1] != " " and said not in report:
+            yield f"not {said}"
     for event in data["events"]:
         column = data["columns"][event["column"]]
         line = f"{event['n']:>3}  ".ljust(shown[0].index(column)) + event["text"] + " "
