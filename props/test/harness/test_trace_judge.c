@@ -83,36 +83,6 @@ TEST(nearly_every_changed_byte_is_noticed)
     props_run_delete(run);
 }
 
-/* All orders of four events, with any times. */
-TEST(events_are_ordered_by_rank_and_times_that_run_back_are_noted)
-{
-    enum { EVENTS = 4 };
-
-    for (unsigned place = 0; place < 1U << 4 * EVENTS; place++) {
-        struct model_oracle_event events[EVENTS] = {{.rank = 0}};
-        const struct model_oracle_session session = {.events = events};
-        uint32_t order[EVENTS];
-        bool runs_back = false;
-        bool got;
-
-        for (uint32_t i = 0; i < EVENTS; i++) {
-            events[i].rank = place >> 4 * i & 3;
-            events[i].ticks = place >> 4 * i >> 2 & 3;
-        }
-        got = model_oracle_order(&session, EVENTS, order);
-        for (uint32_t i = 1; i < EVENTS; i++) {
-            const struct model_oracle_event *before = &events[order[i - 1]];
-            const struct model_oracle_event *after = &events[order[i]];
-
-            assert_true(
-                before->rank < after->rank ||
-                (before->rank == after->rank && order[i - 1] < order[i]));
-            runs_back |= after->ticks < before->ticks;
-        }
-        assert_int_equal(got, runs_back);
-    }
-}
-
 int
 main(void)
 {

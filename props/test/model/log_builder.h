@@ -63,27 +63,4 @@ const char *props_log_published(struct log_builder *builder);
 /* returns: what the heap oracle says, as "k=1: A 2/1", or "unknown" */
 const char *props_log_heap(struct log_builder *builder);
 
-/* ---- one log for tests, with short names ---- */
-
-extern struct log_builder built_log;
-
-/* Set-ups that begin the log with one of the schemes, and a teardown. */
-int log_of_ring(void **state);
-int log_of_stages(void **state);
-int log_end(void **state);
-
-/* Allocate 8 bytes. returns: the object */
-uint32_t log_alloc(char stack);
-void log_dead(uint32_t object);
-void log_sweep(uint32_t object);
-void log_flush(void);
-void log_post_sweep(void);
-void log_gc(void);
-
-/* Append a whole background collection, in which nothing dies. */
-void log_gc_and_flush(void);
-
-/* Check what a snapshot taken now shows, and what the heap oracle says. */
-void log_shows(const char *published, const char *heap);
-
 #endif

@@ -1,342 +1,289 @@
 /*
- * test_model_heap.c -- the oracle on logs written by hand. The expected results
- * follow from the rules in docs/semantics.md, "Which events a snapshot shows".
+ * test_model_heap.c -- the oracle on logs written by hand, of correct
+ * collectors and of faulty ones. The results follow from docs/semantics.md,
+ * "Which events a snapshot shows".
+ *
+ *      A .. H      allocate 8 bytes at this stack
+ *      -A  ~A  !A  the newest object there is found dead; is swept; is freed by
+ *                  the program
+ *      t  n  f  p  termination of marking (t' with the world stopped), next
+ *                  cycle, flush, post-sweep; g for t n, c for t n f
+ *      [A 2/1|k=1] a snapshot publishes two allocations of A and one free, and
+ *                  so was the heap at the first termination; [A 2/1|k=1: A 2/0]
+ *                  says how it was instead, [A 2/1|?] that nobody can know
+ *      {A 2/1}     this is published, without a snapshot
  */
-#include <stdarg.h>
-#include <stddef.h>
 #include "log_builder.h"
+
+#include <stdio.h>
+#include <string.h>
+
 #include "unit_test.h"
+#include "waits.h"
 
 #define ROOM TRUTH_ROOM_ENOUGH
 
-static void
-free_explicit(uint32_t object)
+static struct log_builder made;
+static uint32_t newest[128]; /* object of each stack */
+
+/* Check what stands between brackets. returns: the text behind them */
+static const char *
+check(const char *at)
 {
-    props_log_object(&built_log, TRUTH_FREE_EXPLICIT, object);
+    const char *end = strpbrk(at, "]}");
+    char published[200];
+    char heap[LOG_TEXT_BYTES];
+    char *bar;
+
+    assert_non_null(end);
+    (void)snprintf(published, sizeof published, "%.*s", (int)(end - at - 1),
+                   at + 1);
+    if (*at == '[')
+        props_log_snapshot(&made, true, ROOM);
+    bar = strchr(published, '|');
+    if (bar != NULL) {
+        *bar = '\0';
+        (void)snprintf(heap, sizeof heap, "%s%s%s",
+                       strcmp(bar + 1, "?") == 0 ? "unknown" : bar + 1,
+                       bar[1] == 'k' && !strchr(bar + 1, ':') ? ": " : "",
+                       bar[1] == 'k' && !strchr(bar + 1, ':') ? published : "");
+        assert_string_equal(props_log_heap(&made), heap);
+    }
+    assert_string_equal(props_log_published(&made), published);
+    return end + 1;
 }
 
 static void
-a_collection_is_seen_phase_by_phase(void **state)
+collect(char step)
 {
-    uint32_t a;
-    uint32_t b;
-
-    (void)state;
-    log_alloc('H'); /* uses up the rule of the first snapshot */
-    log_shows("H 1/0", "k=0: H 1/0");
-    a = log_alloc('A');
-    b = log_alloc('B');
-    log_dead(a);
-    log_gc();
-    log_shows("H 1/0", "k=0: H 1/0"); /* between MT_1 and flush */
-    log_flush();
-    log_alloc('C');
-    log_shows("H 1/0", "k=0: H 1/0"); /* the sweep is running */
-    log_sweep(a);
-    log_shows("H 1/0", "k=0: H 1/0"); /* it has ended, but was not reported */
-    log_post_sweep();
-    log_shows("H 1/0 A 1/1 B 1/0", "k=1: H 1/0 A 1/1 B 1/0");
-    log_alloc('D');
-    log_shows("H 1/0 A 1/1 B 1/0", "k=1: H 1/0 A 1/1 B 1/0");
-    log_dead(b);
-    log_gc();
-    log_shows("H 1/0 A 1/1 B 1/0", "k=1: H 1/0 A 1/1 B 1/0");
-    log_flush();
-    log_sweep(b);
-    log_shows("H 1/0 A 1/1 B 1/0", "k=1: H 1/0 A 1/1 B 1/0");
-    log_gc();
-    log_shows("H 1/0 A 1/1 B 1/1 C 1/0 D 1/0",
-              "k=2: H 1/0 A 1/1 B 1/1 C 1/0 D 1/0");
+    if (strchr("tgc", step) != NULL)
+        props_log_call(&made, TRUTH_TERMINATE);
+    if (strchr("ngc", step) != NULL)
+        props_log_call(&made, TRUTH_NEXT_CYCLE);
+    if (strchr("fc", step) != NULL)
+        props_log_call(&made, TRUTH_FLUSH);
+    if (step == 'p')
+        props_log_call(&made, TRUTH_POST_SWEEP);
 }
 
+/* Make the events of a text. */
 static void
-before_the_first_collection_one_snapshot_shows_all(void **state)
+tell(const char *at)
 {
-    uint32_t a;
-
-    (void)state;
-    log_shows("", "k=0: ");
-    assert_false(
-        model_heap_answer(built_log.model).first); /* it showed no bucket */
-    a = log_alloc('A');
-    free_explicit(a);
-    log_alloc('B');
-    log_shows("A 1/1 B 1/0", "k=0: A 1/1 B 1/0");
-    assert_true(model_heap_answer(built_log.model).first);
-    log_alloc('C');
-    log_shows("A 1/1 B 1/0", "k=0: A 1/1 B 1/0");
-    assert_false(model_heap_answer(built_log.model).first);
-    log_gc_and_flush();
-    log_shows("A 1/1 B 1/0", "k=0: A 1/1 B 1/0");
-    log_gc_and_flush();
-    log_shows("A 1/1 B 1/0 C 1/0", "k=1: A 1/1 B 1/0 C 1/0");
-}
-
-static void
-a_first_snapshot_may_be_torn_and_heals(void **state)
-{
-    uint32_t a;
-    uint32_t b;
-
-    (void)state;
-    a = log_alloc('A');
-    b = log_alloc('B');
-    log_dead(a);
-    log_dead(b);
-    log_gc();
-    log_sweep(a);
-    /* These are all events so far; at no termination was the heap so. */
-    log_shows("A 1/1 B 1/0", "k=0: A 1/1 B 1/0");
-    log_sweep(b);
-    log_shows("A 1/1 B 1/0", "k=0: A 1/1 B 1/0");
-    log_gc();
-    log_shows("A 1/1 B 1/1", "k=1: A 1/1 B 1/1");
-}
-
-static void
-a_short_first_snapshot_counts_all_and_publishes_nothing(void **state)
-{
-    struct model_answer answer;
-
-    (void)state;
-    log_alloc('A');
-    log_alloc('B');
-    answer = props_log_snapshot(&built_log, false, 1);
-    assert_int_equal(answer.count, 2);
-    assert_false(answer.fits);
-    assert_false(answer.first);
-    assert_string_equal(props_log_published(&built_log), "");
-    assert_string_equal(props_log_heap(&built_log), "k=0: ");
-    log_alloc('C');
-    answer = props_log_snapshot(&built_log, false, 3);
-    assert_int_equal(answer.count, 3);
-    assert_true(answer.fits);
-    assert_true(answer.first);
-    assert_string_equal(props_log_published(&built_log), "A 1/0 B 1/0 C 1/0");
-}
-
-static void
-a_sizing_call_may_spend_the_first_snapshot(void **state)
-{
-    struct model_answer answer;
-
-    (void)state;
-    built_log.limits.sizing_consumes_first = true;
-    props_log_again(&built_log);
-    log_alloc('A');
-    log_alloc('B');
-    answer = props_log_snapshot(&built_log, false, 0);
-    assert_int_equal(answer.count, 2);
-    assert_false(answer.fits);
-    assert_true(answer.first);
-    log_alloc('C');
-    log_shows("A 1/0 B 1/0", "k=0: A 1/0 B 1/0");
-    assert_false(model_heap_answer(built_log.model).first);
-}
-
-static void
-a_short_snapshot_publishes_its_cycle_all_the_same(void **state)
-{
-    (void)state;
-    log_alloc('A');
-    log_gc();
-    log_flush();
-    log_gc();
-    assert_false(props_log_snapshot(&built_log, true, 0).fits);
-    assert_string_equal(props_log_published(&built_log), "A 1/0");
-    assert_string_equal(props_log_heap(&built_log), "k=1: A 1/0");
-    assert_false(model_heap_flushed(built_log.model));
-}
-
-static void
-post_sweep_leaves_the_data_of_its_own_cycle_to_the_flush(void **state)
-{
-    (void)state;
-    log_alloc('H');
-    log_shows("H 1/0", "k=0: H 1/0");
-    log_alloc('A');
-    log_gc_and_flush();
-    log_alloc('B');
-    log_gc();
-    log_post_sweep();
-    assert_string_equal(props_log_published(&built_log), "H 1/0 B 1/0");
-    log_flush();
-    assert_string_equal(props_log_published(&built_log), "H 1/0 A 1/0 B 1/0");
-}
-
-static void
-a_second_flush_of_a_cycle_does_nothing(void **state)
-{
-    (void)state;
-    assert_false(model_heap_flushed(built_log.model));
-    log_gc_and_flush();
-    assert_true(model_heap_flushed(built_log.model));
-    log_flush();
-    assert_true(model_heap_flushed(built_log.model));
-    log_post_sweep();
-    assert_true(model_heap_flushed(built_log.model));
-    log_gc();
-    assert_false(model_heap_flushed(built_log.model));
-    log_post_sweep();
-    props_log_snapshot(&built_log, true, ROOM);
-    assert_false(model_heap_flushed(built_log.model));
-    assert_int_equal(model_heap_cycles(built_log.model), 2);
+    while (*at != '\0') {
+        if (*at == '[' || *at == '{') {
+            at = check(at);
+            continue;
+        }
+        if (strchr("-~!", *at) != NULL) {
+            props_log_object(&made,
+                             *at == '-'   ? TRUTH_DEAD
+                             : *at == '~' ? TRUTH_SWEEP
+                                          : TRUTH_FREE_EXPLICIT,
+                             newest[(int)at[1]]);
+            at++;
+        } else if (at[0] == 't' && at[1] == '\'') {
+            props_log_tell(&made, &(struct truth_entry){.kind = TRUTH_TERMINATE,
+                                                        .flag = true});
+            at++;
+        } else if (*at >= 'A' && *at <= 'H') {
+            newest[(int)*at] = props_log_alloc(&made, *at, 8);
+        } else if (*at != ' ') {
+            collect(*at);
+        }
+        at++;
+    }
 }
 
 /* A sweep in the stopped world: the second next_cycle is the one that every
  * collection makes. */
-static void
-sweep_in_the_stopped_world(uint32_t object)
+#define STOPPED(object) " -" object " t' ~" object " n f n "
+
+static const struct {
+    const char *what;
+    const char *schemes; /* r ring, s stages; x: explicit frees have no path */
+    const char *log;
+} logs[] = {
+    /* clang-format off */
+    {"a collection is seen phase by phase", "r",
+     "H [H 1/0|k=0] A B -A g [H 1/0|k=0] f C [H 1/0|k=0] ~A [H 1/0|k=0] p [H 1/0 A 1/1 B 1/0|k=1]"
+     "D [H 1/0 A 1/1 B 1/0|k=1] -B g [H 1/0 A 1/1 B 1/0|k=1] f ~B [H 1/0 A 1/1 B 1/0|k=1]"
+     "g [H 1/0 A 1/1 B 1/1 C 1/0 D 1/0|k=2]"},
+    {"before the first collection one snapshot shows all", "r",
+     "[|k=0] A !A B [A 1/1 B 1/0|k=0] C [A 1/1 B 1/0|k=0] c [A 1/1 B 1/0|k=0] c [A 1/1 B 1/0 C 1/0|k=1]"},
+    /* At no termination was the heap as the first snapshot shows it. */
+    {"a first snapshot may be torn and heals", "rs",
+     "A B -A -B g ~A [A 1/1 B 1/0|k=0] ~B [A 1/1 B 1/0|k=0] g [A 1/1 B 1/1|k=1]"},
+    {"post-sweep leaves the data of its own cycle to the flush", "r",
+     "H [H 1/0|k=0] A c B g p {H 1/0 B 1/0} f {H 1/0 A 1/0 B 1/0}"},
+    {"a sweep in the stopped world shows at once", "rs",
+     "A B" STOPPED("A") "[A 1/1 B 1/0|k=1] C [A 1/1 B 1/0|k=1] c [A 1/1 B 1/0|k=1] c [A 1/1 B 1/0 C 1/0|k=2]"},
+    {"an explicit free comes with its allocation", "r",
+     "H [H 1/0|k=0] A !A c B !B [H 1/0|k=0] c [H 1/0 A 1/1|k=1] p [H 1/0 A 1/1 B 1/1|k=2]"},
+    {"explicit frees may have no path", "xy", "A !A [A 1/0|k=0] c c [A 1/0|k=1]"},
+    {"stages show what a ring shows without post-sweep", "s",
+     "H [H 1/0|k=0] A -A g C ~A p [H 1/0|k=0] g [H 1/0 A 1/1|k=1] g [H 1/0 A 1/1 C 1/0|k=2] D"
+     STOPPED("D") "[H 1/0 A 1/1 C 1/0 D 1/1|k=4]"},
+    {"stages need no flush", "s", "A g g g g g {A 1/0|k=4}"},
+    {"a ring has post-sweep and shows no more", "r",
+     "B c A c G p [B 1/0 A 1/0|k=2] -G g [B 1/0 A 1/0|k=2]"},
+
+    /* Collectors that break a rule. */
+    {"what a missed flush left comes three cycles later", "r",
+     "H [H 1/0|k=0] A c B g C c [H 1/0 B 1/0|?] c [H 1/0 B 1/0 C 1/0|?] c [H 1/0 A 1/0 B 1/0 C 1/0|k=4]"},
+    {"a post-sweep pays what the next cycle owes", "r",
+     "H [H 1/0|k=0] A c g c c [H 1/0|?] p [H 1/0 A 1/0|k=4]"},
+    {"a flush missed twice costs six cycles", "r",
+     "H [H 1/0|k=0] A c g c c g c [H 1/0|?] c c [H 1/0 A 1/0|k=7]"},
+    {"a flush missed with nothing to publish breaks nothing", "r",
+     "H [H 1/0|k=0] c A g c [H 1/0 A 1/0|k=2] B c p g c [H 1/0 A 1/0 B 1/0|k=5]"},
+    {"a free after post-sweep is missing until the next collection", "r",
+     "A B -A -B c ~A p [A 1/1 B 1/0|?] ~B [A 1/1 B 1/0|?] g [A 1/1 B 1/1|k=1]"},
+    {"a second post-sweep after the late free heals at once", "r",
+     "A -A c p ~A [A 1/0|?] p [A 1/1|k=1]"},
+    {"an object swept a collection late is missing for a cycle", "rs",
+     "A -A c c [A 1/0|?] ~A [A 1/0|?] c [A 1/1|k=2]"},
+    {"an object swept two collections late is missing for two cycles", "r",
+     "A B -A c -B c ~B c [A 1/0 B 1/1|?] ~A p [A 1/1 B 1/1|k=3]"},
+    {"a first snapshot settles all debts", "r",
+     "A -A g g g B ~A [A 1/1 B 1/0|k=2] c c [A 1/1 B 1/0|k=4]"},
+    {"a first snapshot shows no free that is still to come", "r",
+     "A -A g g g [A 1/0|?] ~A [A 1/0|?] g [A 1/1|k=3]"},
+    /* Here the two halves of the oracle must disagree. */
+    {"stages turned after the restart free too early", "s",
+     "B g g [B 1/0|k=1] A -A t ~A n [B 1/0 A 0/1|k=2: B 1/0] g [B 1/0 A 1/1|k=3]"},
+    {"stages turned once more instead of post-sweep show too much", "s",
+     "B g A g G n {B 1/0 A 1/0} -G g [B 1/0 A 1/0 G 1/0|k=2: B 1/0 A 1/0]"},
+    /* clang-format on */
+};
+
+TEST(logs_by_hand_show_what_the_rules_say)
 {
-    log_dead(object);
-    props_log_tell(&built_log, &(struct truth_entry){.kind = TRUTH_TERMINATE,
-                                                     .flag = true});
-    log_sweep(object);
-    props_log_call(&built_log, TRUTH_NEXT_CYCLE);
-    log_flush();
-    props_log_call(&built_log, TRUTH_NEXT_CYCLE);
+    for (size_t i = 0; i < sizeof logs / sizeof *logs; i++) {
+        for (const char *s = logs[i].schemes; *s != '\0'; s++) {
+            props_log_begin(&made, strchr("sy", *s) != NULL ? MODEL_STAGES
+                                                            : MODEL_RING);
+            made.limits.explicit_free_dropped = *s == 'x' || *s == 'y';
+            props_log_again(&made);
+            print_message("%s (%c)\n", logs[i].what, *s);
+            tell(logs[i].log);
+            props_log_end(&made);
+        }
+    }
 }
 
-static void
-a_sweep_in_the_stopped_world_shows_at_once(void **state)
-{
-    uint32_t a;
+/* ---- What does not fit, and what is dropped ---- */
 
-    (void)state;
-    a = log_alloc('A');
-    log_alloc('B');
-    sweep_in_the_stopped_world(a);
-    log_shows("A 1/1 B 1/0", "k=1: A 1/1 B 1/0");
-    log_alloc('C');
-    log_shows("A 1/1 B 1/0", "k=1: A 1/1 B 1/0");
-    log_gc_and_flush();
-    log_shows("A 1/1 B 1/0", "k=1: A 1/1 B 1/0");
-    log_gc_and_flush();
-    log_shows("A 1/1 B 1/0 C 1/0", "k=2: A 1/1 B 1/0 C 1/0");
-}
-
-static void
-an_explicit_free_comes_with_its_allocation(void **state)
-{
-    uint32_t a;
-
-    (void)state;
-    log_alloc('H');
-    log_shows("H 1/0", "k=0: H 1/0");
-    a = log_alloc('A');
-    free_explicit(a);
-    log_gc_and_flush();
-    free_explicit(log_alloc('B'));
-    log_shows("H 1/0", "k=0: H 1/0");
-    log_gc_and_flush();
-    log_shows("H 1/0 A 1/1", "k=1: H 1/0 A 1/1");
-    log_post_sweep();
-    log_shows("H 1/0 A 1/1 B 1/1", "k=2: H 1/0 A 1/1 B 1/1");
-}
-
-static void
-explicit_frees_may_have_no_path(void **state)
-{
-    (void)state;
-    built_log.limits.explicit_free_dropped = true;
-    props_log_again(&built_log);
-    free_explicit(log_alloc('A'));
-    log_shows("A 1/0", "k=0: A 1/0");
-    log_gc_and_flush();
-    log_gc_and_flush();
-    log_shows("A 1/0", "k=1: A 1/0");
-    assert_int_equal(model_heap_drops(built_log.model).no_free_path, 1);
-}
-
-static void
-stages_show_what_a_ring_shows_without_post_sweep(void **state)
-{
-    uint32_t a;
-
-    (void)state;
-    log_alloc('H');
-    log_shows("H 1/0", "k=0: H 1/0");
-    a = log_alloc('A');
-    log_dead(a);
-    log_gc();
-    log_alloc('C');
-    log_sweep(a);
-    log_post_sweep(); /* has no effect with stages */
-    log_shows("H 1/0", "k=0: H 1/0");
-    log_gc();
-    log_shows("H 1/0 A 1/1", "k=1: H 1/0 A 1/1");
-    log_gc();
-    log_shows("H 1/0 A 1/1 C 1/0", "k=2: H 1/0 A 1/1 C 1/0");
-    sweep_in_the_stopped_world(log_alloc('D'));
-    log_shows("H 1/0 A 1/1 C 1/0 D 1/1", "k=4: H 1/0 A 1/1 C 1/0 D 1/1");
-}
-
-static void
-stages_need_no_flush(void **state)
+static int
+a_ring(void **state)
 {
     (void)state;
-    log_alloc('A');
-    for (uint32_t i = 0; i < 5; i++)
-        log_gc();
-    assert_string_equal(props_log_published(&built_log), "A 1/0");
-    assert_string_equal(props_log_heap(&built_log), "k=4: A 1/0");
+    props_log_begin(&made, MODEL_RING);
+    return 0;
 }
 
-static void
-a_reset_begins_an_empty_run(void **state)
+static int
+the_end(void **state)
+{
+    (void)state;
+    props_log_end(&made);
+    return 0;
+}
+
+TEST_WITH(a_ring, the_end,
+          a_short_first_snapshot_counts_all_and_publishes_nothing)
 {
     struct model_answer answer;
 
-    (void)state;
-    built_log.limits.frames_max = 2 * LOG_DEPTH;
-    props_log_again(&built_log);
-    log_alloc('A');
-    log_gc_and_flush();
-    log_post_sweep();
-    log_shows("A 1/0", "k=1: A 1/0");
-    log_alloc('B');
-    log_alloc('C'); /* dropped */
-    props_log_again(&built_log);
-    assert_int_equal(model_heap_cycles(built_log.model), 0);
-    assert_false(model_heap_flushed(built_log.model));
-    answer = props_log_snapshot(&built_log, true, ROOM);
-    assert_int_equal(answer.count, 0);
-    log_alloc('B'); /* uses up the frames */
-    log_alloc('A');
-    assert_int_equal(model_heap_drops(built_log.model).no_frames, 0);
-    log_alloc('C');
-    assert_int_equal(model_heap_drops(built_log.model).no_frames, 1);
-    log_shows("B 1/0 A 1/0", "k=0: B 1/0 A 1/0");
+    for (int consumes = 0; consumes < 2; consumes++) {
+        made.limits.sizing_consumes_first = consumes != 0;
+        props_log_again(&made);
+        tell("A B");
+        answer = props_log_snapshot(&made, false, 0);
+        assert_int_equal(answer.count, 2);
+        assert_false(answer.fits);
+        assert_int_equal(answer.first, consumes);
+        tell(consumes ? "C [A 1/0 B 1/0|k=0]"
+                      : "{|k=0} C [A 1/0 B 1/0 C 1/0|k=0]");
+        assert_int_equal(model_heap_answer(made.model).first, !consumes);
+    }
 }
 
-#define RING(test) cmocka_unit_test_setup_teardown(test, log_of_ring, log_end)
-#define STAGES(test) \
-    cmocka_unit_test_setup_teardown(test, log_of_stages, log_end)
+TEST_WITH(a_ring, the_end, a_bucket_is_one_kind_one_size_and_one_stack)
+{
+    const struct model_bucket *b;
+    uint32_t count;
+
+    made.frames[1][0] = 'A'; /* B is a copy of A under another number */
+    made.frames[3][2] = 7;   /* D and C differ in the frame that is cut */
+    made.frames[3][0] = 'C';
+    made.stacks[4].depth = 0;
+    made.limits.depth_max = 2;
+    props_log_again(&made);
+    tell("A B C D E");
+    props_log_alloc(&made, 'A', 16);
+    props_log_tell(&made,
+                   &(struct truth_entry){.kind = TRUTH_BLOCK, .cycles = -5});
+    props_log_tell(&made,
+                   &(struct truth_entry){.kind = TRUTH_MUTEX, .cycles = -5});
+    b = model_heap_buckets(made.model, &count);
+    assert_int_equal(count, 6); /* in order of birth */
+    assert_int_equal(b[0].allocs_pending, 2);
+    assert_int_equal(b[1].allocs_pending, 2);
+    assert_int_equal(b[2].depth, 0);
+    assert_int_equal(b[3].size_bytes, 16);
+    assert_int_equal(b[4].cycles, 1); /* a wait of no time is one tick ... */
+    assert_int_equal(b[5].cycles, 0); /* ... of blocking */
+}
+
+TEST_WITH(a_ring, the_end, what_finds_no_room_is_counted)
+{
+    struct model_drops drops;
+
+    made.limits.buckets_max = 3;
+    made.limits.frames_max = 2 * LOG_DEPTH - 1;
+    made.stacks[2].depth = 2; /* C and D fit where B does not */
+    made.stacks[3].depth = 0;
+    props_log_again(&made);
+    tell("A B C B D B A");
+    drops = model_heap_drops(made.model);
+    assert_int_equal(drops.no_frames, 2);
+    assert_int_equal(drops.no_bucket, 1);
+    tell("-B c p [A 2/0 C 1/0 D 1/0|k=1]"); /* what was dropped is not freed */
+}
+
+/* Of three waits the first is charged from when it began or was charged before,
+ * and the mean of the first and the last for each of the others. */
+TEST(a_release_is_charged_for_those_who_stay)
+{
+    const int64_t now = INT64_C(3) << 40;
+    struct model_waits waits = {.count = 0};
+    bool on = false;
+
+    for (uint32_t task = 1; task <= 4; task++) {
+        const int64_t since = (task < 4 ? task : 9) * (INT64_C(1) << 36);
+
+        model_waits_begin(&waits, &(struct model_wait){
+                                      .task = task,
+                                      .lock = task < 4 ? 5 : 6,
+                                      .began = since,
+                                      .charged = since,
+                                      .mutex_on = task == 1,
+                                  });
+    }
+    /* 47 + (47 + 45) / 2 * 2, in units of 2^36 */
+    assert_int_equal(model_waits_released(&waits, 1, now, true, &on),
+                     INT64_C(139) << 36);
+    assert_true(on);
+    assert_int_equal(model_waits_released(&waits, 1, now, false, &on),
+                     INT64_C(47) << 36);
+    assert_int_equal(model_waits_released(&waits, 4, now, true, &on),
+                     INT64_C(39) << 36);
+    assert_false(on);
+}
 
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {
-        RING(a_collection_is_seen_phase_by_phase),
-        RING(before_the_first_collection_one_snapshot_shows_all),
-        RING(a_first_snapshot_may_be_torn_and_heals),
-        STAGES(a_first_snapshot_may_be_torn_and_heals),
-        RING(a_short_first_snapshot_counts_all_and_publishes_nothing),
-        STAGES(a_short_first_snapshot_counts_all_and_publishes_nothing),
-        RING(a_sizing_call_may_spend_the_first_snapshot),
-        STAGES(a_sizing_call_may_spend_the_first_snapshot),
-        RING(a_short_snapshot_publishes_its_cycle_all_the_same),
-        RING(post_sweep_leaves_the_data_of_its_own_cycle_to_the_flush),
-        RING(a_second_flush_of_a_cycle_does_nothing),
-        RING(a_sweep_in_the_stopped_world_shows_at_once),
-        STAGES(a_sweep_in_the_stopped_world_shows_at_once),
-        RING(an_explicit_free_comes_with_its_allocation),
-        RING(explicit_frees_may_have_no_path),
-        STAGES(explicit_frees_may_have_no_path),
-        STAGES(stages_show_what_a_ring_shows_without_post_sweep),
-        STAGES(stages_need_no_flush),
-        RING(a_reset_begins_an_empty_run),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

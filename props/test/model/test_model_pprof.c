@@ -91,18 +91,6 @@ TEST(a_field_of_the_wrong_kind_has_no_meaning)
     expect_times(PROFILE("\x48\x05\x50\x05"), 4 + 2, 5);
 }
 
-/* Of eight kinds of fields two are in use. */
-TEST(a_field_is_a_number_or_has_a_length)
-{
-    for (unsigned kind = 0; kind < 8; kind++) {
-        const char bytes[] = {0x32, 0, (char)(9 << 3 | kind), 0};
-
-        expect(bytes, sizeof bytes,
-               kind == 0 || kind == 2 ? NULL
-                                      : "the outermost message is broken");
-    }
-}
-
 /* The fields of the outermost message are 1 to 14. */
 TEST(a_field_of_no_known_number_is_refused)
 {
@@ -208,66 +196,8 @@ TEST(each_field_is_read_from_its_own_number)
     EXPECT(LETTERS "\x2a\x04\x08\x07\x10\x04", "a string number is too large");
 }
 
-/* If a field that is not repeated is there twice, the last one counts. */
-TEST(of_a_number_that_is_there_twice_the_last_counts)
-{
-    static const char bytes[] = LETTERS
-        "\x0a\x08\x08\x03\x08\x01\x10\x03\x10\x02" /* type a, b */
-        "\x1a\x1c\x08\x01\x10\x01\x18\x01\x20\x01"
-        "\x28\x01\x30\x01\x38\x01" /* mapping */
-        "\x08\x05\x10\x11\x18\x12\x20\x13\x28\x02\x30\x03\x38\x00"
-        "\x2a\x10\x08\x09\x10\x03\x18\x01\x20\x01"
-        "\x08\x07\x10\x01\x18\x02\x20\x03" /* function a, b, c */
-        "\x22\x16\x08\x01\x10\x01\x18\x01\x08\x06\x10\x05\x18\x14"
-        "\x22\x08\x08\x09\x10\x01\x08\x07\x10\x15" /* line 21 of it */
-        "\x5a\x08\x08\x01\x10\x02\x08\x03\x10\x01" /* period type c, a */
-        "\x12\x14\x08\x06\x10\x01\x1a\x0e"
-        "\x08\x02\x10\x01\x08\x01\x10\x02\x18\x02\x18\x07\x18\x09" /* label a */
-        "\x48\x01\x48\x02\x50\x03\x50\x04"                         /* times */
-        "\x60\x05\x60\x06\x70\x01\x70\x03";
-    struct model_pprof profile;
-
-    if (!model_pprof_read(&profile, bytes, sizeof bytes - 1))
-        fail_msg("refused: %s", profile.reason);
-    expect_parts(&profile);
-    assert_false(profile.mappings[0].has_functions);
-    assert_string_equal(profile.samples[0].labels[0].key, "a");
-    assert_string_equal(profile.samples[0].labels[0].text, "b");
-    assert_int_equal(profile.samples[0].labels[0].number, 9);
-    assert_int_equal(profile.time_ns, 2);
-    assert_int_equal(profile.duration_ns, 4);
-    assert_int_equal(profile.period, 6);
-    assert_string_equal(profile.default_type, "c");
-    model_pprof_release(&profile);
-}
-
 /* 2^40 */
 #define LARGE "\x80\x80\x80\x80\x80\x20"
-
-TEST(numbers_are_of_64_bits)
-{
-    static const char bytes[] =
-        PROFILE("\x0a\x00\x0a\x00\x48" LARGE "\x50" LARGE "\x60" LARGE
-                "\x2a\x07\x08" LARGE "\x22\x12\x08\x01"
-                "\x22\x0e\x08" LARGE "\x10" LARGE "\x12\x11\x08\x01\x10" LARGE
-                "\x12\x06" LARGE);
-    const uint64_t large = UINT64_C(1) << 40;
-    struct model_pprof profile;
-
-    if (!model_pprof_read(&profile, bytes, sizeof bytes - 1))
-        fail_msg("refused: %s", profile.reason);
-    assert_int_equal(profile.time_ns, large);
-    assert_int_equal(profile.duration_ns, large);
-    assert_int_equal(profile.period, large);
-    assert_int_equal(profile.functions[0].id, large);
-    assert_int_equal(profile.locations[0].function, large);
-    assert_int_equal(profile.locations[0].line, large);
-    assert_int_equal(profile.samples[0].values[0], large);
-    assert_int_equal(profile.samples[0].values[1], large);
-    model_pprof_release(&profile);
-    /* A field whose number is 6 but for bits above the 32nd. */
-    EXPECT("\xb0\x80\x80\x80\x80\x01\x00", "the first string is not empty");
-}
 
 static void
 expect_period(const char *bytes, size_t bytes_count, int64_t period)
@@ -297,40 +227,6 @@ TEST(a_number_is_read_up_to_64_bits)
            "the outermost message is broken");
     EXPECT(PROFILE("\x60\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x00"),
            "the outermost message is broken");
-}
-
-/* With any room either the whole text or nothing is written, and no byte
- * beyond. */
-TEST(columns_stay_within_their_room)
-{
-    static const struct {
-        const char *text;
-        const char *want;
-    } rows[] = {
-        {"a\tbc\nlonger than eight\td\n", "a\t\t\tbc\nlonger than eight\td\n"},
-        {"a\t\n", "a\t\n"},
-        {"seven77\t\n", "seven77\t\n"},
-        {"abc\n", "abc\n"},
-        {"", ""},
-    };
-
-    for (size_t row = 0; row < sizeof rows / sizeof *rows; row++) {
-        const size_t bytes = strlen(rows[row].want);
-        char to[64];
-
-        for (size_t room = 0; room < sizeof to - 8; room++) {
-            const bool fits = room >= bytes;
-
-            memset(to, '#', sizeof to);
-            assert_int_equal(
-                model_tabs(to, room, rows[row].text, strlen(rows[row].text)),
-                fits ? bytes : 0);
-            if (fits)
-                assert_memory_equal(to, rows[row].want, bytes);
-            for (size_t at = room; at < sizeof to; at++)
-                assert_int_equal(to[at], '#');
-        }
-    }
 }
 
 int

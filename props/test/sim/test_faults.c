@@ -140,29 +140,6 @@ TEST(a_run_without_faults_meets_none)
     props_run_delete(plant.run);
 }
 
-TEST(each_fault_has_a_name_and_is_met_somewhere)
-{
-    char text[1024];
-
-    for (int i = 0; i < SIM_FAULT_COUNT; i++) {
-        const enum sim_fault fault = (enum sim_fault)i;
-        const bool by_worlds = props_fault_cover(fault) != COVER_COUNT;
-
-        assert_int_equal(by_worlds, sim_fault_test(fault) == NULL);
-        assert_int_equal(by_worlds, sim_fault_worlds(fault)[0] != '\0');
-        assert_true(sim_fault_sentence(fault)[0] != '\0');
-        for (int j = 0; j < i; j++)
-            assert_string_not_equal(sim_fault_name(fault),
-                                    sim_fault_name((enum sim_fault)j));
-    }
-    props_faults_name(text, sizeof text, 0);
-    assert_string_equal(text, "none");
-    props_faults_name(text, sizeof text,
-                      UINT64_C(1) << SIM_FAULT_CLOCK_BACK |
-                          UINT64_C(1) << SIM_FAULT_PROC_STALL);
-    assert_string_equal(text, "clock-back, stall");
-}
-
 int
 main(void)
 {

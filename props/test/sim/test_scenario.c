@@ -1,13 +1,30 @@
 /*
  * test_scenario.c -- the language of scenario files: the meaning of each line,
- * and the errors of wrong ones, word for word.
+ * the errors of wrong ones, word for word, and what is said of a result that is
+ * not the expected one.
  */
+#include "scenario.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "sanitized.h"
-#include "scenario_case.h"
 #include "unit_test.h"
+
+#define FIRST "profsim scenario 2\n"
+#define TASKS FIRST "scheduled\n"
+
+static struct sim_scenario *
+read_good(const char *text)
+{
+    struct sim_error error = {{0}};
+    struct sim_scenario *s =
+        sim_scenario_parse(text, strlen(text), "x.sim", &error);
+
+    if (s == NULL)
+        fail_msg("refused: %s", error.text);
+    return s;
+}
 
 static void
 assert_refused_bytes(const char *text, size_t bytes, const char *reason)
@@ -15,33 +32,11 @@ assert_refused_bytes(const char *text, size_t bytes, const char *reason)
     struct sim_error error = {{0}};
 
     assert_null(sim_scenario_parse(text, bytes, "x.sim", &error));
-    assert_string_equal(error.text, reason);
-}
-
-static void
-assert_refused(const char *text, const char *reason)
-{
-    assert_refused_bytes(text, strlen(text), reason);
+    if (strcmp(error.text, reason) != 0)
+        fail_msg("%s\n'%s' instead of\n'%s'", text, error.text, reason);
 }
 
 /* ---- meaning ---- */
-
-TEST(what_is_not_said_has_a_default)
-{
-    struct sim_scenario *s = read_good(FIRST);
-
-    assert_ptr_equal(s->config.rules, &prof_rules_exact);
-    assert_int_equal(s->config.hash, PROF_HASH_MULTILINEAR);
-    assert_int_equal(s->config.buckets_max, SIM_SCENARIO_BUCKETS_DEFAULT);
-    assert_int_equal(s->config.depth_max, 32);
-    assert_int_equal(s->config.frames_max, 0);
-    assert_int_equal(s->config.cycle_first, 0);
-    assert_int_equal(s->config.procs, 1);
-    assert_int_equal(s->config.stacks_count, 0);
-    assert_int_equal(s->events_count, 0);
-    assert_int_equal(s->outcome, SIM_OUTCOME_UNSAID);
-    sim_scenario_free(s);
-}
 
 TEST(every_directive_sets_its_field)
 {
@@ -94,44 +89,8 @@ TEST(a_function_lives_at_an_address_made_of_its_name)
                      (UINT64_C(1) << 46) + 16 * (foobar % places) + 5);
 }
 
-TEST(an_event_has_a_delay_a_task_and_arguments)
-{
-    struct sim_scenario *s = read_good(
-        FIRST "stack a = main\n@+10 t3: alloc x a 18446744073709551615\n"
-              "t1023: drop x\nmutex a -9223372036854775808\n"
-              "snapshot\niterate\nblock-snapshot room=4294967294\n");
-    const struct sim_event *e = s->events;
-
-    assert_int_equal(s->events_count, 6);
-    assert_int_equal(e[0].kind, SIM_EV_ALLOC);
-    assert_int_equal(e[0].delay_ticks, 10);
-    assert_int_equal(e[0].task, 3);
-    assert_true(e[0].size_bytes == UINT64_MAX);
-    assert_int_equal(e[1].kind, SIM_EV_DROP);
-    assert_int_equal(e[1].task, 1023);
-    assert_int_equal(e[1].object, 0);
-    assert_true(e[2].cycles == INT64_MIN);
-    assert_true(e[3].room == SIM_ROOM_ENOUGH);
-    assert_int_equal(e[4].kind, SIM_EV_ITERATE);
-    assert_int_equal(e[5].room, SIM_ROOM_ENOUGH - 1);
-    sim_scenario_free(s);
-}
-
-TEST(line_ends_tabs_comments_and_a_missing_last_line_end_change_nothing)
-{
-    struct sim_scenario *s = read_good("profsim scenario 2\r\n"
-                                       "# first\r\n#\r\n#   third \r\n\r\n"
-                                       "# not of the header\r\n"
-                                       "\tstack  a\t= main\t# why\r\n"
-                                       "alloc x a 1#2\r\nsnapshot");
-
-    assert_string_equal(s->header, "first\n\n  third\n");
-    assert_int_equal(s->events_count, 2);
-    assert_int_equal(s->events[0].size_bytes, 1);
-    assert_int_equal(s->event_lines[1], 9);
-    sim_scenario_free(s);
-}
-
+/* Line ends, tabs, comments, upper case and zeros that mean nothing are gone;
+ * what is as it is without saying is not said. */
 TEST(printing_is_canonical)
 {
     static const char wanted[] =
@@ -144,7 +103,8 @@ TEST(printing_is_canonical)
         "  expect b 1 events 1 cycles\nmutex-snapshot\n  expect nothing\n"
         "snapshot room=0\n  expect short\n\nexpect property H2 broken\n";
     struct sim_scenario *s = read_good(
-        "profsim scenario 2\n#why\nprocs 2\nrules go1.5\nhash multilinear\n"
+        "profsim scenario 2\r\n#why\r\n\tprocs \t2\nrules go1.5\nhash "
+        "multilinear\n"
         "clock 0 offset=0\nclock 1 drift=+7ppm offset=-5\n\n\n# gone\n"
         "stack a = main > 0xFF >f@0x0010\nstack b = -\ndepth 32\n"
         "@+3 t2: alloc x a 08 # gone\n@+0 t0: snapshot room=02\n"
@@ -166,218 +126,121 @@ TEST(printing_is_canonical)
 
 /* ---- refusals ---- */
 
-TEST(a_mistyped_word_is_answered_with_the_nearest_one)
-{
-    assert_refused(FIRST "\nsnapsot\n", "x.sim:3: unknown event 'snapsot'; "
-                                        "did you mean 'snapshot'?");
-    assert_refused(FIRST "ruels exact\n",
-                   "x.sim:2: unknown word 'ruels'; did you mean 'rules'?");
-    assert_refused(FIRST "frobnicate\n", "x.sim:2: unknown event 'frobnicate'");
-    assert_refused(FIRST "rules go1.6\n",
-                   "x.sim:2: unknown rules 'go1.6'; did you mean 'go1.5'?");
-    assert_refused(
-        FIRST "hash multilinea\n",
-        "x.sim:2: unknown hash 'multilinea'; did you mean 'multilinear'?");
-    assert_refused(FIRST "stack parse = p\nalloc o prase 8\n",
-                   "x.sim:3: unknown stack 'prase'; did you mean 'parse'?");
-    assert_refused(FIRST "snapshot\nexpect nothign\n",
-                   "x.sim:3: unknown expectation 'nothign'; "
-                   "did you mean 'nothing'?");
-    assert_refused(FIRST "snapshot\nexpect pass\n",
-                   "x.sim:3: unknown outcome 'pass'; it is 'ok' or "
-                   "'property ID broken'");
-    assert_refused(FIRST "snapshot\nexpect pass 8 0/0\n",
-                   "x.sim:3: unknown stack 'pass'");
-}
+/* clang-format off */
+static const char *const refusals[][2] = {
+    /* A mistyped word is answered with the nearest one. */
+    {FIRST "\nsnapsot\n", "x.sim:3: unknown event 'snapsot'; did you mean 'snapshot'?"},
+    {FIRST "ruels exact\n", "x.sim:2: unknown word 'ruels'; did you mean 'rules'?"},
+    {FIRST "frobnicate\n", "x.sim:2: unknown event 'frobnicate'"},
+    {FIRST "rules go1.6\n", "x.sim:2: unknown rules 'go1.6'; did you mean 'go1.5'?"},
+    {FIRST "hash multilinea\n", "x.sim:2: unknown hash 'multilinea'; did you mean 'multilinear'?"},
+    {FIRST "stack parse = p\nalloc o prase 8\n", "x.sim:3: unknown stack 'prase'; did you mean 'parse'?"},
+    {FIRST "snapshot\nexpect nothign\n", "x.sim:3: unknown expectation 'nothign'; did you mean 'nothing'?"},
+    {FIRST "snapshot\nexpect pass\n", "x.sim:3: unknown outcome 'pass'; it is 'ok' or 'property ID broken'"},
+    {FIRST "snapshot\nexpect pass 8 0/0\n", "x.sim:3: unknown stack 'pass'"},
+    {TASKS "instruments trase\n", "x.sim:3: unknown instrument 'trase'; did you mean 'trace'?"},
+    /* What is no scenario. */
+    {"", "x.sim:1: not a scenario: the first line is not 'profsim scenario 2'"},
+    {"\xef\xbb\xbf" FIRST, "x.sim:1: not a scenario: the first line is not 'profsim scenario 2'"},
+    {"profsim scenario 1\n", "x.sim:1: version '1' is unknown; this is version 2"},
+    {"\x7f" "ELF", "x.sim:1: not a text file: byte 0x7f in column 1"},
+    {FIRST "# \x1b[31m\n", "x.sim:2: not a text file: byte 0x1b in column 3"},
+    {FIRST "a\rb\n", "x.sim:2: not a text file: byte 0x0d in column 2"},
+    {FIRST "\xff\xfe\n", "x.sim:2: not a text file: byte 0xff in column 1"},
+    {FIRST "caf\xc3\xa9\n", "x.sim:2: unknown event 'caf\xc3\xa9'"},
+    {FIRST "# \xc2\x9b" "2J\n", "x.sim:2: not a text file: byte 0xc2 in column 3"},
+    /* A number out of range is quoted with its range. */
+    {FIRST "depth 0\n", "x.sim:2: depth '0' is not a whole number from 1 to 1024"},
+    {FIRST "depth 1025\n", "x.sim:2: depth '1025' is not a whole number from 1 to 1024"},
+    {FIRST "cycle 100663296\n", "x.sim:2: cycle '100663296' is not a whole number from 0 to 100663295"},
+    {FIRST "buckets -1\n", "x.sim:2: buckets '-1' is not a whole number from 1 to 134217728"},
+    {FIRST "procs 9\n", "x.sim:2: procs '9' is not a whole number from 1 to 8"},
+    {TASKS "buffers 129\n", "x.sim:3: buffers '129' is not a whole number from 1 to 128"},
+    {FIRST "stack a = f\nalloc o a 18446744073709551616\n", "x.sim:3: size '18446744073709551616' is not a whole number from 0 to 18446744073709551615"},
+    {FIRST "stack a = f\nblock a 9223372036854775808\n", "x.sim:3: cycles '9223372036854775808' is not a whole number from -9223372036854775808 to 9223372036854775807"},
+    {FIRST "snapshot room=4294967295\n", "x.sim:2: room '4294967295' is not a whole number from 0 to 4294967294"},
+    {FIRST "t1024: snapshot\n", "x.sim:2: 't1024:' is not a task or a processor; write t0: to t1023:, p0: to p7:"},
+    {TASKS "p9: end\n", "x.sim:3: 'p9:' is not a task or a processor; write t0: to t1023:, p0: to p7:"},
+    {FIRST "@5 snapshot\n", "x.sim:2: '@5' is not a delay; write @+TICKS"},
+    {FIRST "@+8796093022207 snapshot\n@+1 snapshot\n", "x.sim:3: the delays add up to 2^43 ticks or more"},
+    {FIRST "clock 0 drift=1000000001ppm\n", "x.sim:2: drift '1000000001ppm' is not Nppm, 1000000000 at most"},
+    {FIRST "clock 0 offset=4611686018427387905\n", "x.sim:2: offset '4611686018427387905' is not a whole number, 2^62 at most"},
+    {FIRST "stack a = 0x10000000000000000\n", "x.sim:2: frame '0x10000000000000000' is not a 64-bit address"},
+    /* A name means one thing. */
+    {FIRST "stack a = f\nstack a = g\n", "x.sim:3: stack 'a' was given before"},
+    {FIRST "stack a = f\nalloc o a 1\nalloc o a 1\n", "x.sim:4: object 'o' was allocated before; a name is for one object"},
+    {FIRST "drop o\n", "x.sim:2: object 'o' has not been allocated"},
+    {FIRST "stack count = f\n", "x.sim:2: 'count' cannot be the name of a stack"},
+    {FIRST "stack a = f@0x5>g@0x5\n", "x.sim:2: 0x5 is in 'f' already, not in 'g'"},
+    {FIRST "stack a = f>>g\n", "x.sim:2: frame '' is no address and no function name"},
+    {FIRST "stack a =\n", "x.sim:2: the frames are missing; '-' stands for none"},
+    {FIRST "depth 3\ndepth 3\n", "x.sim:3: this was given in line 2 already"},
+    {FIRST "clock 1 offset=1\n", "x.sim:2: there is no processor 1; give 'procs' first"},
+    /* Lines have their places, and a processor its events. */
+    {FIRST "snapshot\ndepth 3\n", "x.sim:3: 'depth' must come before the first event"},
+    {FIRST "gc-mark\nexpect nothing\n", "x.sim:3: 'expect' must follow an event that reads, such as snapshot or iterate"},
+    {FIRST "expect ok\nsnapshot\n", "x.sim:3: an event after the outcome of line 2"},
+    {FIRST "snapshot\nexpect ok\nexpect nothing\n", "x.sim:4: an expectation after the outcome of line 3"},
+    {FIRST "expect ok\nexpect ok\n", "x.sim:3: the outcome was given in line 2 already"},
+    {FIRST "gc-mark now\n", "x.sim:2: unexpected 'now' at the end of the line"},
+    {FIRST "alloc\n", "x.sim:2: the object is missing at the end of the line"},
+    {FIRST "expect property H2 bent\n", "x.sim:2: expected 'broken', found 'bent'"},
+    {TASKS "t1: end\n", "x.sim:3: 'end' is done by a processor: write p1:"},
+    {TASKS "p1: exit\n", "x.sim:3: 'exit' is done by a task: write t1:"},
+};
+/* clang-format on */
 
-TEST(what_is_not_a_scenario_is_called_so)
+TEST(what_is_wrong_is_refused_with_its_line)
 {
-    static const char other[] =
-        "x.sim:1: not a scenario: the first line is not 'profsim scenario 2'";
-
-    assert_refused("", other);
-    assert_refused("\n" FIRST, other);
-    assert_refused("\xef\xbb\xbf" FIRST, other);
-    assert_refused("rules exact\n", other);
-    assert_refused("profsim scenario 1\n",
-                   "x.sim:1: version '1' is unknown; this is version 2");
-    assert_refused_bytes("\x7f"
-                         "ELF",
-                         4, "x.sim:1: not a text file: byte 0x7f in column 1");
+    for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++)
+        assert_refused_bytes(refusals[i][0], strlen(refusals[i][0]),
+                             refusals[i][1]);
     assert_refused_bytes(FIRST "alloc\0x", 26,
                          "x.sim:2: not a text file: byte 0x00 in column 6");
-    assert_refused(FIRST "# \x1b[31m\n",
-                   "x.sim:2: not a text file: byte 0x1b in column 3");
-    assert_refused(FIRST "a\rb\n",
-                   "x.sim:2: not a text file: byte 0x0d in column 2");
-    assert_refused(FIRST "\xff\xfe\n",
-                   "x.sim:2: not a text file: byte 0xff in column 1");
-    assert_refused(FIRST "caf\xc3\xa9\n",
-                   "x.sim:2: unknown event 'caf\xc3\xa9'");
-    assert_refused(FIRST "# \xc2\x9b"
-                         "2J\n",
-                   "x.sim:2: not a text file: byte 0xc2 in column 3");
 }
 
-TEST(a_number_out_of_range_is_quoted_with_its_range)
-{
-    assert_refused(FIRST "depth 0\n",
-                   "x.sim:2: depth '0' is not a whole number from 1 to 1024");
-    assert_refused(FIRST "depth 1025\n", "x.sim:2: depth '1025' is not a whole "
-                                         "number from 1 to 1024");
-    assert_refused(FIRST "cycle 100663296\n",
-                   "x.sim:2: cycle '100663296' is not a whole number from 0 "
-                   "to 100663295");
-    assert_refused(FIRST "buckets -1\n", "x.sim:2: buckets '-1' is not a whole "
-                                         "number from 1 to 134217728");
-    assert_refused(FIRST "procs 9\n",
-                   "x.sim:2: procs '9' is not a whole number from 1 to 8");
-    assert_refused(FIRST "stack a = f\nalloc o a 18446744073709551616\n",
-                   "x.sim:3: size '18446744073709551616' is not a whole number "
-                   "from 0 to 18446744073709551615");
-    assert_refused(FIRST "stack a = f\nblock a 9223372036854775808\n",
-                   "x.sim:3: cycles '9223372036854775808' is not a whole "
-                   "number from -9223372036854775808 to 9223372036854775807");
-    assert_refused(FIRST "snapshot room=4294967295\n",
-                   "x.sim:2: room '4294967295' is not a whole number from 0 "
-                   "to 4294967294");
-    assert_refused(FIRST "t1024: snapshot\n",
-                   "x.sim:2: 't1024:' is not a task or a processor; "
-                   "write t0: to t1023:, p0: to p7:");
-    assert_refused(FIRST ": snapshot\n",
-                   "x.sim:2: ':' is not a task or a processor; "
-                   "write t0: to t1023:, p0: to p7:");
-    assert_refused(FIRST "@5 snapshot\n",
-                   "x.sim:2: '@5' is not a delay; write @+TICKS");
-    assert_refused(FIRST "@+8796093022207 snapshot\n@+1 snapshot\n",
-                   "x.sim:3: the delays add up to 2^43 ticks or more");
-    assert_refused(FIRST "clock 0 drift=1000000001ppm\n",
-                   "x.sim:2: drift '1000000001ppm' is not Nppm, 1000000000 at "
-                   "most");
-    assert_refused(FIRST "clock 0 offset=4611686018427387905\n",
-                   "x.sim:2: offset '4611686018427387905' is not a whole "
-                   "number, 2^62 at most");
-    assert_refused(FIRST "stack a = 0x10000000000000000\n",
-                   "x.sim:2: frame '0x10000000000000000' is not a 64-bit "
-                   "address");
-}
+/* ---- limits ---- */
 
-TEST(a_name_means_one_thing)
-{
-    assert_refused(FIRST "stack a = f\nstack a = g\n",
-                   "x.sim:3: stack 'a' was given before");
-    assert_refused(FIRST "stack a = f\nalloc o a 1\nalloc o a 1\n",
-                   "x.sim:4: object 'o' was allocated before; a name is for "
-                   "one object");
-    assert_refused(FIRST "drop o\n",
-                   "x.sim:2: object 'o' has not been allocated");
-    assert_refused(FIRST "stack count = f\n",
-                   "x.sim:2: 'count' cannot be the name of a stack");
-    assert_refused(FIRST "stack a = f@0x5>g@0x5\n",
-                   "x.sim:2: 0x5 is in 'f' already, not in 'g'");
-    assert_refused(FIRST "stack a = f>>g\n",
-                   "x.sim:2: frame '' is no address and no function name");
-    assert_refused(FIRST "stack a =\n",
-                   "x.sim:2: the frames are missing; '-' stands for none");
-    assert_refused(FIRST "depth 3\ndepth 3\n",
-                   "x.sim:3: this was given in line 2 already");
-    assert_refused(FIRST "clock 1 offset=1\n",
-                   "x.sim:2: there is no processor 1; give 'procs' first");
-}
-
-TEST(lines_have_their_places)
-{
-    assert_refused(FIRST "snapshot\ndepth 3\n",
-                   "x.sim:3: 'depth' must come before the first event");
-    assert_refused(FIRST "expect nothing\n",
-                   "x.sim:2: 'expect' must follow an event that reads, such as "
-                   "snapshot or iterate");
-    assert_refused(FIRST "gc-mark\nexpect nothing\n",
-                   "x.sim:3: 'expect' must follow an event that reads, such as "
-                   "snapshot or iterate");
-    assert_refused(FIRST "expect ok\nsnapshot\n",
-                   "x.sim:3: an event after the outcome of line 2");
-    assert_refused(FIRST "snapshot\nexpect ok\nexpect nothing\n",
-                   "x.sim:4: an expectation after the outcome of line 3");
-    assert_refused(FIRST "expect ok\nexpect ok\n",
-                   "x.sim:3: the outcome was given in line 2 already");
-    assert_refused(FIRST "gc-mark now\n",
-                   "x.sim:2: unexpected 'now' at the end of the line");
-    assert_refused(FIRST "alloc\n",
-                   "x.sim:2: the object is missing at the end of the line");
-    assert_refused(FIRST "expect property H2 bent\n",
-                   "x.sim:2: expected 'broken', found 'bent'");
-}
-
-/* Print a scenario whose second line is a comment of `bytes` bytes. */
+/* Repeat a piece behind a beginning. returns: the text, to be freed */
 static char *
-long_line(size_t bytes)
+repeated(const char *begin, const char *piece, size_t times)
 {
-    char *text = malloc(sizeof FIRST + bytes + 1);
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *file = open_memstream(&text, &bytes);
 
-    assert_non_null(text);
-    memcpy(text, FIRST, sizeof FIRST);
-    memset(text + sizeof FIRST - 1, '#', bytes);
-    text[sizeof FIRST - 1 + bytes] = '\0';
+    assert_non_null(file);
+    assert_true(fputs(begin, file) >= 0);
+    while (times-- > 0)
+        assert_true(fputs(piece, file) >= 0);
+    assert_int_equal(fclose(file), 0);
     return text;
 }
 
-TEST(a_line_may_be_a_mebibyte_long_and_no_longer)
+static void
+expect_limit(const char *begin, const char *piece, size_t most,
+             const char *reason)
 {
-    char *text = long_line(SIM_SCENARIO_LINE_MAX);
+    char *text = repeated(begin, piece, most);
 
     sim_scenario_free(read_good(text));
     free(text);
-    text = long_line(SIM_SCENARIO_LINE_MAX + 1);
-    assert_refused(text, "x.sim:2: the line is longer than 1048576 bytes");
+    text = repeated(begin, piece, most + 1);
+    assert_refused_bytes(text, strlen(text), reason);
     free(text);
 }
 
-TEST(a_stack_may_have_2048_frames_and_no_more)
+TEST(a_file_has_limits)
 {
-    char text[64 + 2 * 2049];
-    size_t used = sizeof FIRST "stack a = f" - 1;
-    struct sim_scenario *s;
-
-    memcpy(text, FIRST "stack a = f", used);
-    for (uint32_t i = 1; i < 2048; i++) {
-        text[used++] = '>';
-        text[used++] = 'f';
-    }
-    text[used] = '\0';
-    s = read_good(text);
-    assert_int_equal(s->config.stacks[0].depth, 2048);
-    assert_int_equal(s->frame_names_count, 1);
-    sim_scenario_free(s);
-    memcpy(text + used, ">f", 3);
-    assert_refused(text, "x.sim:2: the stack is deeper than 2048 frames");
-}
-
-/* With a sanitizer this takes ten seconds, and shows nothing more. */
-#if !SANITIZED
-TEST(a_million_events_are_read_and_one_more_is_refused)
-{
-    static const char line[] = "iterate\n";
-    const size_t line_bytes = sizeof line - 1;
-    const size_t first_bytes = sizeof FIRST - 1;
-    const size_t bytes = first_bytes + 1000000 * line_bytes;
-    char *text = malloc(bytes + line_bytes);
-    struct sim_error error = {{0}};
-    struct sim_scenario *s;
-
-    assert_non_null(text);
-    memcpy(text, FIRST, first_bytes);
-    for (size_t at = first_bytes; at <= bytes; at += line_bytes)
-        memcpy(text + at, line, line_bytes);
-    s = sim_scenario_parse(text, bytes, "x.sim", &error);
-    assert_non_null(s);
-    assert_int_equal(s->events_count, 1000000);
-    sim_scenario_free(s);
-    assert_refused_bytes(text, bytes + line_bytes,
-                         "x.sim:1000002: more than 1000000 events");
-    free(text);
-}
+    expect_limit(FIRST, "#", SIM_SCENARIO_LINE_MAX,
+                 "x.sim:2: the line is longer than 1048576 bytes");
+    expect_limit(FIRST "stack a = f", ">f", 2047,
+                 "x.sim:2: the stack is deeper than 2048 frames");
+#if !SANITIZED /* ten seconds, which show nothing more */
+    expect_limit(FIRST, "iterate\n", 1000000,
+                 "x.sim:1000002: more than 1000000 events");
 #endif
+}
 
 TEST(a_file_that_cannot_be_read_is_named)
 {
@@ -387,6 +250,85 @@ TEST(a_file_that_cannot_be_read_is_named)
     assert_string_equal(error.text, "no/such.sim: No such file or directory");
     assert_null(sim_scenario_read(".", &error));
     assert_string_equal(error.text, ".: Is a directory");
+}
+
+/* ---- results that are not the expected ones ---- */
+
+static void
+assert_differs(const struct sim_scenario *s, const struct sim_answer *answer,
+               const char *text)
+{
+    struct sim_error error = {{0}};
+
+    assert_false(sim_scenario_check_answer(s, 0, answer, &error));
+    assert_string_equal(error.text, text);
+}
+
+TEST(the_first_difference_of_a_heap_answer_is_described)
+{
+    struct sim_scenario *s =
+        read_good(FIRST "depth 2\nstack a = x>g>f\nsnapshot\nexpect count 1\n"
+                        "expect order a:8\nexpect a 8 2/1\n");
+    const uintptr_t gf[] = {sim_frame_address("f"), sim_frame_address("g")};
+    struct prof_heap_record record = {
+        .allocs = 2, .frees = 1, .size_bytes = 8, .stack = gf, .depth = 2};
+    struct sim_answer answer = {.kind = SIM_EV_SNAPSHOT,
+                                .status = PROF_OK,
+                                .count = 1,
+                                .heap = &record};
+    struct sim_error error = {{0}};
+
+    assert_true(sim_scenario_check_answer(s, 0, &answer, &error));
+    record.frees = 2;
+    assert_differs(s, &answer, "x.sim:7: expected a 8 2/1, found 2/2");
+    record.size_bytes = 9;
+    assert_differs(s, &answer,
+                   "x.sim:6: expected a in place 1, found another bucket");
+    answer.count = 0;
+    assert_differs(s, &answer, "x.sim:5: expected count 1, found 0");
+    answer.kind = SIM_EV_COUNT;
+    assert_differs(s, &answer,
+                   "x.sim:5: expected an answer to 'snapshot', found none");
+    sim_scenario_free(s);
+}
+
+TEST(a_short_answer_lists_nothing)
+{
+    struct sim_scenario *s =
+        read_good(FIRST "stack a = f\nsnapshot room=0\nexpect count 1\n"
+                        "expect short\nexpect a 8 1/0\n");
+    struct sim_answer answer = {
+        .kind = SIM_EV_SNAPSHOT, .status = PROF_ERR_SHORT, .count = 1};
+
+    assert_differs(s, &answer,
+                   "x.sim:6: expected a listing, found 'the buffer is too "
+                   "short'");
+    answer.status = PROF_OK;
+    assert_differs(s, &answer,
+                   "x.sim:5: expected a buffer too short, found 'ok'");
+    sim_scenario_free(s);
+}
+
+TEST(the_first_difference_of_a_contention_answer_is_described)
+{
+    struct sim_scenario *s =
+        read_good(FIRST "stack a = f\nstack b = -\nmutex-snapshot\n"
+                        "expect b 2 events 7 cycles\nexpect a 1 events 1 "
+                        "cycles\n");
+    struct prof_contention_record record = {.count = 2, .cycles = 7};
+    struct sim_answer answer = {.kind = SIM_EV_MUTEX_SNAPSHOT,
+                                .status = PROF_OK,
+                                .count = 1,
+                                .contention = &record};
+
+    assert_differs(s, &answer,
+                   "x.sim:6: expected a listed once, found it 0 "
+                   "times");
+    record.cycles = 6;
+    assert_differs(s, &answer,
+                   "x.sim:5: expected b 2 events 7 cycles, found 2 events 6 "
+                   "cycles");
+    sim_scenario_free(s);
 }
 
 int

@@ -116,37 +116,6 @@ TEST(weight_spread_over_neighbours_moves_into_one)
     assert_int_equal(list[0].value, 1000);
 }
 
-/* Fails whenever choice 40 has the value 1; all others have no effect. */
-static bool
-needle_still_fails(void *context, const uint32_t *values, uint32_t count)
-{
-    uint64_t *runs = context;
-
-    (*runs)++;
-    return count > 40 && values[40] == 1;
-}
-
-TEST(whole_kinds_are_zeroed_before_anything_else)
-{
-    struct sim_choice list[41];
-    uint64_t runs = 0;
-    struct sim_shrink shrink = {.still_fails = needle_still_fails,
-                                .context = &runs,
-                                .calls_max = 1 + 4};
-
-    for (uint32_t i = 0; i <= 40; i++) {
-        list[i] = (struct sim_choice){.bound = 2, .value = 1};
-        list[i].kind = (uint16_t)(i == 40      ? SIM_OP
-                                  : i % 3 == 0 ? SIM_FAULT
-                                  : i % 3 == 1 ? SIM_STALE
-                                               : SIM_SCHED);
-    }
-    assert_int_equal(sim_shrink(&shrink, list, 41), 41);
-    for (uint32_t i = 0; i < 40; i++)
-        assert_int_equal(list[i].value, 0);
-    assert_int_equal(list[40].value, 1);
-}
-
 TEST(every_answer_left_is_shown_necessary)
 {
     struct sim_choice list[] = {

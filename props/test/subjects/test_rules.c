@@ -117,33 +117,6 @@ TEST(draws_of_half_are_as_worked_out)
                    rows[i].rules->name);
 }
 
-/* The mean of a threshold whose rules approximate the logarithm by a table or a
- * polynomial, so that it has no formula: the sum over n of P(threshold > n),
- * each found by counting the random numbers that give a threshold above n. */
-static double
-counted_mean(const struct subjects_rules *rules, uint64_t rate)
-{
-    double mean = 0;
-    double above = 1;
-
-    for (uint64_t n = 0; above > 0; n++)
-        mean += above = subjects_law_count(rules, rate, n);
-    return mean;
-}
-
-TEST(means_of_approximate_logarithms)
-{
-    /* Counted in words of 8 bytes, so the mean is 4096 / 8. Its source says
-     * "the right mean when lambda is small". */
-    CHECK_NEAR(counted_mean(&subjects_statmemprof, 4096) / 512, 1, 2e-5,
-               "statmemprof");
-    CHECK_NEAR(counted_mean(&subjects_jep331, 4096) / 4096, 1, 2e-4, "jep331");
-    /* go1.24's countdown ends a byte later than go1.17's. */
-    CHECK_NEAR(counted_mean(&subjects_go1_24, 4096) -
-                   counted_mean(&subjects_go1_17, 4096),
-               1, 1e-9, "go1.24");
-}
-
 /* ---- brute force ---- */
 
 enum { DENSE_RATE = 24, DENSE_STATES = 24 * 40 };
@@ -360,37 +333,6 @@ TEST(random_runs_agree_with_the_enumerations)
 
     for (size_t i = 0; subjects_rules_all[i] != NULL; i++)
         check_by_chance(subjects_rules_all[i], sizes);
-}
-
-enum { THREADS = 40000 };
-
-/* The estimate of a thread with ten allocations lies between 0 and a multiple
- * of the truth, so its standard error must be measured. */
-TEST(threads_of_ten_allocations_agree_by_chance)
-{
-    for (size_t i = 0; subjects_rules_all[i] != NULL; i++) {
-        const struct subjects_rules *rules = subjects_rules_all[i];
-        double sum = 0;
-        double squares = 0;
-
-        for (uint64_t seed = 0; seed < THREADS; seed++) {
-            struct subjects_thread thread;
-            double total = 0;
-            double estimate;
-
-            subjects_thread_start(&thread, rules, CHANCE_RATE,
-                                  seed * UINT64_C(0xd1342543de82ef95));
-            for (int n = 0; n < 10; n++) {
-                (void)subjects_thread_step(&thread, 100, &estimate);
-                total += estimate / 1000;
-            }
-            sum += total / THREADS;
-            squares += total * total / THREADS;
-        }
-        CHECK_NEAR(sum, subjects_short(rules, CHANCE_RATE, 100, 10),
-                   6.5 * sqrt(fmax(squares - sum * sum, 0) / THREADS) + 1e-9,
-                   "%s, a thread of ten", rules->name);
-    }
 }
 
 /* ---- the two exact rule sets ---- */
