@@ -18,13 +18,10 @@
 #include "subject_file.h"
 
 struct words {
-    const char *out; /* folder for profile files, or NULL */
-    bool out_each;   /* in it a folder for each file, named after it */
-    bool lines;      /* print the lines of allocations */
+    bool lines;                    /* print the lines of allocations */
     const struct subject *subject; /* of scenarios about one; NULL: none */
     const char *subject_path;
-    struct cli_page_paths pages;
-    struct cli_report *report;
+    struct cli_files files;
 };
 
 /* --subject needs a scenario about a subject, --debug one about the library. */
@@ -59,8 +56,8 @@ write_run(struct sim_scenario *scenario, const char *path, const char *folder,
                !cli_profiles_write_scenario(folder, path, scenario)) {
         return false;
     }
-    if (!cli_subject_pages(&words->pages, scenario, asked, words->subject_path,
-                           path))
+    if (!cli_subject_pages(&words->files.pages, scenario, asked,
+                           words->subject_path, path))
         return false;
     return !words->lines || cli_profiles_print_allocations(path, scenario);
 }
@@ -82,8 +79,8 @@ run_scenario(const struct sim_input *input, const char *path,
         return cli_usage("%s", error.text);
     asked = cli_subject_give(scenario, words->subject);
     if (!fits_subject(scenario, path, words) ||
-        !cli_folder_prepare(folder, sizeof folder, "run", words->out,
-                            words->out_each, path)) {
+        !cli_folder_prepare(folder, sizeof folder, "run", words->files.out,
+                            words->files.out_each, path)) {
         sim_scenario_free(scenario);
         return CLI_USAGE;
     }
@@ -128,7 +125,8 @@ add_result(const struct words *words, const char *path, enum cli_exit exit_code,
     if (exit_code == CLI_OK && breach->property != PROPS_NONE)
         snprintf(breach->text, sizeof breach->text, "broken, as it must be");
     cli_subject_command(command, sizeof command, "run", words->subject_path);
-    cli_file_result(words->report, "files", path, exit_code, breach, command);
+    cli_file_result(words->files.report, "files", path, exit_code, breach,
+                    command);
 }
 
 static enum cli_exit
@@ -150,8 +148,9 @@ run_input(struct sim_input *input, const char *path, const struct words *words)
 }
 
 static enum cli_exit
-run_file(const char *path, const struct words *words)
+run_file(const char *path, const void *context)
 {
+    const struct words *words = context;
     struct props_breach breach = cli_no_breach();
     struct sim_input input;
     enum cli_exit exit_code;
@@ -196,8 +195,10 @@ static const struct cli_syntax syntax = {
 };
 
 static bool
-take(struct words *words, int id, const char *value)
+take(void *context, int id, const char *value)
 {
+    struct words *words = context;
+
     switch (id) {
     case SUBJECT:
         return cli_subject_take(&words->subject, &words->subject_path, value);
@@ -205,49 +206,16 @@ take(struct words *words, int id, const char *value)
         words->lines = true;
         return strcmp(value, "alloc") == 0 ||
                cli_complain("--debug takes alloc, not '%s'", value);
-    case CLI_PAGE_HTML:
-    case CLI_PAGE_DATA:
-        return cli_page_take(&words->pages, id, value);
-    case CLI_REPORT_JSON:
-    case CLI_REPORT_JUNIT:
-        return cli_report_take(words->report, id, value);
     default:
-        words->out = value;
-        return *value != '\0' ||
-               cli_complain("--out needs the name of a folder");
+        return cli_files_take(&words->files, id, value);
     }
 }
 
 enum cli_exit
 cli_run(int argc, char **argv)
 {
-    struct cli_report report;
-    struct words words = {.report = &report};
-    enum cli_exit worst = CLI_OK;
-    struct cli_options options;
-    int files = 0;
-    int id;
+    struct words words = {.lines = false};
 
-    cli_report_begin(&report, argc, argv);
-    cli_options_begin(&options, &syntax, argc, argv);
-    while ((id = cli_options_next(&options)) != CLI_OPTIONS_END) {
-        if (id == CLI_OPTIONS_WORD)
-            argv[++files] = argv[options.index - 1];
-        else if (!take(&words, id, options.value))
-            return cli_report_drop(&report, CLI_USAGE);
-    }
-    if (options.ended)
-        return cli_report_drop(&report, options.exit_code);
-    if (files == 0)
-        return cli_report_drop(&report,
-                               cli_options_missing(&options, "a FILE"));
-    if (files > 1 && cli_page_wanted(&words.pages))
-        return cli_report_drop(&report,
-                               cli_usage("--html and --data take one file"));
-    words.out_each = files > 1;
-    report.inputs = &argv[1];
-    report.inputs_count = files;
-    for (int i = 1; i <= files; i++)
-        worst = cli_exit_worse(worst, run_file(argv[i], &words));
-    return cli_report_end(&report, worst);
+    return cli_files_run(argc, argv, &syntax, &words.files, &words, take,
+                         run_file);
 }

@@ -15,15 +15,12 @@
 
 struct words {
     const struct prof_rules *rules;
-    uint64_t top;    /* sites to print */
-    const char *out; /* folder for profile files, or NULL */
-    bool out_each;   /* in it a folder for each file, named after it */
+    uint64_t top; /* sites to print */
     bool folded;
     bool by_given;
     enum cli_measure by;
     bool verdicts; /* also judge the library on the recording */
-    struct cli_page_paths pages;
-    struct cli_report *report;
+    struct cli_files files;
 };
 
 /* returns: NULL if there is no memory */
@@ -50,7 +47,8 @@ show_heap(const struct cli_heap_report *report, const char *folder,
     struct cli_call_tree *tree = NULL;
     bool good = true;
 
-    if (words->folded || folder[0] != '\0' || cli_page_wanted(&words->pages)) {
+    if (words->folded || folder[0] != '\0' ||
+        cli_page_wanted(&words->files.pages)) {
         tree = tree_of(report);
         good = tree != NULL;
     }
@@ -67,8 +65,8 @@ show_heap(const struct cli_heap_report *report, const char *folder,
                                             report->recording, report->calls,
                                             report->heap) &&
                cli_graphs_write(folder, tree, report->path);
-    if (cli_page_wanted(&words->pages))
-        good = cli_run_page_write(&words->pages, report, tree) && good;
+    if (cli_page_wanted(&words->files.pages))
+        good = cli_run_page_write(&words->files.pages, report, tree) && good;
     cli_call_tree_delete(tree);
     return good ? CLI_OK : CLI_USAGE;
 }
@@ -88,8 +86,8 @@ show_recording(const struct sim_recording *recording, const char *path,
     char folder[PATH_MAX];
     bool good;
 
-    if (!cli_folder_prepare(folder, sizeof folder, "show", words->out,
-                            words->out_each, path))
+    if (!cli_folder_prepare(folder, sizeof folder, "show", words->files.out,
+                            words->files.out_each, path))
         return CLI_USAGE;
     good = sim_live_heap_open(&heap, recording, cli_show_progress);
     cli_hide_progress();
@@ -120,16 +118,17 @@ show_input(struct sim_input *input, const char *path, const struct words *words)
     if (recording != NULL)
         exit_code = show_recording(recording, path, words);
     if (exit_code != CLI_OK) {
-        cli_file_result(words->report, "files", path, exit_code, &breach,
+        cli_file_result(words->files.report, "files", path, exit_code, &breach,
                         "profsim show");
     } else if (words->verdicts) {
         putchar('\n');
         exit_code = cli_check_recording(recording, path, words->rules,
-                                        PROPS_ALL, words->report);
+                                        PROPS_ALL, words->files.report);
     } else {
         cli_result_text(
-            words->report,
-            &cli_report_add(words->report, "files", path, CLI_VERDICT_NOT_TRIED)
+            words->files.report,
+            &cli_report_add(words->files.report, "files", path,
+                            CLI_VERDICT_NOT_TRIED)
                  ->text,
             "its heap was shown; --verdicts judges the library on it");
     }
@@ -138,15 +137,16 @@ show_input(struct sim_input *input, const char *path, const struct words *words)
 }
 
 static enum cli_exit
-show_file(const char *path, const struct words *words)
+show_file(const char *path, const void *context)
 {
+    const struct words *words = context;
     struct props_breach breach = cli_no_breach();
     struct sim_input input;
     enum cli_exit exit_code;
 
     if (!sim_input_read(&input, path)) {
         cli_usage("%s: %s", path, input.reason);
-        cli_file_result(words->report, "files", path, CLI_USAGE, &breach,
+        cli_file_result(words->files.report, "files", path, CLI_USAGE, &breach,
                         "profsim show");
         return CLI_USAGE;
     }
@@ -189,8 +189,10 @@ static const struct cli_syntax syntax = {
 };
 
 static bool
-take(struct words *words, int id, const char *value)
+take(void *context, int id, const char *value)
 {
+    struct words *words = context;
+
     switch (id) {
     case RULES:
         return (words->rules = cli_rules(value)) != NULL;
@@ -204,50 +206,16 @@ take(struct words *words, int id, const char *value)
         return words->folded = true;
     case VERDICTS:
         return words->verdicts = true;
-    case CLI_PAGE_HTML:
-    case CLI_PAGE_DATA:
-        return cli_page_take(&words->pages, id, value);
-    case CLI_REPORT_JSON:
-    case CLI_REPORT_JUNIT:
-        return cli_report_take(words->report, id, value);
     default:
-        words->out = value;
-        return *value != '\0' ||
-               cli_complain("--out needs the name of a folder");
+        return cli_files_take(&words->files, id, value);
     }
 }
 
 enum cli_exit
 cli_show(int argc, char **argv)
 {
-    struct cli_report report;
-    struct words words = {
-        .rules = &prof_rules_exact, .top = 10, .report = &report};
-    enum cli_exit worst = CLI_OK;
-    struct cli_options options;
-    int files = 0;
-    int id;
+    struct words words = {.rules = &prof_rules_exact, .top = 10};
 
-    cli_report_begin(&report, argc, argv);
-    cli_options_begin(&options, &syntax, argc, argv);
-    while ((id = cli_options_next(&options)) != CLI_OPTIONS_END) {
-        if (id == CLI_OPTIONS_WORD)
-            argv[++files] = argv[options.index - 1];
-        else if (!take(&words, id, options.value))
-            return cli_report_drop(&report, CLI_USAGE);
-    }
-    if (options.ended)
-        return cli_report_drop(&report, options.exit_code);
-    if (files == 0)
-        return cli_report_drop(&report,
-                               cli_options_missing(&options, "a FILE"));
-    if (files > 1 && cli_page_wanted(&words.pages))
-        return cli_report_drop(&report,
-                               cli_usage("--html and --data take one file"));
-    words.out_each = files > 1;
-    report.inputs = &argv[1];
-    report.inputs_count = files;
-    for (int i = 1; i <= files; i++)
-        worst = cli_exit_worse(worst, show_file(argv[i], &words));
-    return cli_report_end(&report, worst);
+    return cli_files_run(argc, argv, &syntax, &words.files, &words, take,
+                         show_file);
 }

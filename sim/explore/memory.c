@@ -5,9 +5,9 @@
  *                                      ^ choice 0; older ones are stale reads
  *
  * Example: thread 0 stores 1, then 2, in x; thread 1 loads x once. The history
- * is [0] [T0@1 1] [T0@2 2], so the load has three answers: 0 reads 2, 1 reads 1,
- * 2 reads the initial 0. If thread 1 has first acquired a release of thread 0
- * made between the two stores, M2 hides the initial value and two are left.
+ * is [0] [T0@1 1] [T0@2 2], so the load has three answers: 0 reads 2, 1 reads
+ * 1, 2 reads the initial 0. If thread 1 has first acquired a release of thread
+ * 0 made between the two stores, M2 hides the initial value and two are left.
  *
  * The model is RC11: Lahav, Vafeiadis, Kang, Hur and Dreyer, "Repairing
  * sequential consistency in C/C++11" (PLDI 2017). Histories and stale reads are

@@ -33,16 +33,12 @@ struct repeat {
     struct sim_choice choice_list[CHOICES_MAX];
 };
 
-void
-sim_repeat_open(struct engine *e)
-{
-    e->repeat = sim_need(calloc(1, sizeof *e->repeat));
-}
-
 /* Decide whether this run is run twice. */
 void
 sim_repeat_begin(struct engine *e, uint64_t run)
 {
+    if (e->repeat == NULL)
+        e->repeat = sim_need(calloc(1, sizeof *e->repeat));
     e->logged = run == 0 || sim_mix64(run) % 100 == 0;
     e->repeat->count = 0;
     e->repeat->comparing = false;

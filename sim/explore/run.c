@@ -177,7 +177,6 @@ engine_init(struct engine *e)
     e->cells = sim_need(malloc(CELLS_MAX * sizeof *e->cells));
     e->words = sim_need(calloc(WORDS, sizeof *e->words));
     sim_seq_cst_open(e);
-    sim_repeat_open(e);
     sim_script_open(e);
     for (uint32_t i = 0; i < SIM_THREADS_MAX; i++)
         sim_fiber_init(&e->threads[i].fiber);

@@ -38,7 +38,7 @@ What runs:
     env NAME=VALUE      for what follows
     stdin TEXT          the same
     $ WORDS             the command with these words, split as a shell would
-    sh COMMAND          a shell's, whose output can be looked at, too; .out and .err
+    sh COMMAND          a shell's, whose output is checked as well; .out and .err
                         are what the last command printed
 What must be so of the last command:
     exit N              its exit code; 0 if no such line stands below it

@@ -4,14 +4,12 @@
  * Example: main starts thread 1, which loads x, and thread 2, which stores 1 in
  * x. The load is the only question.
  *
- *      run 1, list `0`   thread 1 goes first; there is one store, the initial
- *                        one, so 1 source, and answer 0 takes it: x is 0.
- *                        Thread 2's store shows that the load could have
- *                        waited for it, so answer 1 + 2 is to be tried, too
+ *      run 1, list `0`   thread 1 goes first: 1 source, the initial store, and
+ *                        answer 0 takes it. Thread 2's store could have been
+ *                        waited for, so answer 1 + 2 is to be tried, too
  *      run 2, list `3`   thread 1 waits for thread 2, takes its store: x is 1
  *
- * Two runs, two graphs; `profsim explore FILE --replay g0,0,3` is the second
- * (the two zeros before it answer questions of main).
+ * Two runs, two graphs. (`--replay g0,0,3`: the zeros answer main.)
  *
  * Threads run in a fixed order: the current one goes on until it cannot. So the
  * schedule is no choice. Instead, a question is asked wherever two graphs can

@@ -7,9 +7,9 @@
  * schedules it would be 6.
  *
  * Of the family of Abdulla, Aronis, Jonsson and Sagonas, "Optimal dynamic
- * partial order reduction" (POPL 2014), and Kokologiannakis, Marmanis, Gladstein
- * and Vafeiadis, "Truly stateless, optimal dynamic partial order reduction"
- * (POPL 2022); reduce.c says where it differs.
+ * partial order reduction" (POPL 2014), and Kokologiannakis, Marmanis,
+ * Gladstein and Vafeiadis, "Truly stateless, optimal dynamic partial order
+ * reduction" (POPL 2022); reduce.c says where it differs.
  */
 #include "strategy.h"
 
