@@ -382,7 +382,7 @@ map_spool(const char *from, uint64_t *bytes)
 }
 
 bool
-cli_convert(const char *from, const char *to, struct cli_symbol_cache *names,
+cli_convert(const char *from, const char *to, struct cli_symbol_files *files,
             struct cli_converted *what, char *error, size_t error_bytes)
 {
     struct cli_conversion convert = {.error = error,
@@ -398,7 +398,7 @@ cli_convert(const char *from, const char *to, struct cli_symbol_cache *names,
     convert.bytes = (const uint8_t *)convert.header;
     convert.used_bytes = atomic_load(&convert.header->used_bytes);
     cli_recfile_init(&convert.file, 0);
-    convert.symbols = cli_symbols_open(names);
+    convert.symbols = cli_symbols_open(files);
     good = convert.symbols != NULL ? convert_all(&convert, to)
                                    : cli_conversion_no_memory(&convert);
     if (good)

@@ -18,16 +18,16 @@ struct cli_converted {
     char command[160]; /* arguments, with spaces in between; truncated */
 };
 
-struct cli_symbol_cache;
+struct cli_symbol_files;
 
 /*
  * out:     *what; error, one line, on failure
  * in:      from, a spool; to, the recording, which appears whole or not at all;
- *          names, a cache of those found for other spools; or NULL
+ *          files, read for other spools; or NULL
  * returns: false if the spool cannot be read, or the recording not written
  */
 bool cli_convert(const char *from, const char *to,
-                 struct cli_symbol_cache *names, struct cli_converted *what,
+                 struct cli_symbol_files *files, struct cli_converted *what,
                  char *error, size_t error_bytes);
 
 /*

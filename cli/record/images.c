@@ -16,7 +16,7 @@
 #include "convert.h"
 #include "escape.h"
 #include "losses.h"
-#include "symbol_cache.h"
+#include "symbol_file.h"
 
 /* A path that is longer than PATH_MAX is refused where it is opened. */
 enum { LISTED_MAX = 20, ROOM = PATH_MAX + NAME_MAX + 2 };
@@ -135,7 +135,7 @@ name_of(char to[ROOM], const char *output, size_t number)
 
 static bool
 convert(const struct cli_images *images, const struct cli_image *image,
-        const char *output, struct cli_symbol_cache *names,
+        const char *output, struct cli_symbol_files *files,
         struct cli_converted *what)
 {
     char from[ROOM];
@@ -144,7 +144,7 @@ convert(const struct cli_images *images, const struct cli_image *image,
 
     name_of(to, output, image->number);
     join(from, images->folder, image->name);
-    if (!cli_convert(from, to, names, what, error, sizeof error))
+    if (!cli_convert(from, to, files, what, error, sizeof error))
         return complain(images, "saving failed", error);
     return true;
 }
@@ -165,7 +165,7 @@ struct saver {
 static void
 save_from(const struct saver *saver, size_t first, int results)
 {
-    struct cli_symbol_cache *const names = cli_symbol_cache_open();
+    struct cli_symbol_files *const files = cli_symbol_files_open();
 
     for (size_t i = first; i < saver->images->count; i++) {
         const struct cli_image *const image = &saver->images->items[i];
@@ -173,7 +173,7 @@ save_from(const struct saver *saver, size_t first, int results)
 
         if (!image->is_chosen)
             continue;
-        if (!convert(saver->images, image, saver->output, names, &what) ||
+        if (!convert(saver->images, image, saver->output, files, &what) ||
             write(results, what.dropped, sizeof what.dropped) !=
                 (ssize_t)sizeof what.dropped)
             break;

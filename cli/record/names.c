@@ -14,6 +14,7 @@
 
 #include "items.h"
 #include "map.h"
+#include "symbol_file.h"
 #include "symbols.h"
 
 struct name {
@@ -55,7 +56,7 @@ bias_of_segment(Elf *elf, const struct prof_mapping *mapping, uint64_t *bias)
 static bool
 find_bias(const struct prof_mapping *mapping, uint64_t *bias)
 {
-    const int descriptor = cli_symbols_open_file(mapping->file);
+    const int descriptor = cli_symbol_file_open(mapping->file);
     Elf *elf;
     bool found;
 
@@ -90,7 +91,6 @@ cli_names_open(const struct prof_mapping *mappings, size_t mappings_count)
             cli_symbols_add(names->symbols, mapping->file, bias, mapping->start,
                             mapping->limit, mapping->offset, NULL, 0);
     }
-    cli_symbols_added(names->symbols);
     return names;
 }
 

@@ -16,23 +16,13 @@ struct cli_symbol {
     uint32_t line;    /* 0 if not known */
 };
 
-/*
- * Open a path that a log or profile names. The path may now be anything:
- * opening a pipe would wait for its other end, and opening a device may have
- * side effects.
- *
- * returns: a descriptor of a regular file, or -1
- */
-int cli_symbols_open_file(const char *path);
-
-struct cli_symbol_cache;
+struct cli_symbol_files;
 
 /*
- * in:      cache, of names that were found before; it must outlive the symbols;
- *          or NULL
- * returns: NULL if there is no memory
+ * in:      files, that were read before, to be used again; they must outlive
+ * the symbols; or NULL returns: NULL if there is no memory
  */
-struct cli_symbols *cli_symbols_open(struct cli_symbol_cache *cache);
+struct cli_symbols *cli_symbols_open(struct cli_symbol_files *files);
 void cli_symbols_close(struct cli_symbols *symbols);
 
 /*
@@ -45,9 +35,6 @@ void cli_symbols_close(struct cli_symbols *symbols);
 void cli_symbols_add(struct cli_symbols *symbols, const char *path,
                      uint64_t bias, uint64_t start, uint64_t limit,
                      uint64_t offset, const uint8_t *id, uint32_t id_bytes);
-
-/* Call this when all mappings are registered. */
-void cli_symbols_added(struct cli_symbols *symbols);
 
 /*
  * Name a return address: the function and line of the call before it.

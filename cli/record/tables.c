@@ -255,7 +255,6 @@ describe_modules(struct cli_conversion *convert,
                         words[1] + shift, words[2] + shift, words[3], to->id,
                         to->id_bytes);
     }
-    cli_symbols_added(convert->symbols);
     return true;
 }
 
