@@ -133,7 +133,6 @@ gain(struct walk *walk, const struct sim_recorded *event)
     walk->objects[event->object] =
         (struct object){.size_bytes = event->size_bytes, .site = site};
     walk->now.bytes[walk->place[site]] += event->size_bytes;
-    walk->now.objects++;
     walk->total_bytes += event->size_bytes;
     walk->variance += variance_of(event->size_bytes);
     walk->time->bins[walk->bin].allocs++;
@@ -145,7 +144,6 @@ static void
 lose(struct walk *walk, const struct object *object)
 {
     walk->now.bytes[walk->place[object->site]] -= object->size_bytes;
-    walk->now.objects--;
     walk->total_bytes -= object->size_bytes;
     walk->variance -= variance_of(object->size_bytes);
 }

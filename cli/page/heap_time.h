@@ -22,7 +22,6 @@ enum {
 
 struct cli_time_bin {
     uint64_t bytes[CLI_TIME_SITES + 1]; /* by site; the last: all others */
-    uint64_t objects;
     double sigma_bytes; /* of an estimate of the sum from one sample per
                            CLI_TIME_RATE_BYTES on average */
     uint64_t allocs;    /* in the bin */

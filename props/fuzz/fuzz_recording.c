@@ -1,6 +1,7 @@
 /* fuzz_recording.c -- any bytes as a recording: accepted or refused, and
  * then walked safely. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "fuzz.h"
 #include "recording.h"
@@ -12,9 +13,14 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t bytes_count)
     struct sim_recording_error error;
     struct sim_recording_cursor cursor;
     struct sim_recorded event;
+    struct sim_input input = {.bytes = malloc(bytes_count + 1),
+                              .bytes_count = bytes_count};
     uint64_t events = 0;
 
-    if (!sim_recording_parse(&recording, bytes, bytes_count, &error))
+    if (input.bytes == NULL)
+        abort();
+    memcpy(input.bytes, bytes, bytes_count);
+    if (!sim_recording_take_input(&recording, &input, &error))
         return 0;
     sim_recording_begin(recording, &cursor);
     while (sim_recording_next(&cursor, &event)) {

@@ -2,7 +2,7 @@
  * live_heap.c -- computes the live heap in one pass over the events of a
  * recording.
  *
- *      object --chunk--> bucket (stack, size) and thread, until it is freed
+ *      object --> bucket (stack, size) and thread, until it is freed
  *
  * The peak is known only at the end; until then each new maximum is a
  * candidate. Each bucket keeps its counts at the newest candidate: it saves
@@ -14,34 +14,25 @@
  *       its counts. If that is the newest candidate (the highest point so far),
  *       its counts are in peak_*; otherwise they are still allocs and frees.
  *       The same holds for threads.
- *   I2  a chunk exists while one of its objects is in use or still to come.
  *
- * Memory: 8 bytes per object of the existing chunks (16 if usable sizes are
- * known), 56 per distinct pair of stack and size; an allocation takes at least
- * 4 bytes of the file.
+ * Memory: 16 bytes per object, 56 per distinct pair of stack and size; an
+ * allocation takes at least 4 bytes of the file.
  */
 #include "live_heap.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHUNK_LOG2 = 12, CHUNK = 1 << CHUNK_LOG2 };
-
 struct object {
     uint32_t bucket;
     uint32_t thread;
-};
-
-struct chunk {
-    uint32_t freed;   /* of its objects */
-    uint64_t *usable; /* bytes of each; NULL: none is known */
-    struct object objects[CHUNK];
+    uint64_t usable_bytes; /* 0: not known */
 };
 
 struct walk {
     struct sim_live_heap *heap;
     const struct sim_recording_totals *totals;
-    struct chunk **chunks;
+    struct object *objects;
     uint32_t *slots; /* number of a bucket, from 1; 0: empty */
     uint32_t slots_count;
     uint32_t buckets_room;
@@ -153,89 +144,38 @@ take_away(struct sim_heap_count *count, uint64_t size_bytes)
     count->bytes -= size_bytes;
 }
 
-/* I2. returns: false if there is no memory */
+/* An object begins to be in use: by an allocation, or by a resize, from which
+ * it takes its bytes, site and thread. returns: false if there is no memory */
 static bool
-keep_object(struct walk *walk, uint64_t object, uint32_t bucket,
-            uint32_t thread)
-{
-    struct chunk **chunk = &walk->chunks[object >> CHUNK_LOG2];
-
-    if (object % CHUNK == 0)
-        *chunk = calloc(1, sizeof **chunk);
-    if (*chunk == NULL)
-        return false;
-    (*chunk)->objects[object % CHUNK] =
-        (struct object){.bucket = bucket, .thread = thread};
-    return true;
-}
-
-static void
-release_chunk(struct chunk **chunk)
-{
-    if (*chunk != NULL)
-        free((*chunk)->usable);
-    free(*chunk);
-    *chunk = NULL;
-}
-
-static struct object
-release_object(struct walk *walk, uint64_t object)
-{
-    struct chunk **chunk = &walk->chunks[object >> CHUNK_LOG2];
-    const struct object known = (*chunk)->objects[object % CHUNK];
-
-    if ((*chunk)->usable != NULL)
-        walk->usable_bytes -= (*chunk)->usable[object % CHUNK];
-    if (++(*chunk)->freed == CHUNK)
-        release_chunk(chunk);
-    return known;
-}
-
-/*
- * Note the usable size of an object that was allocated or resized.
- *
- * returns: false if there is no memory
- */
-static bool
-note_usable(struct walk *walk, const struct sim_recorded *event)
-{
-    struct chunk *const chunk = walk->chunks[event->object >> CHUNK_LOG2];
-    uint64_t *usable;
-
-    if (event->usable_bytes == 0) {
-        walk->heap->has_usable = false;
-        return true;
-    }
-    if (chunk->usable == NULL)
-        chunk->usable = calloc(CHUNK, sizeof *chunk->usable);
-    if (chunk->usable == NULL)
-        return false;
-    usable = &chunk->usable[event->object % CHUNK];
-    walk->usable_bytes += event->usable_bytes - *usable;
-    *usable = event->usable_bytes;
-    return true;
-}
-
-/* An object begins to be in use. */
-static void
-begin_life(struct walk *walk, uint32_t number, struct sim_heap_thread *thread)
-{
-    struct sim_heap_bucket *bucket = &walk->heap->buckets[number];
-
-    save_bucket(bucket, walk->peak);
-    save_thread(thread, walk->peak);
-    bucket->allocs++;
-    add(&thread->allocs, 1, bucket->size_bytes);
-    add(&thread->exit, 1, bucket->size_bytes);
-    add(&walk->allocs, 1, bucket->size_bytes);
-    add(&walk->live, 1, bucket->size_bytes);
-}
-
-/* An object stops being in use. in: freer, the thread that freed it */
-static void
-end_life(struct walk *walk, const struct object *object, uint32_t freer)
+begin_life(struct walk *walk, const struct sim_recorded *event)
 {
     struct sim_live_heap *heap = walk->heap;
+    struct sim_heap_thread *thread = &heap->threads[event->thread];
+    const uint64_t size_bytes = event->size_bytes;
+    const uint32_t number = bucket_of(walk, event->stack, size_bytes);
+
+    if (number == UINT32_MAX)
+        return false;
+    save_bucket(&heap->buckets[number], walk->peak);
+    save_thread(thread, walk->peak);
+    heap->buckets[number].allocs++;
+    add(&thread->allocs, 1, size_bytes);
+    add(&thread->exit, 1, size_bytes);
+    add(&walk->allocs, 1, size_bytes);
+    add(&walk->live, 1, size_bytes);
+    heap->has_usable = heap->has_usable && event->usable_bytes > 0;
+    walk->usable_bytes += event->usable_bytes;
+    walk->objects[event->object] =
+        (struct object){number, event->thread, event->usable_bytes};
+    return true;
+}
+
+/* An object stops being in use, by a free or by a resize. */
+static void
+end_life(struct walk *walk, const struct sim_recorded *event)
+{
+    struct sim_live_heap *heap = walk->heap;
+    const struct object *object = &walk->objects[event->object];
     struct sim_heap_bucket *bucket = &heap->buckets[object->bucket];
     struct sim_heap_thread *thread = &heap->threads[object->thread];
 
@@ -243,67 +183,23 @@ end_life(struct walk *walk, const struct object *object, uint32_t freer)
     save_thread(thread, walk->peak);
     bucket->frees++;
     take_away(&thread->exit, bucket->size_bytes);
-    add(&heap->threads[freer].freed, 1, bucket->size_bytes);
+    add(&heap->threads[event->thread].freed, 1, bucket->size_bytes);
     take_away(&walk->live, bucket->size_bytes);
-}
-
-/* returns: false if there is no memory */
-static bool
-take_alloc(struct walk *walk, const struct sim_recorded *event)
-{
-    const uint32_t bucket = bucket_of(walk, event->stack, event->size_bytes);
-
-    if (bucket == UINT32_MAX ||
-        !keep_object(walk, event->object, bucket, event->thread))
-        return false;
-    begin_life(walk, bucket, &walk->heap->threads[event->thread]);
-    return true;
-}
-
-static void
-take_free(struct walk *walk, const struct sim_recorded *event)
-{
-    const struct object object = release_object(walk, event->object);
-
-    end_life(walk, &object, event->thread);
-}
-
-/*
- * Resize an object: a free and an allocation at the same moment. The object
- * keeps its number and takes its bytes, site and thread from the resize.
- *
- * returns: false if there is no memory
- */
-static bool
-take_resize(struct walk *walk, const struct sim_recorded *event)
-{
-    struct sim_live_heap *heap = walk->heap;
-    struct sim_heap_thread *thread = &heap->threads[event->thread];
-    struct object *const object = &walk->chunks[event->object >> CHUNK_LOG2]
-                                       ->objects[event->object % CHUNK];
-    const uint32_t bucket = bucket_of(walk, event->stack, event->size_bytes);
-
-    if (bucket == UINT32_MAX)
-        return false;
-    end_life(walk, object, event->thread);
-    begin_life(walk, bucket, thread);
-    *object = (struct object){.bucket = bucket, .thread = event->thread};
-    return true;
+    walk->usable_bytes -= object->usable_bytes;
 }
 
 /* A new maximum is a candidate for the peak. */
 static void
-note_peak(struct walk *walk, const struct sim_recorded *event, uint64_t number)
+note_peak(struct walk *walk, const struct sim_recorded *event)
 {
     struct sim_live_heap *heap = walk->heap;
 
-    if (heap->peak_event != 0 && walk->live.bytes <= heap->total.peak.bytes)
+    if (walk->peak > 0 && walk->live.bytes <= heap->total.peak.bytes)
         return;
     heap->total.peak = walk->live;
     heap->total.peak_allocs = walk->allocs;
     heap->peak_usable_bytes = walk->usable_bytes;
     heap->peak_ticks = event->ticks;
-    heap->peak_event = number;
     walk->peak++;
 }
 
@@ -349,16 +245,14 @@ take_events(struct walk *walk, const struct sim_recording *recording,
     sim_recording_begin(recording, &cursor);
     while (sim_recording_next(&cursor, &event)) {
         number++;
+        if (event.kind == SIM_RECORDED_FREE ||
+            event.kind == SIM_RECORDED_RESIZE)
+            end_life(walk, &event);
         if (event.kind == SIM_RECORDED_ALLOC ||
             event.kind == SIM_RECORDED_RESIZE) {
-            if (!(event.kind == SIM_RECORDED_ALLOC
-                      ? take_alloc(walk, &event)
-                      : take_resize(walk, &event)) ||
-                !note_usable(walk, &event))
+            if (!begin_life(walk, &event))
                 return false;
-            note_peak(walk, &event, number);
-        } else if (event.kind == SIM_RECORDED_FREE) {
-            take_free(walk, &event);
+            note_peak(walk, &event);
         }
         note_span(walk, &event, &span);
         if (progress != NULL && number % (1 << 20) == 0)
@@ -369,8 +263,8 @@ take_events(struct walk *walk, const struct sim_recording *recording,
 
 /* ---- sums ---- */
 
-uint32_t
-sim_heap_class(uint64_t size_bytes)
+static uint32_t
+class_of(uint64_t size_bytes)
 {
     return size_bytes == 0
                ? 0
@@ -400,7 +294,7 @@ sum_up(struct walk *walk)
 
         save_bucket(bucket, walk->peak);
         add_bucket(&heap->sites[bucket->stack], bucket);
-        add_bucket(&heap->classes[sim_heap_class(bucket->size_bytes)], bucket);
+        add_bucket(&heap->classes[class_of(bucket->size_bytes)], bucket);
     }
     for (uint32_t i = 0; i < walk->totals->threads; i++)
         save_thread(&heap->threads[i], walk->peak);
@@ -415,12 +309,11 @@ prepare(struct walk *walk)
     walk->buckets_room = 512;
     walk->slots_count = 2 * walk->buckets_room;
     walk->slots = calloc(walk->slots_count, sizeof *walk->slots);
-    walk->chunks =
-        calloc((totals->allocs >> CHUNK_LOG2) + 1, sizeof(struct chunk *));
+    walk->objects = calloc((size_t)totals->allocs + 1, sizeof *walk->objects);
     heap->buckets = calloc(walk->buckets_room, sizeof *heap->buckets);
     heap->sites = calloc((size_t)totals->stacks + 1, sizeof *heap->sites);
     heap->threads = calloc((size_t)totals->threads + 1, sizeof *heap->threads);
-    return walk->slots != NULL && walk->chunks != NULL &&
+    return walk->slots != NULL && walk->objects != NULL &&
            heap->buckets != NULL && heap->sites != NULL &&
            heap->threads != NULL;
 }
@@ -440,11 +333,7 @@ sim_live_heap_open(struct sim_live_heap *heap,
     good = prepare(&walk) && take_events(&walk, recording, progress);
     if (good)
         sum_up(&walk);
-    if (walk.chunks != NULL) {
-        for (uint64_t i = 0; i <= walk.totals->allocs >> CHUNK_LOG2; i++)
-            release_chunk(&walk.chunks[i]);
-    }
-    free(walk.chunks);
+    free(walk.objects);
     free(walk.slots);
     return good;
 }

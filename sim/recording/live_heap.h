@@ -67,7 +67,6 @@ enum {
 struct sim_live_heap {
     struct sim_heap_sums total;
     uint64_t peak_ticks; /* since the recording began */
-    uint64_t peak_event; /* number of the event, from 1; 0: no allocation */
     uint64_t duration_ticks;
     bool has_usable;                 /* of all objects */
     uint64_t peak_usable_bytes;      /* at the peak, in use or not */
@@ -90,8 +89,5 @@ bool sim_live_heap_open(struct sim_live_heap *heap,
                         const struct sim_recording *recording,
                         void (*progress)(uint64_t done, uint64_t total));
 void sim_live_heap_close(struct sim_live_heap *heap);
-
-/* returns: the size class of an object */
-uint32_t sim_heap_class(uint64_t size_bytes);
 
 #endif

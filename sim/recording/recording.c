@@ -23,14 +23,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Takes ownership of `bytes`, whatever the outcome. */
-static bool
-parse(struct sim_recording **result, uint8_t *bytes, uint64_t bytes_count,
-      struct sim_recording_error *error)
+bool
+sim_recording_take_input(struct sim_recording **result, struct sim_input *input,
+                         struct sim_recording_error *error)
 {
     struct sim_recording *recording = calloc(1, sizeof *recording);
+    uint8_t *const bytes = input->bytes;
 
     *result = NULL;
+    input->bytes = NULL;
     if (recording == NULL) {
         memset(error, 0, sizeof *error);
         snprintf(error->reason, sizeof error->reason, "not enough memory");
@@ -38,40 +39,13 @@ parse(struct sim_recording **result, uint8_t *bytes, uint64_t bytes_count,
         return false;
     }
     recording->bytes = bytes;
-    recording->bytes_count = bytes_count;
+    recording->bytes_count = input->bytes_count;
     if (sim_recording_check(recording, error)) {
         *result = recording;
         return true;
     }
     sim_recording_close(recording);
     return false;
-}
-
-bool
-sim_recording_parse(struct sim_recording **recording, const uint8_t *bytes,
-                    size_t bytes_count, struct sim_recording_error *error)
-{
-    uint8_t *copy = malloc(bytes_count + 1);
-
-    *recording = NULL;
-    memset(error, 0, sizeof *error);
-    if (copy == NULL) {
-        snprintf(error->reason, sizeof error->reason, "not enough memory");
-        return false;
-    }
-    memcpy(copy, bytes, bytes_count);
-    return parse(recording, copy, bytes_count, error);
-}
-
-bool
-sim_recording_take_input(struct sim_recording **recording,
-                         struct sim_input *input,
-                         struct sim_recording_error *error)
-{
-    uint8_t *bytes = input->bytes;
-
-    input->bytes = NULL;
-    return parse(recording, bytes, input->bytes_count, error);
 }
 
 bool
@@ -101,7 +75,6 @@ sim_recording_close(struct sim_recording *recording)
     free(recording->stacks.items);
     free(recording->threads.items);
     free(recording->names.items);
-    free(recording->by_pc);
     free(recording->bytes);
     free(recording);
 }
@@ -232,7 +205,7 @@ struct sim_recorded_frame
 sim_recording_frame(const struct sim_recording *recording, uint32_t frame)
 {
     char *const *strings = recording->strings.items;
-    const struct sim_recording_module *modules = recording->modules.items;
+    const uint32_t *modules = recording->modules.items; /* their paths */
     const struct sim_recording_frame *from =
         sim_recording_frame_at(recording, frame);
     struct sim_recorded_frame result = {
@@ -245,7 +218,7 @@ sim_recording_frame(const struct sim_recording *recording, uint32_t frame)
     };
 
     if (from->module != 0)
-        result.module = strings[modules[from->module - 1].path];
+        result.module = strings[modules[from->module - 1]];
     return result;
 }
 
@@ -255,27 +228,4 @@ sim_recording_is_inlined(const struct sim_recording *recording, uint32_t frame)
     return frame + 1 < recording->frames.count &&
            sim_recording_frame_at(recording, frame)->pc ==
                sim_recording_frame_at(recording, frame + 1)->pc;
-}
-
-bool
-sim_recording_find(const struct sim_recording *recording, uintptr_t pc,
-                   struct sim_recorded_frame *frame)
-{
-    uint32_t low = 0;
-    uint32_t high = recording->frames.count;
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (sim_recording_frame_at(recording, recording->by_pc[middle])->pc <
-            pc)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == recording->frames.count ||
-        sim_recording_frame_at(recording, recording->by_pc[low])->pc != pc)
-        return false;
-    *frame = sim_recording_frame(recording, recording->by_pc[low]);
-    return true;
 }

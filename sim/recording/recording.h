@@ -133,12 +133,6 @@ bool sim_recording_take_input(struct sim_recording **recording,
                               struct sim_input *input,
                               struct sim_recording_error *error);
 
-/*
- * The same for bytes in memory, which are copied.
- */
-bool sim_recording_parse(struct sim_recording **recording, const uint8_t *bytes,
-                         size_t bytes_count, struct sim_recording_error *error);
-
 /* NULL is allowed. */
 void sim_recording_close(struct sim_recording *recording);
 
@@ -211,14 +205,5 @@ sim_recording_frame(const struct sim_recording *recording, uint32_t frame);
  */
 bool sim_recording_is_inlined(const struct sim_recording *recording,
                               uint32_t frame);
-
-/*
- * Name a program counter that occurs in the stacks. If functions were inlined
- * there, the innermost is named.
- *
- * returns: false if it does not occur; *frame is then untouched
- */
-bool sim_recording_find(const struct sim_recording *recording, uintptr_t pc,
-                        struct sim_recorded_frame *frame);
 
 #endif

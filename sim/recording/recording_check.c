@@ -306,8 +306,7 @@ sim_recording_check(struct sim_recording *recording,
     reader->recording = recording;
     reader->cursor.recording = recording;
     reader->error = error;
-    good = read_head(reader) && read_blocks(reader) &&
-           sim_recording_sort_frames(reader);
+    good = read_head(reader) && read_blocks(reader);
     if (good)
         fill_totals(recording, &reader->cursor);
     free(reader->live);

@@ -9,10 +9,6 @@
 
 #define SIM_RECORDING_NONE UINT32_MAX
 
-struct sim_recording_module {
-    uint32_t path; /* string */
-};
-
 struct sim_recording_frame {
     uint64_t pc;
     uint64_t function_offset;
@@ -41,7 +37,7 @@ struct sim_recording {
     uint64_t events_offset; /* of the first E block; 0: there is none */
     struct sim_recording_list arguments; /* char *, into bytes */
     struct sim_recording_list strings;   /* the same; [0] is "" */
-    struct sim_recording_list modules;   /* struct sim_recording_module */
+    struct sim_recording_list modules;   /* uint32_t: string, the path */
     struct sim_recording_list frames;    /* struct sim_recording_frame */
     struct sim_recording_list nodes;     /* struct sim_recording_node */
     struct sim_recording_list
@@ -49,7 +45,6 @@ struct sim_recording {
     struct sim_recording_list threads; /* uint64_t */
     struct sim_recording_list names; /* char *, of threads; not in version 1 */
     uint32_t version;
-    uint32_t *by_pc; /* frames, sorted by pc */
 };
 
 #define SIM_BLOCK_HEAD_BYTES 9u
@@ -125,10 +120,6 @@ void sim_recording_read_module(struct sim_recording_reader *reader);
 void sim_recording_read_frame(struct sim_recording_reader *reader);
 void sim_recording_read_stack(struct sim_recording_reader *reader);
 void sim_recording_read_thread(struct sim_recording_reader *reader);
-
-/* Sort the frames by pc, once all have been read. returns: false if there is no
- * memory */
-bool sim_recording_sort_frames(struct sim_recording_reader *reader);
 
 /*
  * Check all of recording->bytes and fill the tables.

@@ -161,7 +161,7 @@ sim_recording_read_module(struct sim_recording_reader *reader)
     uint64_t start = sim_recording_take(reader, UINT64_MAX, "module start");
     uint64_t at = reader->at;
     uint64_t length = sim_recording_take(reader, UINT64_MAX, "module length");
-    struct sim_recording_module *module;
+    uint32_t *module;
     uint64_t path;
     uint64_t bytes;
 
@@ -179,7 +179,7 @@ sim_recording_read_module(struct sim_recording_reader *reader)
     reader->at += bytes;
     module = sim_recording_add(reader, &recording->modules, sizeof *module);
     if (module != NULL)
-        module->path = (uint32_t)path;
+        *module = (uint32_t)path;
 }
 
 void
@@ -266,61 +266,4 @@ sim_recording_read_thread(struct sim_recording_reader *reader)
     if (reader->recording->version > 1)
         sim_recording_read_text(reader, &reader->recording->names,
                                 "name of a thread");
-}
-
-/* Order frames by pc; of those with one pc, the innermost function is first. */
-static bool
-is_before(const struct sim_recording *recording, uint32_t a, uint32_t b)
-{
-    const uint64_t pc_a = sim_recording_frame_at(recording, a)->pc;
-    const uint64_t pc_b = sim_recording_frame_at(recording, b)->pc;
-
-    return pc_a != pc_b ? pc_a < pc_b : a < b;
-}
-
-/* Sort frames: heap sort, so that no file makes it slow. */
-static void
-sift(const struct sim_recording *recording, uint32_t *order, uint32_t at,
-     uint32_t count)
-{
-    for (;;) {
-        uint32_t child = 2 * at + 1;
-        uint32_t held = order[at];
-
-        if (child >= count)
-            return;
-        if (child + 1 < count &&
-            is_before(recording, order[child], order[child + 1]))
-            child++;
-        if (!is_before(recording, held, order[child]))
-            return;
-        order[at] = order[child];
-        order[child] = held;
-        at = child;
-    }
-}
-
-bool
-sim_recording_sort_frames(struct sim_recording_reader *reader)
-{
-    struct sim_recording *recording = reader->recording;
-    uint32_t count = recording->frames.count;
-    uint32_t *order = malloc((count + 1) * sizeof *order);
-    uint32_t i;
-
-    if (order == NULL)
-        return sim_recording_fail(reader, 0, "not enough memory");
-    recording->by_pc = order;
-    for (i = 0; i < count; i++)
-        order[i] = i;
-    for (i = count / 2; i > 0; i--)
-        sift(recording, order, i - 1, count);
-    for (i = count; i > 1; i--) {
-        uint32_t last = order[i - 1];
-
-        order[i - 1] = order[0];
-        order[0] = last;
-        sift(recording, order, 0, i - 1);
-    }
-    return true;
 }
