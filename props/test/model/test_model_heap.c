@@ -13,17 +13,163 @@
  *                  says how it was instead, [A 2/1|?] that nobody can know
  *      {A 2/1}     this is published, without a snapshot
  */
-#include "log_builder.h"
-
 #include <stdio.h>
 #include <string.h>
 
+#include "heap.h"
+#include "truth.h"
 #include "unit_test.h"
 #include "waits.h"
 
 #define ROOM TRUTH_ROOM_ENOUGH
 
-static struct log_builder made;
+enum {
+    LOG_STACKS = 8,
+    LOG_DEPTH = 3,
+    LOG_OBJECTS_MAX = 256,
+    LOG_BUCKETS_MAX = 64,
+    LOG_ENTRIES_MAX = 1024,
+    LOG_TEXT_BYTES = 1024
+};
+
+static struct {
+    struct truth_log log;
+    struct truth_entry entries[LOG_ENTRIES_MAX];
+    struct truth_stack stacks[LOG_STACKS];
+    uintptr_t frames[LOG_STACKS][LOG_DEPTH];
+    uint32_t objects;
+    struct model_limits limits;
+    struct model_heap *model;
+    char text[LOG_TEXT_BYTES];
+} made;
+
+/* ---- Writing a log ---- */
+
+static void
+log_again(void)
+{
+    made.log.entries_count = 0;
+    made.objects = 0;
+    model_heap_reset(made.model, &made.limits, &made.log);
+}
+
+static void
+log_begin(enum model_scheme scheme)
+{
+    memset(&made, 0, sizeof made);
+    for (uint32_t i = 0; i < LOG_STACKS; i++) {
+        /* Stacks differ in the leaf, and have the same callers. */
+        made.frames[i][0] = 'A' + (uintptr_t)i;
+        made.frames[i][1] = 1000;
+        made.frames[i][2] = 2000;
+        made.stacks[i].frames = made.frames[i];
+        made.stacks[i].depth = LOG_DEPTH;
+    }
+    made.log.entries = made.entries;
+    made.log.entries_max = LOG_ENTRIES_MAX;
+    made.log.stacks = made.stacks;
+    made.log.stacks_count = LOG_STACKS;
+    made.limits = (struct model_limits){
+        .scheme = scheme,
+        .depth_max = 32,
+        .buckets_max = LOG_BUCKETS_MAX,
+        .frames_max = 1000,
+    };
+    made.model =
+        model_heap_new(LOG_OBJECTS_MAX, LOG_BUCKETS_MAX, LOG_ENTRIES_MAX);
+    assert_non_null(made.model);
+    log_again();
+}
+
+static void
+log_end(void)
+{
+    model_heap_delete(made.model);
+}
+
+static void
+log_tell(const struct truth_entry *entry)
+{
+    assert_true(made.log.entries_count < LOG_ENTRIES_MAX);
+    made.entries[made.log.entries_count++] = *entry;
+    model_heap_feed(made.model);
+}
+
+static void
+log_call(enum truth_kind kind)
+{
+    log_tell(&(struct truth_entry){.kind = kind});
+}
+
+static uint32_t
+log_alloc(char stack, uint64_t size_bytes)
+{
+    log_tell(&(struct truth_entry){
+        .kind = TRUTH_ALLOC,
+        .object = made.objects,
+        .stack = (uint32_t)(stack - 'A'),
+        .size_bytes = size_bytes,
+    });
+    return made.objects++;
+}
+
+static void
+log_object(enum truth_kind kind, uint32_t object)
+{
+    log_tell(&(struct truth_entry){.kind = kind, .object = object});
+}
+
+static struct model_answer
+log_snapshot(bool all, uint32_t room)
+{
+    log_tell(&(struct truth_entry){
+        .kind = TRUTH_SNAPSHOT, .flag = all, .room = room});
+    return model_heap_answer(made.model);
+}
+
+static void
+text_add(char name, uint64_t allocs, uint64_t frees)
+{
+    const size_t used = strlen(made.text);
+
+    if (allocs == 0 && frees == 0)
+        return;
+    snprintf(made.text + used, LOG_TEXT_BYTES - used, "%s%c %llu/%llu",
+             used == 0 || made.text[used - 1] == ' ' ? "" : " ", name,
+             (unsigned long long)allocs, (unsigned long long)frees);
+}
+
+static const char *
+log_published(void)
+{
+    uint32_t count;
+    const struct model_bucket *b = model_heap_buckets(made.model, &count);
+
+    made.text[0] = '\0';
+    for (uint32_t i = 0; i < count; i++)
+        if (b[i].kind == MODEL_HEAP)
+            text_add((char)b[i].frames[0], b[i].allocs, b[i].frees);
+    return made.text;
+}
+
+static const char *
+log_heap(void)
+{
+    uint32_t k;
+    uint32_t count;
+    const struct model_bucket *b = model_heap_buckets(made.model, &count);
+
+    if (!model_heap_at(made.model, &k))
+        return "unknown";
+    snprintf(made.text, LOG_TEXT_BYTES, "k=%u: ", k);
+    for (uint32_t i = 0; i < count; i++)
+        if (b[i].kind == MODEL_HEAP)
+            text_add((char)b[i].frames[0], b[i].allocs_then, b[i].frees_then);
+    return made.text;
+}
+
+/* ---- Logs as text ---- */
+
 static uint32_t newest[128]; /* object of each stack */
 
 /* Check what stands between brackets. returns: the text behind them */
@@ -39,7 +185,7 @@ check(const char *at)
     (void)snprintf(published, sizeof published, "%.*s", (int)(end - at - 1),
                    at + 1);
     if (*at == '[')
-        props_log_snapshot(&made, true, ROOM);
+        log_snapshot(true, ROOM);
     bar = strchr(published, '|');
     if (bar != NULL) {
         *bar = '\0';
@@ -47,9 +193,9 @@ check(const char *at)
                        strcmp(bar + 1, "?") == 0 ? "unknown" : bar + 1,
                        bar[1] == 'k' && !strchr(bar + 1, ':') ? ": " : "",
                        bar[1] == 'k' && !strchr(bar + 1, ':') ? published : "");
-        assert_string_equal(props_log_heap(&made), heap);
+        assert_string_equal(log_heap(), heap);
     }
-    assert_string_equal(props_log_published(&made), published);
+    assert_string_equal(log_published(), published);
     return end + 1;
 }
 
@@ -57,13 +203,13 @@ static void
 collect(char step)
 {
     if (strchr("tgc", step) != NULL)
-        props_log_call(&made, TRUTH_TERMINATE);
+        log_call(TRUTH_TERMINATE);
     if (strchr("ngc", step) != NULL)
-        props_log_call(&made, TRUTH_NEXT_CYCLE);
+        log_call(TRUTH_NEXT_CYCLE);
     if (strchr("fc", step) != NULL)
-        props_log_call(&made, TRUTH_FLUSH);
+        log_call(TRUTH_FLUSH);
     if (step == 'p')
-        props_log_call(&made, TRUTH_POST_SWEEP);
+        log_call(TRUTH_POST_SWEEP);
 }
 
 /* Make the events of a text. */
@@ -76,18 +222,17 @@ tell(const char *at)
             continue;
         }
         if (strchr("-~!", *at) != NULL) {
-            props_log_object(&made,
-                             *at == '-'   ? TRUTH_DEAD
-                             : *at == '~' ? TRUTH_SWEEP
-                                          : TRUTH_FREE_EXPLICIT,
-                             newest[(int)at[1]]);
+            log_object(*at == '-'   ? TRUTH_DEAD
+                       : *at == '~' ? TRUTH_SWEEP
+                                    : TRUTH_FREE_EXPLICIT,
+                       newest[(int)at[1]]);
             at++;
         } else if (at[0] == 't' && at[1] == '\'') {
-            props_log_tell(&made, &(struct truth_entry){.kind = TRUTH_TERMINATE,
-                                                        .flag = true});
+            log_tell(
+                &(struct truth_entry){.kind = TRUTH_TERMINATE, .flag = true});
             at++;
         } else if (*at >= 'A' && *at <= 'H') {
-            newest[(int)*at] = props_log_alloc(&made, *at, 8);
+            newest[(int)*at] = log_alloc(*at, 8);
         } else if (*at != ' ') {
             collect(*at);
         }
@@ -161,13 +306,12 @@ TEST(logs_by_hand_show_what_the_rules_say)
 {
     for (size_t i = 0; i < sizeof logs / sizeof *logs; i++) {
         for (const char *s = logs[i].schemes; *s != '\0'; s++) {
-            props_log_begin(&made, strchr("sy", *s) != NULL ? MODEL_STAGES
-                                                            : MODEL_RING);
+            log_begin(strchr("sy", *s) != NULL ? MODEL_STAGES : MODEL_RING);
             made.limits.explicit_free_dropped = *s == 'x' || *s == 'y';
-            props_log_again(&made);
+            log_again();
             print_message("%s (%c)\n", logs[i].what, *s);
             tell(logs[i].log);
-            props_log_end(&made);
+            log_end();
         }
     }
 }
@@ -178,7 +322,7 @@ static int
 a_ring(void **state)
 {
     (void)state;
-    props_log_begin(&made, MODEL_RING);
+    log_begin(MODEL_RING);
     return 0;
 }
 
@@ -186,7 +330,7 @@ static int
 the_end(void **state)
 {
     (void)state;
-    props_log_end(&made);
+    log_end();
     return 0;
 }
 
@@ -197,9 +341,9 @@ TEST_WITH(a_ring, the_end,
 
     for (int consumes = 0; consumes < 2; consumes++) {
         made.limits.sizing_consumes_first = consumes != 0;
-        props_log_again(&made);
+        log_again();
         tell("A B");
-        answer = props_log_snapshot(&made, false, 0);
+        answer = log_snapshot(false, 0);
         assert_int_equal(answer.count, 2);
         assert_false(answer.fits);
         assert_int_equal(answer.first, consumes);
@@ -219,13 +363,11 @@ TEST_WITH(a_ring, the_end, a_bucket_is_one_kind_one_size_and_one_stack)
     made.frames[3][0] = 'C';
     made.stacks[4].depth = 0;
     made.limits.depth_max = 2;
-    props_log_again(&made);
+    log_again();
     tell("A B C D E");
-    props_log_alloc(&made, 'A', 16);
-    props_log_tell(&made,
-                   &(struct truth_entry){.kind = TRUTH_BLOCK, .cycles = -5});
-    props_log_tell(&made,
-                   &(struct truth_entry){.kind = TRUTH_MUTEX, .cycles = -5});
+    log_alloc('A', 16);
+    log_tell(&(struct truth_entry){.kind = TRUTH_BLOCK, .cycles = -5});
+    log_tell(&(struct truth_entry){.kind = TRUTH_MUTEX, .cycles = -5});
     b = model_heap_buckets(made.model, &count);
     assert_int_equal(count, 6); /* in order of birth */
     assert_int_equal(b[0].allocs_pending, 2);
@@ -244,7 +386,7 @@ TEST_WITH(a_ring, the_end, what_finds_no_room_is_counted)
     made.limits.frames_max = 2 * LOG_DEPTH - 1;
     made.stacks[2].depth = 2; /* C and D fit where B does not */
     made.stacks[3].depth = 0;
-    props_log_again(&made);
+    log_again();
     tell("A B C B D B A");
     drops = model_heap_drops(made.model);
     assert_int_equal(drops.no_frames, 2);
