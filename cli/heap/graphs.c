@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "escape.h"
-#include "output.h"
+#include "saved_file.h"
 
 struct graph {
     FILE *file;
@@ -150,9 +150,8 @@ put_samples(FILE *file, const struct cli_call_tree *tree,
     fputs("]}", file);
 }
 
-bool
-cli_graphs_speedscope(FILE *file, const struct cli_call_tree *tree,
-                      const char *name)
+static bool
+speedscope(FILE *file, const struct cli_call_tree *tree, const char *name)
 {
     uint32_t count;
     const char *const *names = cli_call_tree_names(tree, &count);
@@ -309,9 +308,9 @@ put_boxes(struct graph *graph, const struct cli_call_tree *tree,
     return deepest;
 }
 
-bool
-cli_graphs_flames(FILE *file, const struct cli_call_tree *tree,
-                  enum cli_measure measure, const char *name)
+static bool
+flames(FILE *file, const struct cli_call_tree *tree, enum cli_measure measure,
+       const char *name)
 {
     static const char *const titles[CLI_MEASURES] = {
         "in use at the peak", "never freed", "allocated in all"};
@@ -356,56 +355,41 @@ put_graph(FILE *file, enum graph_file kind, const struct cli_call_tree *tree,
     case FOLDED:
         return cli_graphs_folded(file, tree, CLI_BY_PEAK);
     case SPEEDSCOPE:
-        return cli_graphs_speedscope(file, tree, name);
+        return speedscope(file, tree, name);
     case PEAK_FLAMES:
-        return cli_graphs_flames(file, tree, CLI_BY_PEAK, name);
+        return flames(file, tree, CLI_BY_PEAK, name);
     case EXIT_FLAMES:
-        return cli_graphs_flames(file, tree, CLI_BY_EXIT, name);
+        return flames(file, tree, CLI_BY_EXIT, name);
     case ALLOCS_FLAMES:
-        return cli_graphs_flames(file, tree, CLI_BY_ALLOCS, name);
+        return flames(file, tree, CLI_BY_ALLOCS, name);
     case GRAPHS:
         break;
     }
     return false;
 }
 
-/* returns: NULL; why it is not written */
-static const char *
-write_graph(const char *path, enum graph_file kind,
-            const struct cli_call_tree *tree, const char *name)
-{
-    const struct props_output output = {.path = path};
-    const char *why = "not enough memory";
-    char *bytes = NULL;
-    size_t bytes_count = 0;
-    FILE *memory = open_memstream(&bytes, &bytes_count);
-    bool good;
-
-    if (memory == NULL)
-        return why;
-    good = put_graph(memory, kind, tree, name);
-    if (fclose(memory) == 0 && good)
-        why = props_output_write(&output, bytes, bytes_count);
-    free(bytes);
-    return why;
-}
-
 bool
 cli_graphs_write(const char *folder, const struct cli_call_tree *tree,
                  const char *name)
 {
-    for (int i = 0; i < GRAPHS; i++) {
-        const char *why = "its path is too long";
-        char path[PROF_PATH_MAX];
+    bool good = true;
 
-        if (snprintf(path, sizeof path, "%s/%s", folder, graph_files[i]) <
-            (int)sizeof path)
-            why = write_graph(path, (enum graph_file)i, tree, name);
-        if (why != NULL) {
-            sim_escape_line(stderr, "profsim: %s/%s: %s", folder,
-                            graph_files[i], why);
-            return false;
-        }
+    for (int i = 0; i < GRAPHS && good; i++) {
+        struct cli_bytes bytes = {.count = 0};
+        char *text = NULL;
+        FILE *memory = open_memstream(&text, &bytes.count);
+
+        good =
+            memory != NULL && put_graph(memory, (enum graph_file)i, tree, name);
+        good = memory != NULL && fclose(memory) == 0 && good;
+        bytes.at = text;
+        if (good)
+            good =
+                cli_save(folder, graph_files[i], NULL, cli_save_bytes, &bytes);
+        else
+            sim_escape_line(stderr, "profsim: %s/%s: not enough memory", folder,
+                            graph_files[i]);
+        free(text);
     }
-    return true;
+    return good;
 }

@@ -11,24 +11,14 @@
 
 #include "call_tree.h"
 
-/*
- * These write to a stream, and return false if there was no memory for a name.
- */
-
-/* Write lines `root;caller;leaf BYTES`, sorted. */
+/* Write lines `root;caller;leaf BYTES`, sorted. returns: false if there was no
+ * memory for a name */
 bool cli_graphs_folded(FILE *file, const struct cli_call_tree *tree,
                        enum cli_measure measure);
 
-/* in: name, of what was recorded; columns are the measures */
-bool cli_graphs_speedscope(FILE *file, const struct cli_call_tree *tree,
-                           const char *name);
-
-/* Write one SVG file without scripts or references to other files. */
-bool cli_graphs_flames(FILE *file, const struct cli_call_tree *tree,
-                       enum cli_measure measure, const char *name);
-
 /*
- * Write peak.folded, heap.speedscope.json and peak.svg, exit.svg, allocs.svg.
+ * Write peak.folded, heap.speedscope.json and peak.svg, exit.svg, allocs.svg:
+ * flame graphs without scripts or references to other files.
  *
  * returns: false, and one line on standard error, at the first that fails
  */

@@ -3,17 +3,15 @@
 
 #include "complaint.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "escape.h"
-#include "output.h"
 #include "prof/file.h"
-#include "prof/gzip.h"
 #include "prof/text.h"
+#include "saved_file.h"
 
 /* What one file holds. */
 enum content { HEAP, ALLOCS, PEAK, EXIT, BLOCK, MUTEX, CONTENT_COUNT };
@@ -27,8 +25,6 @@ struct room {
     size_t pcs_count;
     void *scratch;
     size_t scratch_bytes;
-    unsigned char *packing;
-    size_t packing_bytes;
 };
 
 /* ---- measuring ---- */
@@ -94,7 +90,6 @@ room_release(struct room *room)
 {
     free(room->pcs);
     free(room->scratch);
-    free(room->packing);
 }
 
 static bool
@@ -113,18 +108,23 @@ room_take(struct room *room, const struct cli_profiles *profiles)
     room->scratch_bytes =
         (prof_pprof_scratch_bytes(census.records, room->pcs_count + 1) + 63) /
         PROF_BLOCK_ALIGN * PROF_BLOCK_ALIGN;
-    room->packing_bytes = prof_gzip_bytes();
     room->scratch = aligned_alloc(PROF_BLOCK_ALIGN, room->scratch_bytes);
-    room->packing = malloc(room->packing_bytes);
-    return room->scratch != NULL && room->packing != NULL;
+    return room->scratch != NULL;
 }
 
 /* ---- files ---- */
 
+struct file {
+    const struct cli_profiles *profiles;
+    const struct room *room;
+    enum content content;
+};
+
 static struct prof_output
-output_to(const struct prof_sink *sink, const struct cli_profiles *profiles,
-          const struct room *room)
+output_to(const struct prof_sink *sink, const struct file *file)
 {
+    const struct cli_profiles *const profiles = file->profiles;
+
     return (struct prof_output){
         .sink = *sink,
         .symbols = profiles->symbols,
@@ -132,8 +132,8 @@ output_to(const struct prof_sink *sink, const struct cli_profiles *profiles,
         .mappings_count = profiles->mappings_count,
         .lost = CLI_PROFILES_LOST,
         .rules = profiles->rules,
-        .scratch = room->scratch,
-        .scratch_bytes = room->scratch_bytes,
+        .scratch = file->room->scratch,
+        .scratch_bytes = file->room->scratch_bytes,
     };
 }
 
@@ -161,88 +161,22 @@ heap_of(const struct cli_profiles *profiles, enum content content)
 }
 
 static enum prof_status
-write_proto(const struct prof_output *output,
-            const struct cli_profiles *profiles, enum content content)
+write_proto(const void *context, const struct prof_sink *to)
 {
+    const struct file *const file = context;
+    const struct cli_profiles *const profiles = file->profiles;
+    const struct prof_output output = output_to(to, file);
     const enum prof_contention kind =
-        content == MUTEX ? PROF_MUTEX : PROF_BLOCK;
+        file->content == MUTEX ? PROF_MUTEX : PROF_BLOCK;
 
-    if (content < BLOCK)
-        return prof_pprof_heap(output, heap_of(profiles, content),
+    if (file->content < BLOCK)
+        return prof_pprof_heap(&output, heap_of(profiles, file->content),
                                profiles->heap_count, profiles->rate_bytes,
-                               content == ALLOCS ? PROF_VIEW_ALLOCS
-                                                 : PROF_VIEW_INUSE);
+                               file->content == ALLOCS ? PROF_VIEW_ALLOCS
+                                                       : PROF_VIEW_INUSE);
     return prof_pprof_contention(
-        output, profiles->contention[kind], profiles->contention_count[kind],
+        &output, profiles->contention[kind], profiles->contention_count[kind],
         profiles->ticks_per_second, period_of(profiles, kind));
-}
-
-static bool
-explain(const char *path, const struct prof_file *file, enum prof_status status)
-{
-    sim_escape_line(stderr, "profsim: %s: %s", path,
-                    file->error != 0 ? prof_file_reason(file)
-                                     : prof_status_text(status));
-    return false;
-}
-
-static enum prof_status
-write_packed(struct prof_file *file, const struct cli_profiles *profiles,
-             const struct room *room, enum content content)
-{
-    const struct prof_sink to = prof_file_sink(file);
-    struct prof_gzip gzip;
-    struct prof_sink sink;
-    struct prof_output output;
-
-    prof_gzip_begin(&gzip, &to, room->packing, room->packing_bytes);
-    sink = prof_gzip_sink(&gzip);
-    output = output_to(&sink, profiles, room);
-    return prof_gzip_end(&gzip, write_proto(&output, profiles, content));
-}
-
-static enum prof_status
-say(const struct prof_sink *sink, const char *text)
-{
-    return sink->write(sink->context, text, strlen(text));
-}
-
-/* Write a name, escaped so that it does not end its line of the table. */
-static enum prof_status
-say_name(const struct prof_sink *sink, const char *name)
-{
-    enum prof_status status = PROF_ERR_MEMORY;
-    char *text = NULL;
-    size_t bytes = 0;
-    FILE *file = open_memstream(&text, &bytes);
-
-    if (file == NULL)
-        return status;
-    sim_escape_text(file, name);
-    if (fclose(file) == 0)
-        status = sink->write(sink->context, text, bytes);
-    free(text);
-    return status;
-}
-
-/* Write one line of the table: an address, as it appears in stacks, and its
- * name. */
-static enum prof_status
-say_symbol(const struct prof_sink *sink, const struct cli_profiles *profiles,
-           uintptr_t pc)
-{
-    struct prof_symbol symbol = {.line = 0};
-    char line[64];
-    enum prof_status status;
-
-    profiles->symbols.find(profiles->symbols.context, pc, &symbol);
-    if (symbol.function == NULL || symbol.function[0] == '\0')
-        return PROF_OK;
-    snprintf(line, sizeof line, "0x%016" PRIxPTR " ", pc);
-    status = say(sink, line);
-    if (status == PROF_OK)
-        status = say_name(sink, symbol.function);
-    return status == PROF_OK ? say(sink, "\n") : status;
 }
 
 /* A sink in front of a file's, for the first line of a heap text. */
@@ -271,7 +205,7 @@ write_retitled(void *context, const void *bytes, size_t bytes_count)
     retitled->done = true;
     status = to->write(to->context, text, (size_t)(at - text));
     if (status == PROF_OK)
-        status = say(to, "@ heapprofile");
+        status = to->write(to->context, "@ heapprofile", 13);
     return status != PROF_OK
                ? status
                : to->write(to->context, line_end,
@@ -279,110 +213,119 @@ write_retitled(void *context, const void *bytes, size_t bytes_count)
 }
 
 static enum prof_status
-write_heap_text(const struct prof_sink *to, const struct cli_profiles *profiles,
-                const struct room *room, enum content content)
+write_heap_text(const struct file *file, const struct prof_sink *to)
 {
+    const struct cli_profiles *const profiles = file->profiles;
     struct retitled retitled = {.to = *to, .done = profiles->rate_bytes > 1};
     const struct prof_sink sink = {.write = write_retitled,
                                    .context = &retitled};
-    const struct prof_output output = output_to(&sink, profiles, room);
+    const struct prof_output output = output_to(&sink, file);
 
     if (profiles->heap_text != NULL)
         return profiles->heap_text(profiles->heap_text_context, to,
-                                   heap_kind(content));
-    return prof_text_heap(&output, heap_of(profiles, content),
+                                   heap_kind(file->content));
+    return prof_text_heap(&output, heap_of(profiles, file->content),
                           profiles->heap_count, profiles->rate_bytes, NULL);
 }
 
 static enum prof_status
-write_text(struct prof_file *file, const struct cli_profiles *profiles,
-           const struct room *room, enum content content)
+write_text(const void *context, const struct prof_sink *to)
 {
-    const struct prof_sink sink = prof_file_sink(file);
-    const struct prof_output output = output_to(&sink, profiles, room);
+    const struct file *const file = context;
+    const struct cli_profiles *const profiles = file->profiles;
+    const struct prof_output output = output_to(to, file);
     const enum prof_contention kind =
-        content == MUTEX ? PROF_MUTEX : PROF_BLOCK;
+        file->content == MUTEX ? PROF_MUTEX : PROF_BLOCK;
 
-    if (content < BLOCK)
-        return write_heap_text(&sink, profiles, room, content);
+    if (file->content < BLOCK)
+        return write_heap_text(file, to);
     return prof_text_contention(&output, kind, profiles->contention[kind],
                                 profiles->contention_count[kind],
                                 profiles->ticks_per_second,
                                 period_of(profiles, kind));
 }
 
+/* Print a table: addresses, as they appear in stacks, and their names, escaped
+ * so that they do not end their line. */
+static void
+print_symbols(FILE *to, const struct file *file)
+{
+    const struct cli_profiles *const profiles = file->profiles;
+
+    fputs("--- symbol\nbinary=", to);
+    sim_escape_text(to, profiles->mappings_count > 0
+                            ? profiles->mappings[0].file
+                            : "unknown");
+    fputc('\n', to);
+    for (size_t i = 0; i < file->room->pcs_count; i++) {
+        struct prof_symbol symbol = {.line = 0};
+        const uintptr_t pc = file->room->pcs[i];
+
+        profiles->symbols.find(profiles->symbols.context, pc, &symbol);
+        if (symbol.function == NULL || symbol.function[0] == '\0')
+            continue;
+        fprintf(to, "0x%016" PRIxPTR " ", pc);
+        sim_escape_text(to, symbol.function);
+        fputc('\n', to);
+    }
+    fputs("---\n", to);
+}
+
 /* Write the text after a table of names, the only place where google-pprof
  * looks for names. */
 static enum prof_status
-write_symbolized(struct prof_file *file, const struct cli_profiles *profiles,
-                 const struct room *room, enum content content)
+write_symbolized(const void *context, const struct prof_sink *to)
 {
-    const struct prof_sink sink = prof_file_sink(file);
-    enum prof_status status = say(&sink, "--- symbol\nbinary=");
+    enum prof_status status = PROF_ERR_MEMORY;
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *memory = open_memstream(&text, &bytes);
 
-    if (status == PROF_OK)
-        status = say_name(&sink, profiles->mappings_count > 0
-                                     ? profiles->mappings[0].file
-                                     : "unknown");
-    if (status == PROF_OK)
-        status = say(&sink, "\n");
-    for (size_t i = 0; i < room->pcs_count && status == PROF_OK; i++)
-        status = say_symbol(&sink, profiles, room->pcs[i]);
-    if (status == PROF_OK)
-        status = say(&sink, "---\n");
-    return status == PROF_OK ? write_heap_text(&sink, profiles, room, content)
-                             : status;
+    if (memory == NULL)
+        return status;
+    print_symbols(memory, context);
+    if (fclose(memory) == 0)
+        status = to->write(to->context, text, bytes);
+    free(text);
+    return status == PROF_OK ? write_heap_text(context, to) : status;
 }
 
-typedef enum prof_status write_function(struct prof_file *file,
-                                        const struct cli_profiles *profiles,
-                                        const struct room *room,
-                                        enum content content);
-
 static bool
-write_file(const struct cli_profiles *profiles, const struct room *room,
-           enum content content, const char *ending, write_function *write)
+write_files(const struct file *file)
 {
-    char path[PROF_PATH_MAX];
-    const struct props_output to = {.path = path, .input = profiles->input};
-    struct prof_file file;
-    enum prof_status status;
+    const char *const folder = file->profiles->folder;
+    const char *const input = file->profiles->input;
+    char name[32];
 
-    if (snprintf(path, sizeof path, "%s/%s.%s", profiles->folder,
-                 content_names[content], ending) >= (int)sizeof path) {
-        sim_escape_line(stderr, "profsim: %.40s...: %s", profiles->folder,
-                        strerror(ENAMETOOLONG));
+    snprintf(name, sizeof name, "%s.pb.gz", content_names[file->content]);
+    if (!cli_save(folder, name, input, write_proto, file))
         return false;
-    }
-    status = props_output_begin(&file, &to);
-    if (status == PROF_OK)
-        status = props_output_end(&file, write(&file, profiles, room, content));
-    return status == PROF_OK ? true : explain(path, &file, status);
+    snprintf(name, sizeof name, "%s.txt", content_names[file->content]);
+    return cli_save(folder, name, input, write_text, file);
 }
 
 bool
 cli_profiles_write(const struct cli_profiles *profiles)
 {
-    struct prof_file file;
     struct room room;
+    struct file file = {.profiles = profiles, .room = &room};
     bool good;
 
-    if (prof_file_folder(&file, profiles->folder) != PROF_OK)
-        return explain(profiles->folder, &file, PROF_ERR_SINK);
+    if (!cli_save_folder(profiles->folder))
+        return false;
     good = room_take(&room, profiles);
     if (!good)
         sim_escape_line(stderr, "profsim: %s: not enough memory",
                         profiles->folder);
     for (int i = 0; i < CONTENT_COUNT && good; i++) {
-        const enum content content = (enum content)i;
-
-        if (content < BLOCK && heap_of(profiles, content) == NULL)
+        file.content = (enum content)i;
+        if (i < BLOCK && heap_of(profiles, file.content) == NULL)
             continue; /* a scenario has no peak */
-        good = write_file(profiles, &room, content, "pb.gz", write_packed) &&
-               write_file(profiles, &room, content, "txt", write_text);
+        good = write_files(&file);
     }
-    good = good &&
-           write_file(profiles, &room, HEAP, "symbolized", write_symbolized);
+    file.content = HEAP;
+    good = good && cli_save(profiles->folder, "heap.symbolized",
+                            profiles->input, write_symbolized, &file);
     room_release(&room);
     return good;
 }

@@ -13,9 +13,8 @@
 #include "escape.h"
 #include "instrument_debug.h"
 #include "instrument_trace.h"
-#include "output.h"
-#include "prof/file.h"
 #include "profiles.h"
+#include "saved_file.h"
 #include "scenario.h"
 #include "trace_judge.h"
 
@@ -152,39 +151,23 @@ write_profiles(const char *folder, const char *path,
 /* ---- the traces ---- */
 
 static bool
-write_session(const char *folder, const char *input,
-              const struct sim_session *session, uint32_t number)
-{
-    char path[PROF_PATH_MAX];
-    const struct props_output output = {.path = path, .input = input};
-    const char *reason;
-    int length;
-
-    if (number == 1)
-        length = snprintf(path, sizeof path, "%s/trace.out", folder);
-    else
-        length = snprintf(path, sizeof path, "%s/trace-%" PRIu32 ".out", folder,
-                          number);
-    if (length >= (int)sizeof path)
-        return complain(folder, "File name too long");
-    reason = props_output_write(&output, session->bytes, session->bytes_count);
-    return reason == NULL || complain(path, reason);
-}
-
-static bool
 write_traces(const char *folder, const char *input,
              const struct sim_world *world)
 {
-    struct prof_file file;
     uint32_t written = 0;
 
-    if (prof_file_folder(&file, folder) != PROF_OK)
-        return complain(folder, prof_file_reason(&file));
+    if (!cli_save_folder(folder))
+        return false;
     for (uint32_t i = 0; i < sim_sessions(world); i++) {
         const struct sim_session *session = sim_session(world, i);
+        const struct cli_bytes bytes = {session->bytes, session->bytes_count};
+        char name[32] = "trace.out";
 
-        if (session->has_ended &&
-            !write_session(folder, input, session, ++written))
+        if (!session->has_ended)
+            continue;
+        if (++written > 1)
+            snprintf(name, sizeof name, "trace-%" PRIu32 ".out", written);
+        if (!cli_save(folder, name, input, cli_save_bytes, &bytes))
             return false;
     }
     return true;

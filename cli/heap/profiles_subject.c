@@ -13,10 +13,9 @@
 
 #include "escape.h"
 #include "instrument_subject.h"
-#include "output.h"
-#include "prof/file.h"
 #include "profiles.h"
 #include "proto.h"
+#include "saved_file.h"
 #include "scenario.h"
 
 enum { VALUES_MAX = 4, FIELD_SAMPLE_TYPE = 1 };
@@ -133,27 +132,20 @@ complain(const char *path, const char *why)
     return false;
 }
 
-/* Write it as NAME.pb.gz, and release it. */
+/* Write it as a file, and release it. */
 static bool
 finish(struct message *message, const char *folder, const char *name,
        const char *input)
 {
-    char path[PROF_PATH_MAX];
-    const struct props_output to = {.path = path, .input = input};
-    const char *why;
-    bool good = false;
+    struct cli_bytes bytes;
+    bool good;
 
     cli_proto_put(&message->profile, message->strings.at,
                   message->strings.count);
-    if (message->profile.failed || message->strings.failed) {
-        complain(folder, "not enough memory");
-    } else if (snprintf(path, sizeof path, "%s/%s.pb.gz", folder, name) >=
-               (int)sizeof path) {
-        complain(folder, "File name too long");
-    } else {
-        why = cli_proto_save(&message->profile, &to);
-        good = why == NULL || complain(path, why);
-    }
+    bytes = (struct cli_bytes){message->profile.at, message->profile.count};
+    good = message->profile.failed || message->strings.failed
+               ? complain(folder, "not enough memory")
+               : cli_save(folder, name, input, cli_save_bytes, &bytes);
     free(message->profile.at);
     free(message->strings.at);
     free(message->pcs);
@@ -238,12 +230,13 @@ write_heap(const char *folder, const char *input,
         put_sample(&message, record->site, record->leaf, record->depth, values,
                    count);
     }
-    return finish(&message, folder, "heap", input);
+    return finish(&message, folder, "heap.pb.gz", input);
 }
 
 /* ---- Waits ---- */
 
 static const char *const wait_names[] = {"block", "mutex"};
+static const char *const wait_files[] = {"block.pb.gz", "mutex.pb.gz"};
 
 static void
 print_waits(const struct sim_scenario *scenario,
@@ -274,7 +267,7 @@ write_waits(const char *folder, const char *input,
         put_sample(&message, record->site, record->leaf, record->depth, values,
                    2);
     }
-    return finish(&message, folder, wait_names[kind], input);
+    return finish(&message, folder, wait_files[kind], input);
 }
 
 /* ---- The run ---- */
@@ -324,15 +317,6 @@ show_waits(struct sim_world *world, const char *folder, const char *path,
     return good;
 }
 
-static bool
-make_folder(const char *folder)
-{
-    struct prof_file file;
-
-    return folder[0] == '\0' || prof_file_folder(&file, folder) == PROF_OK ||
-           complain(folder, prof_file_reason(&file));
-}
-
 bool
 cli_profiles_show_subject(const char *folder, const char *path,
                           const struct sim_scenario *scenario)
@@ -350,7 +334,7 @@ cli_profiles_show_subject(const char *folder, const char *path,
         if (sim_world_apply(world, &scenario->events[i]) != NULL)
             break; /* the judge has complained of it */
     }
-    good = why == NULL ? make_folder(folder) &&
+    good = why == NULL ? (folder[0] == '\0' || cli_save_folder(folder)) &&
                              show_heap(world, folder, path, scenario) &&
                              show_waits(world, folder, path, scenario)
                        : complain(path, why);

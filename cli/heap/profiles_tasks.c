@@ -8,16 +8,13 @@
 #include <string.h>
 
 #include "complaint.h"
-#include "escape.h"
 #include "instrument_cpu.h"
 #include "instrument_debug.h"
 #include "instrument_tasks.h"
 #include "instrument_threads.h"
-#include "output.h"
-#include "prof/file.h"
-#include "prof/gzip.h"
 #include "prof/registry.h"
 #include "profiles.h"
+#include "saved_file.h"
 
 enum { SCRATCH_BYTES = 4 << 20 };
 
@@ -26,10 +23,7 @@ struct source {
     struct sim_world *world;
     struct prof_registry *registry;
     struct prof_output output; /* without a sink */
-    const char *folder;
-    const char *input;
     struct sim_task_list list;
-    void *packing;
 };
 
 /* A file, and what it shows. */
@@ -37,17 +31,16 @@ struct content {
     const char *name;    /* of the file */
     const char *profile; /* of the registry; NULL: CPU time */
     int debug;
-    bool packed;
 };
 
 static const struct content contents[] = {
-    {"goroutine.pb.gz", "goroutine", 0, true},
-    {"goroutine.txt", "goroutine", 1, false},
-    {"goroutine-stacks.txt", "goroutine", 2, false},
-    {"threadcreate.pb.gz", "threadcreate", 0, true},
-    {"threadcreate.txt", "threadcreate", 1, false},
-    {"profile.pb.gz", NULL, 0, true},
-    {"profile.txt", NULL, 1, false},
+    {"goroutine.pb.gz", "goroutine", 0},
+    {"goroutine.txt", "goroutine", 1},
+    {"goroutine-stacks.txt", "goroutine", 2},
+    {"threadcreate.pb.gz", "threadcreate", 0},
+    {"threadcreate.txt", "threadcreate", 1},
+    {"profile.pb.gz", NULL, 0},
+    {"profile.txt", NULL, 1},
 };
 
 /* returns: the task that requests the profiles: the one that runs on the first
@@ -86,58 +79,27 @@ print_tasks(void *context, char *buffer, size_t room)
                            source->list.tasks, source->list.count);
 }
 
-static enum prof_status
-write_to(struct source *source, const struct content *content,
-         const struct prof_sink *sink)
-{
-    struct prof_output output = source->output;
+/* What is written now. */
+struct file {
+    struct source *source;
+    const struct content *content;
+};
 
-    output.sink = *sink;
+static enum prof_status
+write_file(const void *context, const struct prof_sink *to)
+{
+    const struct file *const file = context;
+    const struct content *const content = file->content;
+    struct prof_output output = file->source->output;
+
+    output.sink = *to;
     if (content->profile == NULL)
-        return content->debug == 0 ? sim_cpu_write(source->world, &output)
-                                   : sim_cpu_write_text(source->world, &output);
+        return content->debug == 0
+                   ? sim_cpu_write(file->source->world, &output)
+                   : sim_cpu_write_text(file->source->world, &output);
     return prof_profile_write(
-        prof_registry_find(source->registry, content->profile), &output,
+        prof_registry_find(file->source->registry, content->profile), &output,
         content->debug);
-}
-
-static enum prof_status
-write_content(struct source *source, const struct content *content,
-              struct prof_file *file)
-{
-    const struct prof_sink plain = prof_file_sink(file);
-    struct prof_gzip gzip;
-    struct prof_sink packed;
-
-    if (!content->packed)
-        return write_to(source, content, &plain);
-    prof_gzip_begin(&gzip, &plain, source->packing, prof_gzip_bytes());
-    packed = prof_gzip_sink(&gzip);
-    return prof_gzip_end(&gzip, write_to(source, content, &packed));
-}
-
-static bool
-write_file(struct source *source, const struct content *content)
-{
-    char path[PROF_PATH_MAX];
-    const struct props_output to = {.path = path, .input = source->input};
-    struct prof_file file;
-    enum prof_status status;
-
-    if (snprintf(path, sizeof path, "%s/%s", source->folder, content->name) >=
-        (int)sizeof path) {
-        sim_escape_line(stderr, "profsim: %.40s...: File name too long",
-                        source->folder);
-        return false;
-    }
-    status = props_output_begin(&file, &to);
-    if (status == PROF_OK)
-        status = props_output_end(&file, write_content(source, content, &file));
-    if (status != PROF_OK)
-        sim_escape_line(stderr, "profsim: %s: %s", path,
-                        file.error != 0 ? prof_file_reason(&file)
-                                        : prof_status_text(status));
-    return status == PROF_OK;
 }
 
 /* Does the run have any data for this file? It has lists of tasks and threads.
@@ -152,17 +114,15 @@ is_there(const struct source *source, const struct content *content)
 }
 
 static bool
-write_files(struct source *source)
+write_files(struct source *source, const char *folder, const char *input)
 {
-    struct prof_file file;
-
-    if (prof_file_folder(&file, source->folder) != PROF_OK) {
-        sim_escape_line(stderr, "profsim: %s: %s", source->folder,
-                        prof_file_reason(&file));
+    if (!cli_save_folder(folder))
         return false;
-    }
     for (size_t i = 0; i < sizeof contents / sizeof *contents; i++) {
-        if (is_there(source, &contents[i]) && !write_file(source, &contents[i]))
+        const struct file file = {source, &contents[i]};
+
+        if (is_there(source, &contents[i]) &&
+            !cli_save(folder, contents[i].name, input, write_file, &file))
             return false;
     }
     return true;
@@ -175,8 +135,6 @@ cli_profiles_write_tasks(const char *folder, const char *path,
 {
     struct source source = {
         .world = world,
-        .folder = folder,
-        .input = path,
         .output = {.symbols = *symbols,
                    .lost = CLI_PROFILES_LOST,
                    .scratch_bytes = SCRATCH_BYTES},
@@ -193,11 +151,9 @@ cli_profiles_write_tasks(const char *folder, const char *path,
 
     source.output.scratch =
         cli_need(aligned_alloc(PROF_BLOCK_ALIGN, SCRATCH_BYTES));
-    source.packing = cli_need(malloc(prof_gzip_bytes()));
     good = prof_registry_init(&source.registry, &config, block, bytes) ==
                PROF_OK &&
-           write_files(&source);
-    free(source.packing);
+           write_files(&source, folder, path);
     free(source.output.scratch);
     free(block);
     return good;

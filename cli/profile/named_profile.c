@@ -14,8 +14,8 @@
 
 #include "map.h"
 #include "names.h"
-#include "output.h"
 #include "pprof.h"
+#include "saved_file.h"
 
 enum { MAPPING = 3, LOCATION, FUNCTION, STRING, DEFAULT_TYPE = 14 };
 
@@ -265,7 +265,7 @@ cli_named_profile_release(struct cli_named_profile *named)
 const char *
 cli_named_profile_save(const struct cli_named_profile *named, const char *path)
 {
-    const struct props_output output = {.path = path};
+    const struct cli_bytes bytes = {named->proto.at, named->proto.count};
 
-    return cli_proto_save(&named->proto, &output);
+    return cli_save_at(path, NULL, cli_save_bytes, &bytes);
 }

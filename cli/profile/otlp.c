@@ -15,7 +15,6 @@
 #include "map.h"
 #include "output.h"
 #include "pprof.h"
-#include "prof/file.h"
 #include "proto.h"
 
 struct writer {
@@ -253,22 +252,6 @@ put_data(const struct writer *writer, struct cli_proto *to)
     put_dictionary(writer, to);
 }
 
-static const char *
-save(const struct cli_proto *data, const char *path)
-{
-    const struct props_output output = {.path = path};
-    struct prof_file file;
-    enum prof_status status = props_output_begin(&file, &output);
-
-    if (status == PROF_OK) {
-        const struct prof_sink sink = prof_file_sink(&file);
-
-        status = sink.write(sink.context, data->at, data->count);
-        status = props_output_end(&file, status);
-    }
-    return status == PROF_OK ? NULL : prof_file_reason(&file);
-}
-
 const char *
 cli_otlp_save(const struct cli_named_profile *named, const char *path)
 {
@@ -287,7 +270,8 @@ cli_otlp_save(const struct cli_named_profile *named, const char *path)
                   compare_stacks);
             put_data(&writer, &data);
             if (!data.failed)
-                reason = save(&data, path);
+                reason = props_output_write(
+                    &(struct props_output){.path = path}, data.at, data.count);
         }
     }
     free(writer.samples);

@@ -16,8 +16,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "output.h"
-
 /* A message. All zero: empty. To be freed, unless it was put into another
  * message. */
 struct cli_proto {
@@ -41,10 +39,5 @@ void cli_proto_text(struct cli_proto *to, uint32_t field, const char *text);
 /* Put a message as a field, and empty it. */
 void cli_proto_message(struct cli_proto *to, uint32_t field,
                        struct cli_proto *message);
-
-/* Write a message to a file, packed by gzip. returns: NULL, or why it was
- * not written */
-const char *cli_proto_save(const struct cli_proto *message,
-                           const struct props_output *to);
 
 #endif

@@ -4,9 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "prof/file.h"
-#include "prof/gzip.h"
-
 enum { WIRE_VARINT = 0, WIRE_FIXED = 1, WIRE_BYTES = 2 };
 
 void
@@ -91,30 +88,4 @@ cli_proto_message(struct cli_proto *to, uint32_t field,
     to->failed = to->failed || message->failed;
     free(message->at);
     *message = (struct cli_proto){.count = 0};
-}
-
-const char *
-cli_proto_save(const struct cli_proto *message, const struct props_output *to)
-{
-    const size_t room_bytes = prof_gzip_bytes();
-    void *const room = malloc(room_bytes);
-    enum prof_status status = PROF_ERR_MEMORY;
-    struct prof_file file = {.error = 0};
-    struct prof_sink sink;
-    struct prof_gzip gzip;
-
-    if (room != NULL)
-        status = props_output_begin(&file, to);
-    if (status == PROF_OK) {
-        sink = prof_file_sink(&file);
-        prof_gzip_begin(&gzip, &sink, room, room_bytes);
-        sink = prof_gzip_sink(&gzip);
-        status = sink.write(sink.context, message->at, message->count);
-        status = props_output_end(&file, prof_gzip_end(&gzip, status));
-    }
-    free(room);
-    if (status == PROF_OK)
-        return NULL;
-    return file.error != 0 || file.reason != NULL ? prof_file_reason(&file)
-                                                  : prof_status_text(status);
 }
