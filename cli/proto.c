@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WIRE_VARINT = 0, WIRE_FIXED = 1, WIRE_BYTES = 2 };
+enum { WIRE_VARINT = 0, WIRE_FIXED = 1, WIRE_BYTES = 2, LENGTH_BYTES = 4 };
 
 void
 cli_proto_put(struct cli_proto *to, const void *from, size_t count)
@@ -44,12 +44,17 @@ put_tag(struct cli_proto *to, uint32_t field, uint32_t wire)
 }
 
 void
-cli_proto_number(struct cli_proto *to, uint32_t field, uint64_t value)
+cli_proto_value(struct cli_proto *to, uint32_t field, uint64_t value)
 {
-    if (value == 0)
-        return;
     put_tag(to, field, WIRE_VARINT);
     cli_proto_varint(to, value);
+}
+
+void
+cli_proto_number(struct cli_proto *to, uint32_t field, uint64_t value)
+{
+    if (value != 0)
+        cli_proto_value(to, field, value);
 }
 
 void
@@ -88,4 +93,23 @@ cli_proto_message(struct cli_proto *to, uint32_t field,
     to->failed = to->failed || message->failed;
     free(message->at);
     *message = (struct cli_proto){.count = 0};
+}
+
+size_t
+cli_proto_begin(struct cli_proto *to, uint32_t field)
+{
+    put_tag(to, field, WIRE_BYTES);
+    cli_proto_put(to, "\0\0\0", LENGTH_BYTES);
+    return to->count;
+}
+
+void
+cli_proto_end(struct cli_proto *to, size_t start)
+{
+    size_t length = to->count - start;
+
+    for (size_t i = LENGTH_BYTES; i > 0 && !to->failed; i--) {
+        to->at[start - i] = (uint8_t)((length & 0x7f) | (i > 1 ? 0x80 : 0));
+        length >>= 7;
+    }
 }

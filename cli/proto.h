@@ -29,7 +29,8 @@ struct cli_proto {
 void cli_proto_put(struct cli_proto *to, const void *from, size_t count);
 void cli_proto_varint(struct cli_proto *to, uint64_t value);
 
-/* Put a field. A number that is 0 is left out. */
+/* Put a field. A number that is 0 is left out; a value is not. */
+void cli_proto_value(struct cli_proto *to, uint32_t field, uint64_t value);
 void cli_proto_number(struct cli_proto *to, uint32_t field, uint64_t value);
 void cli_proto_fixed(struct cli_proto *to, uint32_t field, uint64_t value);
 void cli_proto_bytes(struct cli_proto *to, uint32_t field, const void *from,
@@ -39,5 +40,15 @@ void cli_proto_text(struct cli_proto *to, uint32_t field, const char *text);
 /* Put a message as a field, and empty it. */
 void cli_proto_message(struct cli_proto *to, uint32_t field,
                        struct cli_proto *message);
+
+/*
+ * Begin and end a message as a field, in one buffer: below 2^28 bytes. Its
+ * length is known only at the end, so it takes four bytes, padded with
+ * continuation bits, which any reader of varints accepts.
+ *
+ * returns: where the message begins, for cli_proto_end()
+ */
+size_t cli_proto_begin(struct cli_proto *to, uint32_t field);
+void cli_proto_end(struct cli_proto *to, size_t start);
 
 #endif
