@@ -1,7 +1,6 @@
 /*
  * test_after_fork.c -- a thread forks while others are inside calls of the
- * library: the child can use the whole library at once. Between calls, a fork
- * changes nothing of what the next ones do.
+ * library: the child can use the whole library at once.
  *
  * Here timing decides where the fork hits; props/kernels/fork.c tries a fork at
  * every point.
@@ -267,114 +266,6 @@ TEST(a_child_goes_on_whatever_other_threads_were_doing)
     free(cpu);
     free(registry);
     props_prof_drop(prof);
-}
-
-/* ---- forks between calls ---- */
-
-enum { CALLS = 8, ROWS = 2, STEPS = 600 };
-
-static const uintptr_t stack[] = {0x1000, 0x2000};
-
-/* returns: the answer of a control call; PROF_OK for a record call */
-static enum prof_status
-do_call(struct prof *one, uint32_t call, uint32_t row)
-{
-    struct prof_proc *proc = prof_proc_at(one, row);
-    struct prof_heap_record records[ROWS];
-    size_t count;
-
-    switch (call) {
-    case 0:
-        prof_heap_free(proc, row + 1);
-        return PROF_OK;
-    case 1:
-        prof_heap_free_explicit(proc, row + 1);
-        return PROF_OK;
-    case 2:
-        return prof_heap_next_cycle(one);
-    case 3:
-        return prof_heap_flush(one);
-    case 4:
-        return prof_heap_post_sweep(one);
-    case 5:
-        return prof_heap_snapshot(one, PROF_SELECT_ALL, records, ROWS, &count);
-    default:
-        prof_heap_alloc(proc, stack, 2, 16 + row);
-        return PROF_OK;
-    }
-}
-
-static void
-expect_alike(struct prof *child, struct prof *other)
-{
-    const struct prof_heap_totals a = prof_heap_totals(child);
-    const struct prof_heap_totals b = prof_heap_totals(other);
-
-    assert_memory_equal(&a, &b, sizeof a);
-    assert_int_equal(prof_heap_phase(child).cycle,
-                     prof_heap_phase(other).cycle);
-    assert_int_equal(prof_heap_phase(child).flushed,
-                     prof_heap_phase(other).flushed);
-}
-
-/* A fork between two calls changes nothing of what the next ones do. */
-static void
-try_steps(const struct prof_rules *rules, enum prof_world world)
-{
-    const struct prof_config config = {
-        .rules = rules, .world = world, .buckets_max = ROWS, .procs_max = ROWS};
-    struct prof *child = props_prof_make(&config);
-    struct prof *other = props_prof_make(&config);
-    uint32_t drawn = 7;
-
-    for (uint32_t row = 0; row < ROWS; row++) {
-        do_call(child, CALLS, row);
-        do_call(other, CALLS, row);
-    }
-    for (int step = 0; step < STEPS; step++) {
-        uint32_t call;
-        uint32_t row;
-
-        drawn = drawn * 1664525 + 1013904223;
-        call = (drawn >> 20) % CALLS;
-        row = (drawn >> 16) % ROWS;
-        if ((drawn >> 24) % 4 == 0)
-            prof_after_fork_child(child);
-        assert_int_equal(do_call(child, call, row), do_call(other, call, row));
-        expect_alike(child, other);
-    }
-    props_prof_drop(child);
-    props_prof_drop(other);
-}
-
-TEST(a_child_goes_on_like_a_process_that_never_forked)
-{
-    for (size_t i = 0; prof_rules_all[i] != NULL; i++) {
-        try_steps(prof_rules_all[i], PROF_WORLD_STOPPED);
-        try_steps(prof_rules_all[i], PROF_WORLD_RUNNING);
-    }
-}
-
-/* A gap between samples is far above 16 bytes on average, so it takes many
- * calls until an allocation is to be sampled. */
-TEST(a_sample_that_no_allocation_followed_is_forgotten)
-{
-    const struct prof_config config = {.buckets_max = 2, .procs_max = 1};
-    struct prof *one = props_prof_make(&config);
-    struct prof_proc *proc = prof_proc_at(one, 0);
-    struct prof_heap_record record;
-    size_t count;
-
-    prof_heap_rate_set(one, 4096);
-    for (int i = 0; i < 1000000 && !prof_heap_sample(proc, 16); i++)
-        continue;
-    prof_after_fork_child(one);
-    /* An allocation that was never offered for sampling has the rate 1. */
-    prof_heap_alloc(proc, stack, 2, 16);
-    assert_int_equal(
-        prof_heap_snapshot(one, PROF_SELECT_ALL, &record, 1, &count), PROF_OK);
-    assert_int_equal(record.rate_bytes, 1);
-    props_prof_drop(one);
 }
 
 int

@@ -102,33 +102,6 @@ TEST(heap_counters_pass_every_edge)
     }
 }
 
-/* The counts pass the same edges before they are published. */
-TEST(pending_counters_pass_every_edge)
-{
-    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
-        const struct prof_config config = {.buckets_max = 4};
-        struct prof *prof = props_prof_make(&config);
-        struct prof_proc *proc = prof_proc_at(prof, 0);
-        const prof_bucket bucket = prof_heap_alloc(proc, stack, 2, 16);
-        const uint32_t row = prof_table_rows(&prof->table);
-        struct prof_heap_record record;
-
-        for (uint32_t slot = 0; slot < COUNTER_SLOTS; slot++) {
-            if (load_relaxed(&proc->columns.slots[slot][row]) == 1)
-                set_counted(prof, slot, row, starts[i], 0);
-        }
-        for (int event = 0; event < 5; event++)
-            (void)prof_heap_alloc(proc, stack, 2, 16);
-        prof_heap_free(proc, bucket);
-        for (int cycle = 0; cycle < 3; cycle++)
-            advance(prof);
-        record = heap_of(prof);
-        assert_int_equal(record.allocs, starts[i] + 5);
-        assert_int_equal(record.frees, 1);
-        props_prof_drop(prof);
-    }
-}
-
 TEST(contention_counters_pass_every_edge)
 {
     for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
