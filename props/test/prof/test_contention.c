@@ -39,46 +39,6 @@ TEST(an_event_left_out_makes_no_bucket)
     props_fixture_end(&fixture);
 }
 
-/* The value drawn is the upper half of number * rate. At a rate of 2^n that is
- * the upper n bits of the number. Its other bits only choose the code path: if
- * all are 0, the lower half of the product is 0, which is below the rate, so
- * the code must test whether to reject the number; otherwise it need not.
- * Either way the event is kept if the value is below its ticks. */
-TEST(an_event_is_kept_if_the_outcome_is_below_its_ticks)
-{
-    static const struct {
-        int64_t rate;
-        uint64_t number;
-        int64_t cycles;
-        bool is_kept;
-    } events[] = {
-        {128, UINT64_C(10) << 57, 10, false},
-        {128, (UINT64_C(10) << 57) + 1, 10, false},
-        {128, (UINT64_C(10) << 57) - 1, 10, true},
-        {128, UINT64_C(9) << 57, 10, true},
-        {128, UINT64_C(1) << 57, 0, false},
-        {128, (UINT64_C(1) << 57) + 1, -5, false},
-        {128, 1, 0, true},
-        {128, 0, INT64_MIN, true},
-        {INT64_C(1) << 40, (UINT64_C(1000) << 24) + 1, INT64_C(1) << 32, true},
-    };
-
-    for (size_t i = 0; i < sizeof events / sizeof *events; i++) {
-        struct props_fixture fixture;
-        struct prof_contention_record record;
-
-        assert_true(props_fixture_begin(&fixture, &prof_rules_exact));
-        prof_block_rate_set(fixture.prof, events[i].rate);
-        assert_int_equal(props_fixture_event(&fixture, PROF_BLOCK,
-                                             events[i].number,
-                                             events[i].cycles),
-                         1);
-        record = props_fixture_read(&fixture, PROF_BLOCK);
-        assert_int_equal(record.cycles, events[i].is_kept ? events[i].rate : 0);
-        props_fixture_end(&fixture);
-    }
-}
-
 /* A number n becomes the draw n * 100 >> 64. 2^64 mod 100 is 16, so a number
  * whose product has a low half below 16 is rejected, or some draws would be
  * more likely. This one has the high half 6 and the low half 4: it is rejected,
@@ -246,41 +206,5 @@ TEST(a_rate_of_any_length_becomes_its_ticks)
                                                      : (int64_t)ticks);
         }
         free(block);
-    }
-}
-
-/*
- * Rule sets that scale by a quotient keep the count as a double: from 2^63
- * events on it is shown as 2^63, the result of the conversion.
- */
-TEST(more_events_than_can_be_shown_are_shown_as_2_to_the_63)
-{
-    struct props_fixture fixture;
-
-    assert_true(props_fixture_begin(&fixture, &prof_rules_go1_17));
-    prof_block_rate_set(fixture.prof, INT64_C(1) << 62);
-    for (int i = 0; i < 3; i++)
-        (void)props_fixture_event(&fixture, PROF_BLOCK, 1, 1);
-    assert_true(props_fixture_read(&fixture, PROF_BLOCK).count == UINT64_C(1)
-                                                                      << 63);
-    props_fixture_end(&fixture);
-}
-
-/* The rules of an old release also work with 64-bit random numbers: an event of
- * c ticks is kept if r mod R <= c, here with R = 10 and c = 4. */
-TEST(rules_of_an_era_work_with_long_random_numbers)
-{
-    struct prof_rules rules = prof_rules_go1_10;
-
-    rules.random = PROF_RANDOM_64;
-    for (uint64_t r = 0; r < 10; r++) {
-        struct props_fixture fixture;
-
-        assert_true(props_fixture_begin(&fixture, &rules));
-        prof_block_rate_set(fixture.prof, 10);
-        (void)props_fixture_event(&fixture, PROF_BLOCK, 10000 + r, 4);
-        assert_int_equal(props_fixture_read(&fixture, PROF_BLOCK).count,
-                         r <= 4);
-        props_fixture_end(&fixture);
     }
 }
