@@ -1,14 +1,14 @@
 /*
  * test_cpu.c -- the CPU profile: ticks by direct call (a virtual SIGPROF), by
- * signals that interrupt each other, and as words of Go's format; its limits;
- * and any calls, beside a model.
+ * signals that interrupt each other, and as words of Go's format; and its
+ * limits.
  */
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
 
-#include "cpu_model.h"
 #include "pprof_case.h"
+#include "prof/cpu.h"
 #include "unit_test.h"
 
 static struct case_run run;
@@ -146,19 +146,6 @@ TEST_WITH(a_small_profile, NULL, no_ticks_and_ticks_without_frames_are_profiles)
     case_end(&run);
 }
 
-TEST_WITH(a_small_profile, NULL, an_overflow_record_counts_lost_ticks)
-{
-    static const uint64_t words[] = {3, 0, 100, 4, 0, 0, 17, 4, 0, 2, 0x2001};
-
-    assert_int_equal(prof_cpu_load(cpu, words, 11, NULL, 0), PROF_OK);
-    write_profile();
-    assert_int_equal(run.profile.samples[0].values[0], 17);
-    assert_string_equal(case_function(&run, 1), "main.lost");
-    assert_int_equal(run.profile.locations[0].address, CASE_LOST - 1);
-    assert_int_equal(run.profile.samples[1].values[0], 2);
-    case_end(&run);
-}
-
 TEST_WITH(a_small_profile, NULL, wrong_words_are_refused)
 {
     static const struct prof_label_set *const labels[3] = {NULL, NULL, NULL};
@@ -213,22 +200,6 @@ TEST_WITH(a_small_profile, NULL, one_profile_is_taken_at_a_time)
     assert_int_equal(run.profile.period, 10000000);
     assert_int_equal(ticks_written(), 1);
     case_end(&run);
-}
-
-TEST_WITH(a_small_profile, NULL, ticks_outside_a_profile_do_not_count)
-{
-    prof_cpu_tick(cpu, work, 2, NULL);
-    assert_int_equal(prof_cpu_start(cpu, 100), PROF_OK);
-    prof_cpu_tick(cpu, serve, 2, NULL);
-    assert_int_equal(prof_cpu_stop(cpu), PROF_OK);
-    prof_cpu_tick(cpu, work, 2, NULL);
-    write_profile();
-    assert_int_equal(run.profile.samples_count, 1);
-    assert_string_equal(case_function(&run, 1), "main.serve");
-    case_end(&run);
-    assert_int_equal(prof_cpu_start(cpu, 100), PROF_OK);
-    assert_int_equal(prof_cpu_stop(cpu), PROF_OK);
-    assert_int_equal(prof_cpu_totals(cpu).recorded, 0);
 }
 
 /* ---- the ring ---- */
@@ -319,20 +290,6 @@ TEST(sizes_beyond_the_limits_are_refused)
     }
 }
 
-/* 0 means the default: 512 ticks, 4096 stacks, 64 frames. */
-TEST(zeros_stand_for_the_defaults)
-{
-    const struct prof_cpu_config zeros = {0};
-    const struct prof_cpu_config named = {
-        .ticks_max = 512, .stacks_max = 4096, .depth_max = 64};
-    const struct prof_cpu_config more = {
-        .ticks_max = 513, .stacks_max = 4096, .depth_max = 64};
-
-    assert_int_equal(prof_cpu_bytes_needed(&zeros),
-                     prof_cpu_bytes_needed(&named));
-    assert_true(prof_cpu_bytes_needed(&more) > prof_cpu_bytes_needed(&named));
-}
-
 /* Of a record with more frames than a stack may have, the first ones are
  * kept. */
 TEST(a_record_of_too_many_frames_is_cut)
@@ -378,30 +335,6 @@ TEST(a_profile_that_never_began_is_an_empty_one)
     case_end(&run);
 }
 
-/* A set has one label more than a sample may have: that label is left out. */
-TEST(labels_beyond_the_limit_are_left_out)
-{
-    static struct prof_label many[PROF_LABELS_MAX + 1];
-    static char keys[PROF_LABELS_MAX + 1][4];
-    const struct prof_label_set set = {.labels = many,
-                                       .count = PROF_LABELS_MAX + 1};
-
-    a_profile(8, 8, 8);
-    for (size_t i = 0; i <= PROF_LABELS_MAX; i++) {
-        keys[i][0] = 'k';
-        keys[i][1] = (char)('A' + i / 8);
-        keys[i][2] = (char)('a' + i % 8);
-        many[i] = (struct prof_label){.key = keys[i], .value = "v"};
-    }
-    assert_int_equal(prof_cpu_start(cpu, 100), PROF_OK);
-    prof_cpu_tick(cpu, work, 2, &set);
-    assert_int_equal(prof_cpu_stop(cpu), PROF_OK);
-    case_begin(&run);
-    case_read(&run, prof_cpu_write(cpu, &run.output, 1));
-    assert_int_equal(run.profile.samples[0].labels_count, PROF_LABELS_MAX);
-    case_end(&run);
-}
-
 TEST(ticks_beyond_2_to_32_keep_their_time)
 {
     const uint64_t ticks = (UINT64_C(1) << 32) + 5;
@@ -419,30 +352,4 @@ TEST(ticks_beyond_2_to_32_keep_their_time)
     assert_non_null(
         strstr(case_text(&run, prof_cpu_write_text(cpu, &run.output)),
                "total 4294967301\n4294967301 @ 0x1000\n"));
-}
-
-TEST(words_may_be_of_any_rate_up_to_a_tick_a_nanosecond)
-{
-    for (uint64_t hz = 1; hz <= 1000000000; hz *= 10) {
-        const uint64_t words[] = {3, 0, hz, 4, 0, 1, 0x1000};
-
-        a_profile(8, 8, 8);
-        assert_int_equal(prof_cpu_load(cpu, words, 7, NULL, 0), PROF_OK);
-        case_begin(&run);
-        case_read(&run, prof_cpu_write(cpu, &run.output, 1));
-        assert_int_equal(run.profile.period, 1000000000 / hz);
-        case_end(&run);
-    }
-}
-
-TEST(any_calls_leave_the_profile_that_a_model_says)
-{
-    for (int world = 0; world < 60; world++) {
-        const struct prof_cpu_config config = cpu_model_config();
-
-        a_profile(config.ticks_max, config.stacks_max, config.depth_max);
-        cpu_model_begin(cpu, &config);
-        for (int step = 0; step < 200; step++)
-            cpu_model_call(&run);
-    }
 }

@@ -52,21 +52,6 @@ TEST(heap_records_are_scaled_as_go_scales_them)
     case_end(&run);
 }
 
-/* Sums of bytes wrap around, and then say nothing of the objects. */
-TEST(objects_in_use_are_counted_though_bytes_are_equal)
-{
-    const struct prof_heap_record record = {.allocs = 5,
-                                            .frees = 4,
-                                            .size_bytes = UINT64_C(1) << 62,
-                                            .rate_bytes = 1,
-                                            AT(CASE_WORK)};
-    static const int64_t want[] = {5, INT64_C(1) << 62, 1, INT64_C(1) << 62};
-
-    case_heap(&run, &record, 1, 1);
-    case_assert_values(&run, 0, want, 4);
-    case_end(&run);
-}
-
 TEST(the_allocs_view_names_its_default_type)
 {
     case_begin(&run);
@@ -118,45 +103,7 @@ TEST(scaling_follows_its_vectors)
     }
 }
 
-/* A record is scaled by the rate at which it was sampled, not by the current
- * one. */
-TEST(a_record_is_scaled_by_the_rate_it_was_sampled_at)
-{
-    const struct prof_heap_record records[] = {
-        {.allocs = 1, .size_bytes = 16, .rate_bytes = 524288, AT(CASE_WORK)},
-        {.allocs = 1, .size_bytes = 16, .rate_bytes = 1, AT(CASE_WORK)},
-    };
-
-    case_begin(&run);
-    case_read(&run,
-              prof_pprof_heap(&run.output, records, 2, 7, PROF_VIEW_INUSE));
-    /* 32768.5: the exact rules round, Go's cut off. */
-    assert_true(run.profile.samples[0].values[0] == 32768 ||
-                run.profile.samples[0].values[0] == 32769);
-    assert_int_equal(run.profile.samples[1].values[0], 1);
-    assert_int_equal(run.profile.period, 7);
-    case_end(&run);
-}
-
 /* ---- names, numbers ---- */
-
-TEST(a_call_stands_before_its_return_address)
-{
-    const struct prof_heap_record record = {
-        .allocs = 1, .size_bytes = 8, AT(CASE_WORK, 0x2100, CASE_UNKNOWN)};
-    const uint64_t want[] = {CASE_WORK - 1, 0x2100, CASE_UNKNOWN - 1};
-
-    case_heap(&run, &record, 1, 1);
-    assert_int_equal(run.profile.samples[0].locations_count, 3);
-    for (size_t i = 0; i < 3; i++)
-        assert_int_equal(model_pprof_location(
-                             &run.profile, run.profile.samples[0].locations[i])
-                             ->address,
-                         want[i]);
-    assert_string_equal(case_function(&run, 1), "main.work");
-    assert_string_equal(case_function(&run, 3), "");
-    case_end(&run);
-}
 
 TEST(functions_of_one_name_share_a_number)
 {
@@ -248,17 +195,6 @@ TEST(an_empty_stack_is_lost_or_stays_empty)
     case_end(&run);
 }
 
-TEST(no_string_is_written_twice)
-{
-    case_heap(&run, converted, 3, 1);
-    for (size_t i = 0; i < run.profile.strings_count; i++) {
-        for (size_t j = 0; j < i; j++)
-            assert_string_not_equal(run.profile.strings[i],
-                                    run.profile.strings[j]);
-    }
-    case_end(&run);
-}
-
 /* A size label is left out if the size is 0 or nothing of this size was
  * allocated. */
 TEST(the_size_label_is_there_if_it_says_something)
@@ -324,23 +260,6 @@ TEST(a_mapping_has_functions_if_every_address_in_it_has_a_name)
     assert_string_equal(run.profile.mappings[0].build_id, "b1");
     for (size_t i = 0; i < 5; i++)
         assert_int_equal(run.profile.locations[i].mapping, mapping_of[i]);
-    case_end(&run);
-}
-
-/* One address without a name makes the mapping incomplete, whatever comes
- * later. */
-TEST(a_name_found_later_does_not_make_up_for_one_that_is_missing)
-{
-    static const struct prof_mapping mapping = {0x1000, 0xa000, 0, "/a", ""};
-    const struct prof_heap_record record = {
-        .allocs = 1, .size_bytes = 8, AT(CASE_UNKNOWN, CASE_WORK)};
-
-    case_begin(&run);
-    run.output.mappings = &mapping;
-    run.output.mappings_count = 1;
-    case_read(&run,
-              prof_pprof_heap(&run.output, &record, 1, 1, PROF_VIEW_INUSE));
-    assert_false(run.profile.mappings[0].has_functions);
     case_end(&run);
 }
 

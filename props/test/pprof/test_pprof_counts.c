@@ -155,21 +155,6 @@ TEST(equal_stacks_with_equal_labels_are_one_sample)
     case_end(&run);
 }
 
-TEST(a_count_profile_has_a_time_and_a_period_of_one)
-{
-    const struct prof_count_record records[] = {{AT(0x9)}, {AT(0x9)}};
-
-    case_begin(&run);
-    run.output.time_ns = 77;
-    case_read(&run, prof_pprof_counts(&run.output, "threads", records, 2));
-    assert_int_equal(run.profile.time_ns, 77);
-    assert_int_equal(run.profile.period, 1);
-    assert_string_equal(run.profile.period_type.type, "threads");
-    assert_string_equal(run.profile.period_type.unit, "count");
-    assert_int_equal(run.profile.samples[0].values[0], 2);
-    case_end(&run);
-}
-
 TEST(more_labels_than_a_sample_holds_are_refused)
 {
     static struct prof_label many[PROF_LABELS_MAX + 1];
@@ -217,32 +202,6 @@ TEST(equal_counts_stand_in_the_order_of_their_keys)
                         "1 @ 0x100\n#\t0xff\n\n"
                         "1 @ 0x9\n#\t0x8\n\n"
                         "1 @ 0x9 0x1\n#\t0x8\n#\t0x0\n\n");
-}
-
-/* Address 0 is printed with one digit, as 1 is. */
-TEST(address_0_stands_before_1)
-{
-    const struct prof_count_record records[] = {
-        {AT(0x1)}, {AT(0x0, 0x1)}, {AT(0x0)}, {AT(0x10)}, {AT(0xf)}};
-
-    assert_string_equal(counts_text("c", records, 5),
-                        "c profile: total 5\n"
-                        "1 @ 0x0\n#\t0x0\n\n"
-                        "1 @ 0x0 0x1\n#\t0x0\n#\t0x0\n\n"
-                        "1 @ 0x1\n#\t0x0\n\n"
-                        "1 @ 0x10\n#\t0xf\n\n"
-                        "1 @ 0xf\n#\t0xe\n\n");
-}
-
-/* For an empty stack Go prints `5 @`, which its own reader refuses. */
-TEST(an_empty_stack_is_shown_with_an_address)
-{
-    const struct prof_count_record records[] = {{.depth = 0}, {.depth = 0}};
-
-    counts_text("threadcreate", records, 2);
-    case_assert_columns(&run, "threadcreate profile: total 2\n"
-                              "2 @ 0x4001\n"
-                              "#\t0x4000\tmain.lost+0x0\tlost.go:5\n\n");
 }
 
 TEST(a_name_is_one_word)

@@ -72,13 +72,6 @@ TEST(totals_wrap_around_silently)
     assert_begins("heap profile: 2: 0 [2: 1] @ heap/2\n");
 }
 
-TEST(an_empty_heap_has_a_header_that_readers_keep)
-{
-    assert_int_equal(heap_text(NULL, 0, 1, NULL), PROF_OK);
-    assert_string_equal(case_text(&run, PROF_OK),
-                        "heap profile: 0: 0 [0: 1] @ heap/2\n");
-}
-
 /* Readers expect twice the rate; the doubled rate is limited to below 2^63. */
 TEST(the_largest_rates_are_cut_to_what_readers_take)
 {
@@ -306,53 +299,6 @@ TEST(columns_are_as_wide_as_their_widest_cell_needs)
     }
 }
 
-/* What Go 1.19 printed for three frames, tab by tab. */
-TEST(columns_look_as_gos_do)
-{
-    const struct prof_contention_record record = {
-        .count = 2, .cycles = 300, AT(CASE_MALLOC, CASE_WORK, 0x7f0000009040)};
-
-    case_begin(&run);
-    assert_int_equal(
-        prof_text_contention(&run.output, PROF_MUTEX, &record, 1, 1000, 1),
-        PROF_OK);
-    assert_string_equal(case_text(&run, PROF_OK),
-                        "--- mutex:\n"
-                        "cycles/second=1000\n"
-                        "sampling period=1\n"
-                        "300 2 @ 0x1040 0x2040 0x7f0000009040\n"
-                        "#\t0x103f\truntime.mallocgc+0x3f\tmalloc.go:100\n"
-                        "#\t0x203f\tmain.work+0x3f\t\twork.go:12\n"
-                        "#\t0x7f000000903f\n"
-                        "\n");
-}
-
-/* As in Go, where these numbers are signed. */
-TEST(numbers_of_2_63_and_more_are_negative_and_stand_last)
-{
-    const struct prof_contention_record records[] = {
-        {.count = 1, .cycles = UINT64_C(1) << 63, AT(CASE_WORK)},
-        {.count = UINT64_MAX, .cycles = UINT64_MAX, AT(CASE_WORK)},
-        {.count = 3, .cycles = 0, AT(CASE_WORK)},
-        {.count = UINT64_C(1) << 63, .cycles = INT64_MAX, AT(CASE_WORK)},
-    };
-
-    case_begin(&run);
-    assert_int_equal(
-        prof_text_contention(&run.output, PROF_MUTEX, records, 4, 1000, 10),
-        PROF_OK);
-    case_assert_columns(&run,
-                        "--- mutex:\ncycles/second=1000\nsampling period=10\n"
-                        "9223372036854775807 -9223372036854775808 @ 0x2040\n"
-                        "#\t0x203f\tmain.work+0x3f\twork.go:12\n\n"
-                        "0 3 @ 0x2040\n"
-                        "#\t0x203f\tmain.work+0x3f\twork.go:12\n\n"
-                        "-1 -1 @ 0x2040\n"
-                        "#\t0x203f\tmain.work+0x3f\twork.go:12\n\n"
-                        "-9223372036854775808 1 @ 0x2040\n"
-                        "#\t0x203f\tmain.work+0x3f\twork.go:12\n\n");
-}
-
 /* ---- names and depths ---- */
 
 struct named {
@@ -396,20 +342,6 @@ TEST(ends_of_cells_and_lines_in_a_name_are_shown_as_question_marks)
                         "#\t0x1\t?? b!~?\x80+0x0\tf:1\n\n");
 }
 
-/* A root frame is not shown, and makes no column wider. */
-TEST(a_root_takes_no_room)
-{
-    static struct named names[] = {
-        {"", PROF_FRAME_PROGRAM},
-        {"main.main", PROF_FRAME_PROGRAM},
-        {"runtime.a_name_that_is_very_much_longer", PROF_FRAME_ROOT},
-    };
-
-    assert_string_equal(named_text(names, STACK(1, 2), 2),
-                        "c profile: total 1\n1 @ 0x1 0x2\n"
-                        "#\t0x1\tmain.main+0x0\tf:1\n\n");
-}
-
 TEST(an_address_is_shown_with_what_it_is_off_its_function)
 {
     static struct named names[] = {
@@ -426,29 +358,4 @@ TEST(an_address_is_shown_with_what_it_is_off_its_function)
                         "#\t0x0\tzero+0x0\tf:1\n"
                         "#\t0x1\ttwo+0x0\t\tf:1\n"
                         "#\t0x4\tfive+0x3\tf:1\n\n");
-}
-
-/* If all its frames are the runtime's, all are shown. Those beyond the limit
- * are not read. */
-TEST(a_stack_is_named_to_its_greatest_depth)
-{
-    static struct named names[2][2] = {
-        {{"", PROF_FRAME_PROGRAM}, {"f", PROF_FRAME_PROGRAM}},
-        {{"", PROF_FRAME_PROGRAM}, {"f", PROF_FRAME_RUNTIME}}};
-    static uintptr_t deep[2 * PROF_DEPTH_LIMIT];
-
-    for (uint32_t i = 0; i < 2 * PROF_DEPTH_LIMIT; i++)
-        deep[i] = 1;
-    for (uint32_t i = 0; i < 6; i++) {
-        const uint32_t more = i / 2 < 2 ? i / 2 : PROF_DEPTH_LIMIT;
-        const char *line =
-            named_text(names[i % 2], deep, PROF_DEPTH_LIMIT + more);
-        uint32_t lines = 0;
-
-        while ((line = strstr(line, "#\t0x1\tf+0x0\tf:1\n")) != NULL) {
-            line++;
-            lines++;
-        }
-        assert_int_equal(lines, PROF_DEPTH_LIMIT);
-    }
 }

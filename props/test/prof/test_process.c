@@ -76,19 +76,6 @@ TEST(mappings_that_cannot_be_read_are_reported)
     expect_in_child(read_no_mappings);
 }
 
-TEST(clocks_are_those_of_the_system)
-{
-    struct timespec now;
-
-    assert_int_equal(clock_gettime(CLOCK_REALTIME, &now), 0);
-    assert_in_range(prof_process_time_ns() / 1000000000 - now.tv_sec, 0, 60);
-    assert_int_equal(clock_gettime(CLOCK_MONOTONIC, &now), 0);
-    assert_in_range(prof_process_monotonic_ns() / 1000000000 - now.tv_sec, 0,
-                    60);
-    assert_in_range((int64_t)prof_port_now_ns() / 1000000000 - now.tv_sec, 0,
-                    60);
-}
-
 /* ---- timers ---- */
 
 static void

@@ -31,17 +31,6 @@ count_under_the_lock(void *unused)
     return NULL;
 }
 
-TEST(a_lock_of_zero_bytes_is_free)
-{
-    struct prof_port_lock fresh;
-
-    memset(&fresh, 0, sizeof fresh);
-    assert_true(prof_port_lock_try(&fresh));
-    prof_port_lock_release(&fresh);
-    prof_port_lock_take(&fresh);
-    prof_port_lock_release(&fresh);
-}
-
 TEST(trying_a_lock_that_is_held_fails_until_its_release)
 {
     prof_port_lock_take(&lock);
