@@ -21,24 +21,6 @@ TEST(a_fraction_below_0_only_reads)
     props_fixture_end(&fixture);
 }
 
-TEST(an_event_left_out_makes_no_bucket)
-{
-    struct props_fixture fixture;
-    size_t count;
-
-    assert_true(props_fixture_begin(&fixture, &prof_rules_exact));
-    prof_block_rate_set(fixture.prof, 100);
-    (void)props_fixture_event(&fixture, PROF_BLOCK, UINT64_MAX,
-                              1); /* not kept: the number drawn is 99 */
-    prof_block_rate_set(fixture.prof, 0);
-    (void)props_fixture_event(&fixture, PROF_BLOCK, 0, 1000);
-    assert_int_equal(
-        prof_contention_snapshot(fixture.prof, PROF_BLOCK, NULL, 0, &count),
-        PROF_OK);
-    assert_int_equal(count, 0);
-    props_fixture_end(&fixture);
-}
-
 /* A number n becomes the draw n * 100 >> 64. 2^64 mod 100 is 16, so a number
  * whose product has a low half below 16 is rejected, or some draws would be
  * more likely. This one has the high half 6 and the low half 4: it is rejected,
@@ -166,45 +148,5 @@ TEST(a_rate_becomes_ticks_and_never_overflows)
                 assert_int_equal(prof_block_rate_ticks(prof), INT64_MIN);
             free(block);
         }
-    }
-}
-
-__extension__ typedef unsigned __int128 product;
-
-static uint64_t
-next_word(uint64_t *state)
-{
-    *state = *state * 6364136223846793005U + 1442695040888963407U;
-    return *state ^ *state >> 32;
-}
-
-/* The same, for clocks of any speed and rates of any length. */
-TEST(a_rate_of_any_length_becomes_its_ticks)
-{
-    const uint64_t limit = 10000000000;
-    uint64_t seed = 1;
-
-    for (uint64_t i = 0; i < 200; i++) {
-        const struct prof_config config = {
-            .buckets_max = 1,
-            .ticks_per_second =
-                i % 2 == 0 ? limit - i * i * i : 1 + next_word(&seed) % limit};
-        const size_t bytes = prof_bytes_needed(&config);
-        void *block = props_block(bytes, 0);
-        struct prof *prof;
-
-        assert_int_equal(prof_init(&prof, &config, block, bytes), PROF_OK);
-        for (int j = 1; j < 60; j++) {
-            const uint64_t ns = 1 + (next_word(&seed) >> j);
-            const product ticks =
-                (product)ns * config.ticks_per_second / 1000000000;
-
-            prof_block_rate_set(prof, (int64_t)ns);
-            assert_int_equal(prof_block_rate_ticks(prof),
-                             ticks > INT64_MAX       ? INT64_MAX
-                             : ns == 1 || ticks == 0 ? 1
-                                                     : (int64_t)ticks);
-        }
-        free(block);
     }
 }

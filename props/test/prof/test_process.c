@@ -4,7 +4,6 @@
  * if the kernel refuses.
  */
 #include <errno.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -122,7 +121,6 @@ TEST(a_timer_has_the_period_of_its_rate_or_is_refused)
 /* ---- SIGPROF ---- */
 
 static size_t unwound;
-static pid_t unwound_in;
 
 static struct prof_cpu *
 a_profile(void)
@@ -145,7 +143,6 @@ unwind_two(const void *context, uintptr_t *stack, uint32_t max)
     assert_non_null(context);
     assert_true(max >= 2);
     unwound++;
-    unwound_in = gettid();
     stack[0] = 0x11;
     stack[1] = 0x21;
     errno++; /* the handler must restore errno */
@@ -170,37 +167,6 @@ TEST(own_unwinding_is_used_and_errno_is_kept)
     assert_int_equal(unwound, 2);
     assert_int_equal(prof_cpu_stop(cpu), PROF_OK);
     assert_int_equal(prof_cpu_totals(cpu).recorded, 2);
-}
-
-static void *
-burn_until_a_tick(void *context)
-{
-    static volatile uint64_t burned;
-    struct prof_timer timer;
-
-    assert_int_equal(prof_timer_open(&timer, 1000), PROF_OK);
-    for (int i = 0; i < 20000 && unwound == 0; i++)
-        for (int j = 0; j < 1000000; j++)
-            burned = burned + 1;
-    prof_timer_close(&timer);
-    *(pid_t *)context = gettid();
-    return NULL;
-}
-
-TEST(a_timer_ticks_in_the_thread_that_opened_it_as_it_uses_cpu)
-{
-    struct prof_cpu *cpu = a_profile();
-    pthread_t thread;
-    pid_t of_thread = 0;
-
-    assert_int_equal(prof_process_begin(cpu, unwind_two), PROF_OK);
-    assert_int_equal(
-        pthread_create(&thread, NULL, burn_until_a_tick, &of_thread), 0);
-    assert_int_equal(pthread_join(thread, NULL), 0);
-    prof_process_end();
-    assert_int_equal(prof_cpu_stop(cpu), PROF_OK);
-    assert_true(unwound > 0);
-    assert_int_equal(unwound_in, of_thread);
 }
 
 #if defined(__x86_64__)

@@ -165,56 +165,6 @@ TEST(a_block_of_any_shorter_length_is_refused_untouched)
     free(block);
 }
 
-/* Fill every bucket, frame, slot and processor of an instance. */
-static void
-fill(struct prof *prof, const struct prof_config *config)
-{
-    for (uint32_t i = 0; i <= config->buckets_max; i++) {
-        const uintptr_t frames[] = {i, i + 1, i + 2};
-        struct prof_proc *proc = prof_proc_at(prof, i % config->procs_max);
-        const prof_bucket bucket = prof_heap_alloc(proc, frames, 3, 8);
-
-        assert_int_equal(bucket == PROF_BUCKET_NONE, i == config->buckets_max);
-        prof_heap_free(proc, bucket);
-        prof_heap_free_explicit(proc, bucket);
-        if (i % 5 == 0) {
-            assert_int_equal(prof_heap_next_cycle(prof), PROF_OK);
-            assert_int_equal(prof_heap_flush(prof), PROF_OK);
-            assert_int_equal(prof_heap_post_sweep(prof), PROF_OK);
-        }
-    }
-}
-
-TEST(a_full_instance_stays_within_its_block)
-{
-    static const uint32_t sizes[] = {1, 2, 3, 7, 8, 9, 100, 1000};
-    enum { GUARD = 256 };
-
-    for (size_t i = 0; i < COUNT_OF(sizes); i++) {
-        const struct prof_config config = {.buckets_max = sizes[i],
-                                           .depth_max = 3,
-                                           .frames_max = sizes[i] * UINT64_C(3),
-                                           .procs_max = 5};
-        const size_t bytes = prof_bytes_needed(&config);
-        unsigned char *room =
-            aligned_alloc(PROF_BLOCK_ALIGN, bytes + 2 * GUARD);
-        struct prof *prof;
-
-        assert_non_null(room);
-        memset(room, 0xa5, bytes + 2 * GUARD);
-        memset(room + GUARD, 0, bytes);
-        assert_int_equal(prof_init(&prof, &config, room + GUARD, bytes),
-                         PROF_OK);
-        fill(prof, &config);
-        assert_null(prof_check(prof));
-        for (size_t k = 0; k < GUARD; k++) {
-            assert_int_equal(room[k], 0xa5);
-            assert_int_equal(room[GUARD + bytes + k], 0xa5);
-        }
-        free(room);
-    }
-}
-
 /*
  * The rule sets as in docs/semantics.md ("Rule sets"). Both the library and the
  * model follow the preset, so no comparison of the two would notice a wrong

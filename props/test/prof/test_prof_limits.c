@@ -132,36 +132,17 @@ TEST(contention_counters_pass_every_edge)
 /* Each processor's count fits into 32 bits; their sum may not. */
 TEST(processors_together_may_count_more_than_each_alone)
 {
-    static const struct {
-        const char *why;
-        uint32_t first, second;
-        uint64_t want;
-    } rows[] = {
-        {"the sum still has room", UINT32_MAX - 7, 7, UINT32_MAX},
-        {"one too many", UINT32_MAX - 7, 8, TWO_TO_32},
-        {"both full", UINT32_MAX, UINT32_MAX, 2 * (TWO_TO_32 - 1)},
-        {"a bit of each", 1U << 31, 1U << 31, TWO_TO_32},
-    };
+    struct prof *prof = props_prof_make(
+        &(struct prof_config){.buckets_max = 2, .procs_max = 2});
+    const prof_bucket row = prof_heap_alloc(prof_proc_at(prof, 0), stack, 2, 8);
 
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct prof *prof = props_prof_make(
-            &(struct prof_config){.buckets_max = 2, .procs_max = 2});
-        const prof_bucket row =
-            prof_heap_alloc(prof_proc_at(prof, 0), stack, 2, 8);
-        struct prof_heap_record record;
-
-        prof_heap_free(prof_proc_at(prof, 1), row);
-        store_relaxed(&prof->procs[0].columns.slots[2][row], rows[i].first);
-        store_relaxed(&prof->procs[1].columns.slots[2][row], rows[i].second);
-        advance(prof);
-        advance(prof);
-        record = heap_of(prof);
-        if (record.allocs != rows[i].want)
-            fail_msg("%s: %llu", rows[i].why,
-                     (unsigned long long)record.allocs);
-        assert_int_equal(record.frees, 1);
-        props_prof_drop(prof);
-    }
+    prof_heap_free(prof_proc_at(prof, 1), row);
+    for (int i = 0; i < 2; i++)
+        store_relaxed(&prof->procs[i].columns.slots[2][row], UINT32_MAX);
+    advance(prof);
+    advance(prof);
+    assert_int_equal(heap_of(prof).allocs, 2 * (TWO_TO_32 - 1));
+    props_prof_drop(prof);
 }
 
 /*
@@ -176,17 +157,9 @@ TEST(a_count_that_is_a_double_is_cut_and_a_block_event_is_at_least_one)
         double events;
         uint64_t want;
     } rows[] = {
-        {PROF_BLOCK, 0, 1},
-        {PROF_BLOCK, 0.5, 1},
-        {PROF_BLOCK, 1, 1},
-        {PROF_BLOCK, 1.75, 1},
-        {PROF_BLOCK, 2, 2},
-        {PROF_BLOCK, 2.999, 2},
-        {PROF_BLOCK, 1e18, 1000000000000000000},
-        {PROF_MUTEX, 0, 0},
-        {PROF_MUTEX, 0.5, 0},
-        {PROF_MUTEX, 1.75, 1},
-        {PROF_MUTEX, 2, 2},
+        {PROF_BLOCK, 0, 1},     {PROF_BLOCK, 1.75, 1},
+        {PROF_BLOCK, 2.999, 2}, {PROF_BLOCK, 1e18, 1000000000000000000},
+        {PROF_MUTEX, 0.5, 0},   {PROF_MUTEX, 1.75, 1},
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

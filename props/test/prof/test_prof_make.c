@@ -29,18 +29,3 @@ props_prof_drop(struct prof *prof)
         fail_msg("%s is broken", broken);
     free(prof);
 }
-
-static uint64_t
-mixed(uint64_t word)
-{
-    const uint64_t h = word + (word << 10);
-
-    return h ^ (h >> 6);
-}
-
-void
-props_prof_collide(uintptr_t frames[2], const uintptr_t other[2])
-{
-    frames[0] = other[0] + 16;
-    frames[1] = other[1] + mixed(other[0]) - mixed(frames[0]);
-}

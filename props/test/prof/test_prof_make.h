@@ -11,10 +11,4 @@ struct prof *props_prof_make(const struct prof_config *config);
 /* Check an instance from props_prof_make(), and free its memory. */
 void props_prof_drop(struct prof *prof);
 
-/*
- * Make a stack with the same GO_64 hash as `other`, for every size: frame 0
- * differs, and frame 1 compensates for the difference.
- */
-void props_prof_collide(uintptr_t frames[2], const uintptr_t other[2]);
-
 #endif

@@ -58,41 +58,6 @@ TEST(threads_that_contend_count_right)
     prof_port_lock_release(&lock);
 }
 
-/* The holder waits until all other threads have come; most will be asleep. */
-static pthread_barrier_t all_are_here;
-
-static void *
-come_and_take(void *unused)
-{
-    (void)unused;
-    (void)pthread_barrier_wait(&all_are_here);
-    prof_port_lock_take(&lock);
-    counted++;
-    prof_port_lock_release(&lock);
-    return NULL;
-}
-
-TEST(every_sleeper_is_woken)
-{
-    for (int round = 0; round < 200; round++) {
-        pthread_t threads[THREADS];
-
-        counted = 0;
-        assert_int_equal(pthread_barrier_init(&all_are_here, NULL, THREADS + 1),
-                         0);
-        prof_port_lock_take(&lock);
-        for (int i = 0; i < THREADS; i++)
-            assert_int_equal(
-                pthread_create(&threads[i], NULL, come_and_take, NULL), 0);
-        (void)pthread_barrier_wait(&all_are_here);
-        prof_port_lock_release(&lock);
-        for (int i = 0; i < THREADS; i++)
-            assert_int_equal(pthread_join(threads[i], NULL), 0);
-        assert_int_equal(counted, THREADS);
-        assert_int_equal(pthread_barrier_destroy(&all_are_here), 0);
-    }
-}
-
 int
 main(void)
 {

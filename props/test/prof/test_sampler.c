@@ -29,25 +29,6 @@ shown_rate(const struct props_fixture *fixture)
     return record.rate_bytes;
 }
 
-TEST(a_bucket_shows_the_rate_it_was_sampled_at_or_in_go_that_of_now)
-{
-    const uintptr_t stack[] = {1};
-
-    for (int i = 0; prof_rules_all[i] != NULL; i++) {
-        const bool exact = prof_rules_all[i]->sampler == PROF_SAMPLER_EXACT;
-        struct props_fixture fixture;
-
-        assert_true(props_fixture_begin(&fixture, prof_rules_all[i]));
-        prof_heap_rate_set(fixture.prof, 4096);
-        assert_true(prof_heap_sample(fixture.proc, UINT64_C(1) << 40));
-        (void)prof_heap_alloc(fixture.proc, stack, 1, 1);
-        assert_int_equal(shown_rate(&fixture), 4096);
-        prof_heap_rate_set(fixture.prof, 8192);
-        assert_int_equal(shown_rate(&fixture), exact ? 4096 : 8192);
-        props_fixture_end(&fixture);
-    }
-}
-
 /* Buckets can tell apart a limited number of rates. If all are taken, gaps are
  * drawn at the last rate that found a place, and samples report that rate. */
 TEST(a_rate_too_many_is_taken_for_the_last)

@@ -8,74 +8,42 @@
 #include "aligned_block.h"
 #include "prof/flight.h"
 #include "prof/fork.h"
-#include "prof/prof.h"
-#include "trace_map.h"
-#include "trace_reader.h"
 #include "tracer_case.h"
 #include "unit_test.h"
 
-enum {
-    KEPT = 4, /* generations; one is being written, three can be read */
-    FILE_MAX = 1 << 16
-};
+#define FLIGHT_TEST(name) TEST_WITH(set_up, tear_down, name)
 
-static const struct prof_trace_config tracer = {
-    .procs_max = 2,
-    .buffers_max = 8,
-    .buffer_bytes = 256,
-    .stacks_max = 16,
-};
+/* One is being written, three can be read. */
+enum { GENERATIONS = 4, FILE_MAX = 1 << 16 };
 
+static struct prof_flight_config config = {.trace = {.procs_max = 2,
+                                                     .buffers_max = 8,
+                                                     .buffer_bytes = 256,
+                                                     .stacks_max = 16},
+                                           .generations_max = GENERATIONS};
 static struct prof_flight *flight;
 static void *block;
-static uint64_t clock_ticks;
-static uint64_t clock_step; /* added after each reading */
-static uint8_t file[FILE_MAX];
-static size_t file_bytes;
-static struct model_trace decoded;
 static struct prof_trace_drops losses; /* of the last generation read */
-
-static uint64_t
-read_ticks(void *context)
-{
-    (void)context;
-    return clock_ticks += clock_step;
-}
-
-static uint64_t
-read_ns(void *context)
-{
-    (void)context;
-    return clock_ticks;
-}
 
 static int
 set_up(void **state)
 {
-    struct prof_flight_config config = {.trace = tracer,
-                                        .generations_max = KEPT};
     size_t bytes;
 
-    (void)state;
-    clock_ticks = 1000000;
-    clock_step = 64;
+    (void)tracer_case_begin(state); /* for its clock */
     config.trace.order = tracer_order;
-    config.trace.clock = (struct prof_trace_clock){read_ticks, read_ns, NULL};
+    config.trace.clock = one.clock;
     bytes = prof_flight_bytes_needed(&config);
-    assert_int_not_equal(bytes, 0);
     block = props_block(bytes, 0);
     assert_int_equal(prof_flight_init(&flight, &config, block, bytes), PROF_OK);
-    model_trace_init(&decoded);
     return 0;
 }
 
 static int
 tear_down(void **state)
 {
-    (void)state;
-    model_trace_release(&decoded);
     free(block);
-    return 0;
+    return tracer_case_end(state);
 }
 
 /* ---- the world: task 1 calls, tasks 2 to 4 are in system calls ---- */
@@ -100,23 +68,20 @@ static enum prof_status
 start(void)
 {
     uint32_t given = 0;
+    const struct prof_trace_world world = {
+        .thread = 7, .task = 1, .next = next_task, .context = &given};
 
-    return prof_flight_start(
-        flight,
-        &(struct prof_trace_world){
-            .thread = 7, .task = 1, .next = next_task, .context = &given});
+    return prof_flight_start(flight, &world);
 }
 
 static enum prof_status
 next(void)
 {
     uint32_t given = 0;
+    const struct prof_trace_world world = {
+        .thread = 7, .task = 1, .next = next_task, .context = &given};
 
-    return prof_flight_next(
-        flight,
-        &(struct prof_trace_world){
-            .thread = 7, .task = 1, .next = next_task, .context = &given},
-        NULL, 0);
+    return prof_flight_next(flight, &world, NULL, 0);
 }
 
 /* Emit a HeapAlloc; the heap size in it identifies the event. */
@@ -147,20 +112,20 @@ read_generation(void)
     enum prof_status status;
     uint64_t number = 0;
 
-    file_bytes = 0;
+    one.bytes_count = 0;
     while ((status = prof_flight_read(flight, &part)) == PROF_OK) {
         assert_true(number == 0 || number == part.generation);
         number = part.generation;
-        assert_true(part.bytes_count > 0);
-        assert_true(part.bytes_count <= FILE_MAX - file_bytes);
-        memcpy(file + file_bytes, part.bytes, part.bytes_count);
-        file_bytes += part.bytes_count;
+        assert_in_range(part.bytes_count, 1, FILE_MAX - one.bytes_count);
+        memcpy(one.bytes + one.bytes_count, part.bytes, part.bytes_count);
+        one.bytes_count += part.bytes_count;
     }
     assert_int_equal(status, PROF_ERR_END);
     assert_int_equal(part.generation, number);
     losses = part.losses;
-    if (model_trace_read(&decoded, file, file_bytes) != MODEL_TRACE_OK)
-        fail_msg("not accepted: %s", decoded.reason.text);
+    if (model_trace_read(&one.decoded, one.bytes, one.bytes_count) !=
+        MODEL_TRACE_OK)
+        fail_msg("not accepted: %s", one.decoded.reason.text);
     return number;
 }
 
@@ -170,8 +135,8 @@ count(enum model_trace_type type, const struct model_trace_event **last)
 {
     uint32_t found = 0;
 
-    for (uint32_t i = 0; i < model_trace_count(&decoded); i++) {
-        const struct model_trace_event *event = model_trace_at(&decoded, i);
+    for (uint32_t i = 0; i < model_trace_count(&one.decoded); i++) {
+        const struct model_trace_event *event = model_trace_at(&one.decoded, i);
 
         if (event->type != type)
             continue;
@@ -202,7 +167,7 @@ expect_nothing(void)
 
 /* ---- tests ---- */
 
-TEST_WITH(set_up, tear_down, the_last_generations_are_kept_and_each_opens)
+FLIGHT_TEST(the_last_generations_are_kept_and_each_opens)
 {
     expect_nothing();
     assert_int_equal(next(), PROF_ERR_OFF);
@@ -230,8 +195,7 @@ TEST_WITH(set_up, tear_down, the_last_generations_are_kept_and_each_opens)
 
 /* Task 2 left its system call in an earlier generation. The file of this one
  * lacks that moment, so the return has the time of its report. */
-TEST_WITH(set_up, tear_down,
-          a_moment_of_an_earlier_generation_is_not_of_this_one)
+FLIGHT_TEST(a_moment_of_an_earlier_generation_is_not_of_this_one)
 {
     const struct model_trace_event *event = NULL;
     struct prof_trace_stamp left;
@@ -247,8 +211,8 @@ TEST_WITH(set_up, tear_down,
     assert_int_equal(next(), PROF_OK);
     assert_int_equal(read_generation(), 2);
     assert_int_equal(count(MODEL_TRACE_GO_SYS_EXIT, &event), 1);
-    assert_true(event->ticks > model_trace_at(&decoded, 0)->ticks);
-    assert_int_equal(decoded.duplicate_seqs, 0);
+    assert_true(event->ticks > model_trace_at(&one.decoded, 0)->ticks);
+    assert_int_equal(one.decoded.duplicate_seqs, 0);
     /* A moment of this generation is kept. */
     left = stamp_now();
     emit(20);
@@ -261,40 +225,7 @@ TEST_WITH(set_up, tear_down,
     assert_true(left_ticks < event->ticks);
 }
 
-/* The task that begins the next generation is descheduled on its processor. */
-TEST_WITH(set_up, tear_down, the_caller_is_descheduled_on_its_processor)
-{
-    const uintptr_t stack[] = {0x401005, 0x402005};
-    const struct model_trace_event *event = NULL;
-    const uint64_t task = 1;
-    uint64_t pcs[MODEL_TRACE_FRAMES_MAX];
-    uint64_t thread = 9;
-    uint32_t given = 0;
-
-    assert_int_equal(start(), PROF_OK);
-    prof_trace_emit(prof_flight_tracer(flight), 0, PROF_EV_GO_SCHED, NULL, NULL,
-                    0);
-    prof_trace_emit(prof_flight_tracer(flight), 1, PROF_EV_PROC_START, &thread,
-                    NULL, 0);
-    prof_trace_emit(prof_flight_tracer(flight), 1, PROF_EV_GO_START, &task,
-                    NULL, 0);
-    assert_int_equal(
-        prof_flight_next(flight,
-                         &(struct prof_trace_world){.proc = 1,
-                                                    .thread = 9,
-                                                    .task = 1,
-                                                    .next = next_task,
-                                                    .context = &given},
-                         stack, 2),
-        PROF_OK);
-    assert_int_equal(read_generation(), 1);
-    assert_int_equal(count(MODEL_TRACE_GO_SCHED, &event), 2);
-    assert_int_equal(model_trace_proc_id(&decoded, event->proc), 1);
-    assert_int_equal(model_trace_stack(&decoded, event->stack, pcs), 2);
-    assert_int_equal(pcs[0], 0x401005);
-}
-
-TEST_WITH(set_up, tear_down, a_full_generation_is_a_prefix_and_says_so)
+FLIGHT_TEST(a_full_generation_is_a_prefix_and_says_so)
 {
     const struct model_trace_event *event = NULL;
     uint64_t emitted = 0;
@@ -322,7 +253,7 @@ TEST_WITH(set_up, tear_down, a_full_generation_is_a_prefix_and_says_so)
     assert_int_equal(losses.no_buffer, 0);
 }
 
-TEST_WITH(set_up, tear_down, a_child_begins_anew)
+FLIGHT_TEST(a_child_begins_anew)
 {
     struct prof_flight_part part;
 
@@ -343,10 +274,12 @@ TEST_WITH(set_up, tear_down, a_child_begins_anew)
                      1);
 }
 
-TEST_WITH(set_up, tear_down, a_wrong_configuration_is_refused)
+FLIGHT_TEST(a_wrong_configuration_is_refused)
 {
-    struct prof_flight_config config = {.trace = tracer,
-                                        .generations_max = KEPT};
+    static const uint32_t generations[] = {PROF_FLIGHT_GENERATIONS_MIN - 1,
+                                           PROF_FLIGHT_GENERATIONS_MAX + 1,
+                                           PROF_FLIGHT_GENERATIONS_MAX};
+    struct prof_flight_config wrong = config;
     struct prof_flight *made = NULL;
     const size_t bytes = prof_flight_bytes_needed(&config);
 
@@ -354,15 +287,13 @@ TEST_WITH(set_up, tear_down, a_wrong_configuration_is_refused)
                      PROF_ERR_MEMORY);
     assert_int_equal(prof_flight_init(&made, &config, (char *)block + 8, bytes),
                      PROF_ERR_MEMORY);
-    config.generations_max = PROF_FLIGHT_GENERATIONS_MIN - 1;
-    assert_int_equal(prof_flight_bytes_needed(&config), 0);
-    assert_int_equal(prof_flight_init(&made, &config, block, bytes),
-                     PROF_ERR_CONFIG);
-    config.generations_max = PROF_FLIGHT_GENERATIONS_MAX + 1;
-    assert_int_equal(prof_flight_bytes_needed(&config), 0);
-    config.generations_max = PROF_FLIGHT_GENERATIONS_MAX;
-    assert_int_not_equal(prof_flight_bytes_needed(&config), 0);
-    config.trace.procs_max = 0;
-    assert_int_equal(prof_flight_bytes_needed(&config), 0);
+    for (int i = 0; i < 4; i++) {
+        wrong.generations_max = generations[i < 3 ? i : 2];
+        wrong.trace.procs_max = i < 3; /* none: the last row */
+        assert_int_equal(prof_flight_bytes_needed(&wrong) != 0, i == 2);
+        if (i != 2)
+            assert_int_equal(prof_flight_init(&made, &wrong, block, bytes),
+                             PROF_ERR_CONFIG);
+    }
     assert_null(made);
 }

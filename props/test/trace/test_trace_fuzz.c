@@ -186,24 +186,6 @@ TEST(corruptions_get_a_verdict)
     model_trace_release(&trace);
 }
 
-TEST(random_bytes_after_a_header_get_a_verdict)
-{
-    uint64_t random = 7;
-    uint8_t bytes[16 + 64] = "go 1.5 trace";
-    size_t verdicts[3] = {0};
-    struct model_trace trace;
-
-    model_trace_init(&trace);
-    for (unsigned round = 0; round < corruptions / 10; round++) {
-        const size_t count = 16 + random_next(&random) % 65;
-        for (size_t i = 16; i < count; i++)
-            bytes[i] = (uint8_t)(random_next(&random) % 256);
-        verdicts[judge(&trace, bytes, count)]++;
-    }
-    assert_int_equal(verdicts[0] + verdicts[1] + verdicts[2], corruptions / 10);
-    model_trace_release(&trace);
-}
-
 static int
 within_64_mib(void **state)
 {

@@ -53,27 +53,6 @@ TRACER_TEST(a_session_begins_with_the_world_as_it_is)
     }
 }
 
-TRACER_TEST(every_event_keeps_its_arguments_and_its_stack)
-{
-    const uint64_t create[] = {5, UINT64_MAX};
-    const uint64_t huge = UINT64_MAX;
-    const struct model_trace_event *event;
-    uint64_t pcs[MODEL_TRACE_FRAMES_MAX];
-
-    tracer_begin(tasks, TASKS);
-    prof_trace_emit(one.trace, 0, PROF_EV_GO_CREATE, create, frames, 4);
-    prof_trace_emit(one.trace, 0, PROF_EV_HEAP_ALLOC, &huge, NULL, 0);
-    tracer_end();
-    event = tracer_find(MODEL_TRACE_GO_CREATE, TASKS);
-    assert_int_equal(event->arg, 5);
-    assert_int_equal(event->pc, UINT64_MAX);
-    assert_int_equal(model_trace_stack(&one.decoded, event->stack, pcs), 4);
-    for (int i = 0; i < 4; i++)
-        assert_int_equal(pcs[i], frames[i]);
-    event = tracer_find(MODEL_TRACE_HEAP_ALLOC, 0);
-    assert_int_equal(event->arg, UINT64_MAX);
-}
-
 TRACER_TEST(a_stack_deeper_than_the_limit_is_cut_and_one_as_deep_is_not)
 {
     uintptr_t deep[PROF_TRACE_DEPTH_LIMIT + 1];
@@ -97,44 +76,6 @@ TRACER_TEST(a_stack_deeper_than_the_limit_is_cut_and_one_as_deep_is_not)
                      tracer_find(MODEL_TRACE_GO_SYS_CALL, 1)->stack);
 }
 
-TRACER_TEST(a_syscall_exit_stands_where_the_thread_came_back)
-{
-    struct prof_trace_stamp left;
-    const struct model_trace_event *event;
-
-    tracer_begin(tasks, TASKS);
-    tracer_emit(0, PROF_EV_HEAP_ALLOC, 1);
-    left = prof_trace_stamp(one.trace);
-    tracer_emit(0, PROF_EV_HEAP_ALLOC, 2);
-    prof_trace_sysexit(one.trace, 0, 4, left);
-    tracer_emit(0, PROF_EV_GO_SCHED, 0);
-    tracer_emit(0, PROF_EV_GO_START, 4);
-    tracer_end();
-    event = tracer_find(MODEL_TRACE_GO_SYS_EXIT, 0);
-    assert_int_equal(event->g, 4);
-    assert_int_equal(event->ticks, left.ticks);
-    assert_true(event->seq > tracer_find(MODEL_TRACE_HEAP_ALLOC, 0)->seq);
-    assert_true(event->seq < tracer_find(MODEL_TRACE_HEAP_ALLOC, 1)->seq);
-}
-
-TRACER_TEST(a_return_noted_before_the_session_counts_as_now)
-{
-    struct prof_trace_stamp old;
-    const struct prof_trace_stamp never = prof_trace_stamp(one.trace);
-    static const struct prof_trace_task others[] = {
-        {.id = 1}, {.id = 5, .state = PROF_TASK_IN_SYSCALL}};
-
-    assert_int_equal(never.sequence, 0); /* tracing is off */
-    tracer_begin(tasks, TASKS);
-    old = prof_trace_stamp(one.trace);
-    tracer_end();
-    tracer_begin(others, 2);
-    prof_trace_sysexit(one.trace, 0, 5, old);
-    tracer_end();
-    assert_true(tracer_find(MODEL_TRACE_GO_SYS_EXIT, 0)->seq >
-                tracer_find(MODEL_TRACE_GO_START, 0)->seq);
-}
-
 TRACER_TEST(nothing_is_traced_while_it_is_off)
 {
     const uint8_t *bytes;
@@ -150,20 +91,6 @@ TRACER_TEST(nothing_is_traced_while_it_is_off)
     assert_int_equal(prof_trace_drops(one.trace).no_buffer, 0);
 }
 
-TRACER_TEST(starting_and_stopping_at_the_wrong_time_is_refused)
-{
-    assert_int_equal(tracer_stop(), PROF_ERR_OFF);
-    tracer_begin(tasks, TASKS);
-    assert_int_equal(tracer_start(tasks, TASKS), PROF_ERR_BUSY);
-    assert_int_equal(tracer_stop(), PROF_OK);
-    assert_int_equal(tracer_stop(), PROF_ERR_OFF);
-    /* The session has not been read to its end. */
-    assert_int_equal(tracer_start(tasks, TASKS), PROF_ERR_BUSY);
-    assert_int_equal(tracer_read(), PROF_ERR_END);
-    assert_int_equal(tracer_start(tasks, TASKS), PROF_OK);
-    assert_int_equal(tracer_stop(), PROF_OK);
-}
-
 TRACER_TEST(the_timer_task_is_named_in_every_session_until_another_is)
 {
     prof_trace_timer_task(one.trace, 2);
@@ -177,22 +104,6 @@ TRACER_TEST(the_timer_task_is_named_in_every_session_until_another_is)
     tracer_begin(tasks, TASKS);
     tracer_end();
     assert_int_equal(one.decoded.timers.count, 0);
-}
-
-TRACER_TEST(the_buffer_of_a_processor_that_dies_is_read_before_the_end)
-{
-    tracer_begin(tasks, TASKS);
-    tracer_emit(2, PROF_EV_PROC_START, 8);
-    tracer_emit(2, PROF_EV_PROC_STOP, 0);
-    assert_int_equal(tracer_read(), PROF_ERR_AGAIN);
-    assert_int_equal(one.parts, 1); /* the header only */
-    prof_trace_proc_free(one.trace, 2);
-    assert_int_equal(tracer_read(), PROF_ERR_AGAIN);
-    assert_int_equal(one.parts, 2);
-    prof_trace_proc_free(one.trace, 2); /* it has no buffer */
-    tracer_end();
-    assert_int_equal(tracer_find(MODEL_TRACE_PROC_STOP, 0)->proc,
-                     tracer_find(MODEL_TRACE_PROC_START, 1)->proc);
 }
 
 TRACER_TEST(a_collection_under_way_at_the_start_may_end)
@@ -244,7 +155,35 @@ TRACER_TEST(the_frequency_is_that_of_the_clock)
     }
 }
 
-__extension__ typedef unsigned __int128 product;
+/* An event whose stack finds no room has none; events that find no buffer are
+ * the last ones of their session. The next session has all room again. */
+TRACER_TEST(what_finds_no_room_is_counted_in_its_session)
+{
+    struct prof_trace_config config = tracer_small;
+
+    config.stacks_max = 2;
+    tracer_open(&config);
+    for (uint64_t session = 0; session < 2; session++) {
+        uint32_t found = 0;
+
+        tracer_begin(tasks, 1);
+        for (uintptr_t i = 0; i < 3; i++)
+            prof_trace_emit(one.trace, 0, PROF_EV_GO_SYSCALL, NULL, &i, 1);
+        for (uint64_t i = 0; i < session * 20000; i++)
+            tracer_emit(0, PROF_EV_HEAP_ALLOC, i);
+        tracer_end();
+        assert_int_equal(one.decoded.stack_records, 2);
+        assert_int_equal(tracer_find(MODEL_TRACE_GO_SYS_CALL, 2)->stack, 0);
+        assert_int_equal(prof_trace_drops(one.trace).no_stack, 1);
+        for (uint32_t i = 0; i < model_trace_count(&one.decoded); i++) {
+            if (model_trace_at(&one.decoded, i)->type == MODEL_TRACE_HEAP_ALLOC)
+                assert_int_equal(model_trace_at(&one.decoded, i)->arg, found++);
+        }
+        /* Lost with them: the event that deschedules the caller. */
+        assert_int_equal(prof_trace_drops(one.trace).no_buffer,
+                         session == 0 ? 0 : 20000 - found + 1);
+    }
+}
 
 /* ---- clocks ---- */
 
