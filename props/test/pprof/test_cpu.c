@@ -1,10 +1,7 @@
 /*
- * test_cpu.c -- the CPU profile: ticks by direct call (a virtual SIGPROF), by
- * signals that interrupt each other, and as words of Go's format; and its
- * limits.
+ * test_cpu.c -- the CPU profile: ticks by direct call, as by SIGPROF, and as
+ * words of Go's format; and its limits. test_signals.c has the signals.
  */
-#include <pthread.h>
-#include <signal.h>
 #include <string.h>
 
 #include "pprof_case.h"
@@ -217,57 +214,6 @@ TEST_WITH(a_small_profile, NULL, no_tick_is_lost_uncounted)
                          ticks > 16 ? ticks - 16 : 0);
         case_end(&run);
     }
-}
-
-/* ---- threads, signals ---- */
-
-enum { THREADS = 3, TICKS = 20000 };
-static _Atomic int ticking;
-
-static void
-on_usr1(int number)
-{
-    (void)number;
-    prof_cpu_tick(cpu, serve, 2, NULL);
-}
-
-/* Tick, while signals interrupt it and tick, too. */
-static void *
-tick_many(void *unused)
-{
-    (void)unused;
-    for (int i = 0; i < TICKS; i++) {
-        prof_cpu_tick(cpu, work, 2, NULL);
-        if (i % 64 == 0)
-            pthread_kill(pthread_self(), SIGUSR1);
-    }
-    ticking--;
-    return NULL;
-}
-
-TEST_WITH(a_small_profile, NULL, ticks_of_threads_and_handlers_all_count)
-{
-    const uint64_t signals = (TICKS + 63) / 64;
-    pthread_t threads[THREADS];
-    struct sigaction action = {.sa_handler = on_usr1};
-    struct sigaction before;
-
-    sigaction(SIGUSR1, &action, &before);
-    assert_int_equal(prof_cpu_start(cpu, 100), PROF_OK);
-    ticking = THREADS;
-    for (int i = 0; i < THREADS; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, tick_many, NULL), 0);
-    while (ticking > 0)
-        prof_cpu_drain(cpu);
-    for (int i = 0; i < THREADS; i++)
-        pthread_join(threads[i], NULL);
-    assert_int_equal(prof_cpu_stop(cpu), PROF_OK);
-    sigaction(SIGUSR1, &before, NULL);
-    write_profile();
-    assert_int_equal(ticks_written(), THREADS * (TICKS + signals));
-    assert_int_equal(prof_cpu_totals(cpu).recorded + prof_cpu_totals(cpu).lost,
-                     THREADS * (TICKS + signals));
-    case_end(&run);
 }
 
 /* ---- limits ---- */

@@ -383,37 +383,6 @@ CPU_FILE_TEST(the_writer_takes_no_signals_of_the_program)
     assert_int_equal(prof_cpu_file_stop(&file), PROF_OK);
 }
 
-static void *
-start_and_stop(void *context)
-{
-    for (int i = 0; i < 50; i++) {
-        const enum prof_status started = prof_cpu_file_start(&file, context);
-
-        if (started != PROF_OK && started != PROF_ERR_ACTIVE)
-            return NULL;
-        if (prof_cpu_file_stop(&file) != PROF_OK)
-            return NULL;
-    }
-    return context;
-}
-
-CPU_FILE_TEST(many_threads_may_start_and_stop_it)
-{
-    struct prof_cpu_file_config config = usual();
-    pthread_t threads[4];
-
-    for (int i = 0; i < 4; i++)
-        assert_int_equal(
-            pthread_create(&threads[i], NULL, start_and_stop, &config), 0);
-    for (int i = 0; i < 4; i++) {
-        void *result = NULL;
-
-        assert_int_equal(pthread_join(threads[i], &result), 0);
-        assert_ptr_equal(result, &config);
-    }
-    assert_int_equal(files(), 1);
-}
-
 /* ---- children ---- */
 
 static void

@@ -61,48 +61,6 @@ TEST(the_allocs_view_names_its_default_type)
     case_end(&run);
 }
 
-TEST(scaling_follows_its_vectors)
-{
-    static const struct {
-        const char *why;
-        uint64_t allocs;
-        uint64_t frees;
-        uint64_t size_bytes;
-        int64_t rate_bytes;
-        int64_t objects; /* in use */
-        int64_t bytes;
-    } rows[] = {
-        {"small objects", 4, 0, 1024, 524288, 2050, 2099200},
-        {"three of them", 3, 0, 1024, 524288, 1537, 1574400},
-        {"as large as the rate", 1, 0, 524288, 524288, 1, 829411},
-        {"tiny", 1, 0, 16, 524288, 32768, 524296},
-        {"below zero", 0, 1, 16, 524288, -32768, -524296},
-        {"far above the rate", 7, 0, 100, 2, 7, 700},
-        {"one byte", 1, 0, 1, 2, 2, 2},
-        {"rate 1 is all", 7, 0, 3, 1, 7, 21},
-        {"rate 0 is off", 7, 0, 3, 0, 7, 21},
-        {"a rate below zero, too", 7, 0, 3, -5, 7, 21},
-        {"no objects", 2, 2, 64, 524288, 0, 0},
-        {"objects of no size", 5, 0, 0, 524288, 0, 0},
-    };
-
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        const struct prof_heap_record record = {.allocs = rows[i].allocs,
-                                                .frees = rows[i].frees,
-                                                .size_bytes =
-                                                    rows[i].size_bytes,
-                                                AT(CASE_WORK)};
-
-        case_heap(&run, &record, 1, rows[i].rate_bytes);
-        if (run.profile.samples[0].values[2] != rows[i].objects ||
-            run.profile.samples[0].values[3] != rows[i].bytes)
-            fail_msg("%s: got %lld, %lld", rows[i].why,
-                     (long long)run.profile.samples[0].values[2],
-                     (long long)run.profile.samples[0].values[3]);
-        case_end(&run);
-    }
-}
-
 /* ---- names, numbers ---- */
 
 TEST(functions_of_one_name_share_a_number)

@@ -196,23 +196,6 @@ TEST(many_addresses_keep_their_names_or_are_not_read)
     free(scratch);
 }
 
-TEST(a_full_device_is_reported)
-{
-    static struct prof_file file;
-
-    for (size_t writer = 0; writer < pprof_writers_count; writer++) {
-        memset(&file, 0, sizeof file);
-        file.descriptor = open("/dev/full", O_WRONLY | O_CLOEXEC);
-        assert_true(file.descriptor >= 0);
-        case_begin(&run);
-        run.output.sink = prof_descriptor_sink(&file);
-        assert_int_equal(pprof_writers[writer].write(&run.output),
-                         PROF_ERR_SINK);
-        assert_string_equal(strerror(file.error), "No space left on device");
-        close(file.descriptor);
-    }
-}
-
 /* ---- readers ---- */
 
 /* Give bytes to a command. returns: what it prints, and how much in *count */

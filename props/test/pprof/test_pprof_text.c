@@ -72,19 +72,6 @@ TEST(totals_wrap_around_silently)
     assert_begins("heap profile: 2: 0 [2: 1] @ heap/2\n");
 }
 
-/* Readers expect twice the rate; the doubled rate is limited to below 2^63. */
-TEST(the_largest_rates_are_cut_to_what_readers_take)
-{
-    assert_int_equal(heap_text(NULL, 0, INT64_MAX / 2, NULL), PROF_OK);
-    assert_begins("heap profile: 0: 0 [0: 1] @ heap/9223372036854775806\n");
-    assert_int_equal(heap_text(NULL, 0, INT64_MAX / 2 - 1, NULL), PROF_OK);
-    assert_begins("heap profile: 0: 0 [0: 1] @ heap/9223372036854775804\n");
-    assert_int_equal(heap_text(NULL, 0, INT64_MAX / 2 + 1, NULL), PROF_OK);
-    assert_begins("heap profile: 0: 0 [0: 1] @ heap/9223372036854775806\n");
-    assert_int_equal(heap_text(NULL, 0, INT64_MAX, NULL), PROF_OK);
-    assert_begins("heap profile: 0: 0 [0: 1] @ heap/9223372036854775806\n");
-}
-
 /*
  * pprof keeps the columns of allocations only if one of the two pairs differs
  * and its second number is not 0. The test tries all pairs of byte totals up to
@@ -136,30 +123,6 @@ TEST(an_empty_stack_has_a_line)
                         "1: 16 [1: 16] @\n"
                         "#\t0x0\n"
                         "\n");
-}
-
-static void
-name_in_letters(void *context, uintptr_t pc, struct prof_symbol *symbol)
-{
-    (void)context;
-    symbol->function = pc == 1 ? "\xc3\xa9\xc3\xa9\xc3\xa9" : "eeee";
-    symbol->file = "f";
-    symbol->entry = pc;
-}
-
-/* A name of three letters of two bytes and one of four letters of one byte:
- * after both the next column is at the tab stop at 8. */
-TEST(a_letter_of_two_bytes_is_one_wide)
-{
-    const struct prof_heap_record record = {
-        .allocs = 1, .size_bytes = 16, AT(1, 2)};
-
-    case_begin(&run);
-    run.output.symbols.find = name_in_letters;
-    assert_int_equal(prof_text_heap(&run.output, &record, 1, 1, NULL), PROF_OK);
-    assert_non_null(strstr(case_text(&run, PROF_OK),
-                           "#\t0x1\t\xc3\xa9\xc3\xa9\xc3\xa9+0x0\t\tf:0\n"
-                           "#\t0x2\teeee+0x0\tf:0\n"));
 }
 
 TEST(the_longest_waits_stand_first)
@@ -220,142 +183,97 @@ TEST(the_end_of_a_heap_text_shows_the_embedders_counters)
                         "# MaxRSS = 4096\n");
 }
 
-/* ---- columns ---- */
+/* No more than what readers take: twice the rate must be below 2^63. */
+TEST(the_largest_rates_are_cut)
+{
+    assert_int_equal(heap_text(NULL, 0, INT64_MAX / 2 - 1, NULL), PROF_OK);
+    assert_begins("heap profile: 0: 0 [0: 1] @ heap/9223372036854775804\n");
+    assert_int_equal(heap_text(NULL, 0, INT64_MAX, NULL), PROF_OK);
+    assert_begins("heap profile: 0: 0 [0: 1] @ heap/9223372036854775806\n");
+}
 
-struct names {
-    const char *const *functions; /* of 16, 32, ...; "": no name */
-    const char *const *files;
-};
+/* ---- frames ---- */
 
+/* Give address i the name context[i]; each function begins at 1. */
 static void
 find_listed(void *context, uintptr_t pc, struct prof_symbol *symbol)
 {
-    const struct names *names = context;
+    const char *const *names = context;
 
-    symbol->function = names->functions[(pc & 0xfff) / 16 - 1];
-    symbol->file = names->files[(pc & 0xfff) / 16 - 1];
+    symbol->function = names[pc];
+    symbol->file = "f";
     symbol->line = pc;
-    symbol->entry = symbol->function[0] != '\0' ? pc - 3 : 0;
+    symbol->entry = symbol->function[0] != '\0' ? 1 : 0;
 }
 
-/* Frames have names of every width, some have none. */
+/* Write a stack with names. */
+static void
+write_named(const char **names, const uintptr_t *stack, uint32_t depth)
+{
+    const struct prof_count_record record = {.stack = stack, .depth = depth};
+
+    case_begin(&run);
+    run.output.symbols =
+        (struct prof_symbols){.find = find_listed, .context = names};
+    assert_int_equal(prof_text_counts(&run.output, "c", &record, 1), PROF_OK);
+}
+
+/* Of the function's first instruction, of an address before it, and of return
+ * addresses; with ends of cells and lines in a name. */
+TEST(an_address_is_shown_with_its_name_and_what_it_is_off_it)
+{
+    static const char *names[] = {
+        "zero", "\x01\x1f b!\x7e\x7f\x80", "two", "", "", "five"};
+
+    write_named(names, STACK(1, 0, 2, 5), 4);
+    assert_string_equal(case_text(&run, PROF_OK),
+                        "c profile: total 1\n1 @ 0x1 0x0 0x2 0x5\n"
+                        "#\t0x1\t?? b!~?\x80+0x0\tf:1\n"
+                        "#\t0x0\tzero+0x0\tf:0\n"
+                        "#\t0x1\ttwo+0x0\t\tf:2\n"
+                        "#\t0x4\tfive+0x3\tf:5\n\n");
+}
+
+/* Names of every width in any order, some frames without one: columns as those
+ * of the model's tabwriter. */
 TEST(columns_are_as_wide_as_their_widest_cell_needs)
 {
-    static const char *const pool[] = {
+    static const char *names[] = {
         "",
         "a",
         "four", /* with +0x2 as wide as one tab stop */
         "main.seven",
         "main.a.rather.long.one",
-        "\xc3\xa4\xc3\xb6\xc3\xbc",
-        "twelve.chars", /* with +0x2 as wide as two */
+        "\xc3\xa4\xc3\xb6\xc3\xbc", /* three letters wide */
+        "twelve.chars",             /* with +0x2 as wide as two */
         "x.y.z.x.y.z.x.y.z.x.y.z.x.y.z.x.y.z.x",
     };
-    enum { POOL = sizeof pool / sizeof *pool, DEPTH = 6 };
-    const char *functions[DEPTH];
-    static const char *const files[DEPTH] = {"f", "file", "a/b/c",
-                                             "",  "g",    "h"};
-    struct names names = {functions, files};
+    enum { NAMES = sizeof names / sizeof *names, DEPTH = 6 };
     uint32_t seed = 1;
 
     for (int round = 0; round < 2000; round++) {
         uintptr_t stack[DEPTH];
-        char plain[4096];
-        int at = snprintf(plain, sizeof plain,
-                          "--- contention:\n"
-                          "cycles/second=1\n1 1 @");
+        char plain[1024];
+        char *at = plain + sprintf(plain, "c profile: total 1\n1 @");
 
         for (int i = 0; i < DEPTH; i++) {
             seed = seed * 1664525 + 1013904223;
-            functions[i] = pool[seed >> 16 & (POOL - 1)];
-            stack[i] = (uintptr_t)(i + 1) * 16 +
-                       ((seed >> 8 & 3) == 0 ? 0x7ff000001000 : 0);
-            at += snprintf(&plain[at], sizeof plain - (size_t)at, " 0x%zx",
-                           (size_t)stack[i]);
+            stack[i] = seed >> 16 & (NAMES - 1);
+            at += sprintf(at, " 0x%zx", (size_t)stack[i]);
         }
-        at += snprintf(&plain[at], sizeof plain - (size_t)at, "\n");
+        at += sprintf(at, "\n");
         for (int i = 0; i < DEPTH; i++) {
             const size_t pc = stack[i];
+            const size_t shown = pc > 1 ? pc - 1 : pc;
 
-            at += functions[i][0] == '\0'
-                      ? snprintf(&plain[at], sizeof plain - (size_t)at,
-                                 "#\t0x%zx\n", pc - 1)
-                      : snprintf(&plain[at], sizeof plain - (size_t)at,
-                                 "#\t0x%zx\t%s+0x2\t%s:%zu\n", pc - 1,
-                                 functions[i], files[i], pc);
+            at += sprintf(at, "#\t0x%zx", pc == 0 ? 0 : shown);
+            if (pc > 0)
+                at +=
+                    sprintf(at, "\t%s+0x%zx\tf:%zu", names[pc], shown - 1, pc);
+            at += sprintf(at, "\n");
         }
-        snprintf(&plain[at], sizeof plain - (size_t)at, "\n");
-        case_begin(&run);
-        run.output.symbols =
-            (struct prof_symbols){.find = find_listed, .context = &names};
-        assert_int_equal(
-            prof_text_contention(
-                &run.output, PROF_BLOCK,
-                &(struct prof_contention_record){
-                    .count = 1, .cycles = 1, .stack = stack, .depth = DEPTH},
-                1, 1, 1),
-            PROF_OK);
+        sprintf(at, "\n");
+        write_named(names, stack, DEPTH);
         case_assert_columns(&run, plain);
     }
-}
-
-/* ---- names and depths ---- */
-
-struct named {
-    const char *function;
-    enum prof_frame_kind kind;
-};
-
-/* Give address i the name names[i]; each function begins at 1. */
-static void
-find_named(void *context, uintptr_t pc, struct prof_symbol *symbol)
-{
-    const struct named *names = context;
-
-    symbol->function = names[pc].function;
-    symbol->kind = names[pc].kind;
-    symbol->entry = 1;
-    symbol->file = "f";
-    symbol->line = 1;
-}
-
-static const char *
-named_text(struct named *names, const uintptr_t *stack, uint32_t depth)
-{
-    const struct prof_count_record record = {.stack = stack, .depth = depth};
-
-    case_begin(&run);
-    run.output.symbols.find = find_named;
-    run.output.symbols.context = names;
-    return case_text(&run, prof_text_counts(&run.output, "c", &record, 1));
-}
-
-TEST(ends_of_cells_and_lines_in_a_name_are_shown_as_question_marks)
-{
-    static struct named names[] = {
-        {"", PROF_FRAME_PROGRAM},
-        {"\x01\x1f b!\x7e\x7f\x80", PROF_FRAME_PROGRAM},
-    };
-
-    assert_string_equal(named_text(names, STACK(1), 1),
-                        "c profile: total 1\n1 @ 0x1\n"
-                        "#\t0x1\t?? b!~?\x80+0x0\tf:1\n\n");
-}
-
-TEST(an_address_is_shown_with_what_it_is_off_its_function)
-{
-    static struct named names[] = {
-        {"zero", PROF_FRAME_PROGRAM}, {"one", PROF_FRAME_PROGRAM},
-        {"two", PROF_FRAME_PROGRAM},  {"three", PROF_FRAME_PROGRAM},
-        {"four", PROF_FRAME_PROGRAM}, {"five", PROF_FRAME_PROGRAM},
-    };
-
-    /* The function's first instruction, an address before it, and return
-     * addresses. */
-    assert_string_equal(named_text(names, STACK(1, 0, 2, 5), 4),
-                        "c profile: total 1\n1 @ 0x1 0x0 0x2 0x5\n"
-                        "#\t0x1\tone+0x0\t\tf:1\n"
-                        "#\t0x0\tzero+0x0\tf:1\n"
-                        "#\t0x1\ttwo+0x0\t\tf:1\n"
-                        "#\t0x4\tfive+0x3\tf:1\n\n");
 }

@@ -491,29 +491,3 @@ TEST(a_source_that_fails_is_reported)
     assert_int_equal(prof_profile_write(tasks, &run.output, 0),
                      PROF_ERR_UNSUPPORTED);
 }
-
-/* With any amount of scratch, nothing beyond it is written. */
-REGISTRY_TEST(scratch_that_is_too_small_is_reported)
-{
-    struct prof_profile *profiles[16];
-    static unsigned char behind[256];
-    size_t count;
-
-    memset(behind, 0xa5, sizeof behind);
-    assert_int_equal(prof_profile_add(own("files"), "k", 1, work, 2), PROF_OK);
-    assert_int_equal(prof_registry_list(registry, profiles, 16, &count),
-                     PROF_OK);
-    for (size_t i = 0; i < 2 * count; i++) {
-        enum prof_status status = PROF_ERR_MEMORY;
-
-        case_begin(&run);
-        for (size_t bytes = 0; bytes < 8192 || status != PROF_OK; bytes += 64) {
-            run.output.scratch_bytes = bytes;
-            run.memory.bytes_count = 0;
-            status =
-                prof_profile_write(profiles[i / 2], &run.output, i % 2 != 0);
-            assert_true(status == PROF_OK || status == PROF_ERR_MEMORY);
-            assert_memory_equal(&run.scratch[bytes], behind, sizeof behind);
-        }
-    }
-}

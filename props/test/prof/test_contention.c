@@ -21,25 +21,6 @@ TEST(a_fraction_below_0_only_reads)
     props_fixture_end(&fixture);
 }
 
-/* A number n becomes the draw n * 100 >> 64. 2^64 mod 100 is 16, so a number
- * whose product has a low half below 16 is rejected, or some draws would be
- * more likely. This one has the high half 6 and the low half 4: it is rejected,
- * and another number is taken. */
-TEST(a_number_of_no_use_is_followed_by_another)
-{
-    const uint64_t number = (uint64_t)-1 / 100 * 6 + 1;
-    struct props_fixture fixture;
-
-    assert_int_equal(number * 100, 4);
-    assert_true(props_fixture_begin(&fixture, &prof_rules_exact));
-    prof_block_rate_set(fixture.prof, 100);
-    assert_int_equal(props_fixture_event(&fixture, PROF_BLOCK, number, 1), 2);
-    assert_int_equal(props_fixture_event(&fixture, PROF_BLOCK, number + 1, 1),
-                     1);
-    assert_int_equal(props_fixture_event(&fixture, PROF_BLOCK, number, 100), 0);
-    props_fixture_end(&fixture);
-}
-
 TEST(go_1_5_has_no_mutex_profile)
 {
     struct props_fixture fixture;

@@ -1,6 +1,7 @@
 /*
- * test_sampler.c -- the heap sampler against its model, from chosen states of
- * the random number generator: the gap to the next sample, to the byte.
+ * test_sampler.c -- the heap sampler: its rates, its logarithms, and an
+ * embedder that counts bytes down itself. Properties S1 and S4 compare it with
+ * its model.
  */
 #include <math.h>
 
@@ -55,90 +56,6 @@ TEST(a_rate_too_many_is_taken_for_the_last)
     (void)prof_heap_alloc(fixture.proc, stack, 1, 1);
     assert_int_equal(shown_rate(&fixture), last);
     props_fixture_end(&fixture);
-}
-
-/*
- * ---- The gap to the next sample ----
- *
- * The library and the model start from the same state and see the same
- * allocations, one at a time.
- */
-
-struct both {
-    struct props_fixture fixture;
-    struct model_heap_sampler model;
-    int64_t rate;
-};
-
-static void
-begin_both(struct both *both, const struct prof_rules *rules, int64_t rate,
-           uint64_t state)
-{
-    assert_true(props_fixture_begin(&both->fixture, rules));
-    prof_heap_rate_set(both->fixture.prof, rate);
-    prof_proc_rng_resume(both->fixture.proc, state);
-    both->model = (struct model_heap_sampler){
-        .era = both->fixture.era,
-        .state = prof_proc_rng_state(both->fixture.proc)};
-    both->rate = rate;
-}
-
-static bool
-sample_both(struct both *both, uint64_t size_bytes)
-{
-    const bool wanted =
-        model_heap_sampler_next(&both->model, size_bytes, both->rate);
-
-    assert_int_equal(prof_heap_sample(both->fixture.proc, size_bytes), wanted);
-    assert_true(prof_proc_rng_state(both->fixture.proc) == both->model.state);
-    return wanted;
-}
-
-/* Both sample at the same byte: one allocation ends before the last byte of the
- * gap, the next one has it. */
-static void
-walk_both(struct both *both)
-{
-    if (!sample_both(both, 0)) {
-        if (both->model.gap > 1)
-            (void)sample_both(both, both->model.gap - 1);
-        (void)sample_both(both, 1);
-    }
-    props_fixture_end(&both->fixture);
-}
-
-TEST(the_way_to_a_mark_is_the_model_s_to_the_byte)
-{
-    enum { CAP_UNIFORM = 0x3fffffff };
-    static const int64_t rates[] = {
-        2,
-        3,
-        1000,
-        524288,
-        GO_MEAN_BYTES - 1,
-        GO_MEAN_BYTES,
-        GO_MEAN_BYTES + 1,
-        GO_MEAN_BYTES + 2,
-        CAP_UNIFORM - 1,
-        CAP_UNIFORM,
-        CAP_UNIFORM + 1,
-        CAP_UNIFORM + 2,
-        INT64_C(1) << 40,
-        INT64_C(3) << 61,
-        INT64_MAX,
-    };
-
-    for (int i = 0; prof_rules_all[i] != NULL; i++) {
-        for (size_t j = 0; j < sizeof rates / sizeof *rates; j++) {
-            for (uint64_t n = 0; n < 100; n++) {
-                struct both both;
-
-                begin_both(&both, prof_rules_all[i], rates[j],
-                           model_seeded(MODEL_EXACT, n));
-                walk_both(&both);
-            }
-        }
-    }
 }
 
 /* ---- logarithms ---- */

@@ -96,27 +96,6 @@ TEST(formulas_give_the_figures_of_a_live_go_runtime)
 
 /* ---- generators ---- */
 
-TEST(library_and_model_draw_the_same_numbers)
-{
-    for (int i = 0; prof_rules_all[i] != NULL; i++) {
-        struct props_fixture fixture;
-        uint64_t model;
-
-        assert_true(props_fixture_begin(&fixture, prof_rules_all[i]));
-        prof_proc_seed(fixture.proc, 42);
-        model = model_seeded(fixture.era, 42);
-        prof_block_rate_set(fixture.prof, 1000000);
-        for (int n = 0; n < 10000; n++) {
-            const uintptr_t stack[] = {1};
-
-            assert_true(prof_proc_rng_state(fixture.proc) == model);
-            prof_contention_event(fixture.proc, PROF_BLOCK, stack, 1, 3);
-            (void)model_draw(fixture.era, &model);
-        }
-        props_fixture_end(&fixture);
-    }
-}
-
 /* A seed may be the time or an address: all of its bits count. */
 TEST(library_and_model_begin_with_the_same_state)
 {
