@@ -1,9 +1,6 @@
 /* pprof_case.c -- see pprof_case.h. */
 #include <string.h>
 
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include "pprof_case.h"
 #include "unit_test.h"
 
@@ -123,23 +120,4 @@ case_assert_columns(struct case_run *run, const char *single_tabs)
 
     want[bytes] = '\0';
     assert_string_equal(case_text(run, PROF_OK), want);
-}
-
-void *
-case_beside_a_wall(const void *bytes, size_t bytes_count, bool behind)
-{
-    static unsigned char *pages;
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    unsigned char *at;
-
-    assert_true(bytes_count <= page);
-    if (pages == NULL) {
-        pages =
-            mmap(NULL, 3 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        assert_ptr_not_equal(pages, MAP_FAILED);
-        assert_int_equal(mprotect(pages + page, page, PROT_READ | PROT_WRITE),
-                         0);
-    }
-    at = behind ? pages + page : pages + 2 * page - bytes_count;
-    return memcpy(at, bytes, bytes_count);
 }

@@ -61,11 +61,6 @@ void case_begin(struct case_run *run);
 void case_read(struct case_run *run, enum prof_status status);
 void case_end(struct case_run *run);
 
-/* in:      bytes_count, at most a page
- * returns: a copy of the bytes that begins right behind an inaccessible page
- *          (behind), or ends right before one; valid until the next call */
-void *case_beside_a_wall(const void *bytes, size_t bytes_count, bool behind);
-
 /* Write a heap profile by the rules of Go 1.17, with one rate for all records,
  * and read it back. */
 void case_heap(struct case_run *run, const struct prof_heap_record *records,

@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "prof/file.h"
-#include "prof/gzip.h"
 #include "prof/process.h"
 #include "prof/registry.h"
 
@@ -23,7 +22,6 @@ static alignas(64) unsigned char prof_block[BLOCK_BYTES];
 static alignas(64) unsigned char cpu_block[BLOCK_BYTES];
 static alignas(64) unsigned char registry_block[BLOCK_BYTES];
 static alignas(64) unsigned char scratch[BLOCK_BYTES];
-static unsigned char packing[BLOCK_BYTES];
 static volatile uint64_t burned;
 
 static void
@@ -95,59 +93,31 @@ take_cpu(struct prof_cpu *cpu, struct prof_cpu *real)
     must(prof_cpu_stop(cpu), "stop");
 }
 
-static struct prof_output
-output_to(const struct prof_sink *sink, int64_t time_ns)
+/* Write a profile, or the CPU profile, to a file in a folder. */
+static void
+write_file(const char *folder, const char *name, struct prof_profile *profile,
+           int debug, struct prof_cpu *cpu, int64_t began_ns)
 {
-    return (struct prof_output){
-        .sink = *sink,
+    static struct prof_file file;
+    char path[PROF_PATH_MAX];
+    struct prof_output output = {
         .symbols = {.find = find_name},
-        .time_ns = time_ns,
+        .time_ns = profile != NULL ? prof_process_time_ns() : began_ns,
         .lost = 1,
         .scratch = scratch,
         .scratch_bytes = sizeof scratch,
     };
-}
 
-static void
-write_profile(const char *folder, struct prof_profile *profile, int debug)
-{
-    static struct prof_file file;
-    char path[PROF_PATH_MAX];
-    struct prof_sink to;
-    struct prof_sink sink;
-    struct prof_output output;
-    struct prof_gzip gzip;
-    enum prof_status status;
-
-    snprintf(path, sizeof path, "%s/%s.%s", folder, prof_profile_name(profile),
-             debug == 0 ? "pb.gz" : "txt");
+    snprintf(path, sizeof path, "%s/%s.%s", folder, name,
+             debug == 0 ? "pb" : "txt");
     must(prof_file_begin(&file, path), path);
-    to = prof_file_sink(&file);
-    prof_gzip_begin(&gzip, &to, packing, sizeof packing);
-    sink = debug == 0 ? prof_gzip_sink(&gzip) : to;
-    output = output_to(&sink, prof_process_time_ns());
-    status = prof_profile_write(profile, &output, debug);
-    if (debug == 0)
-        status = prof_gzip_end(&gzip, status);
-    must(prof_file_end(&file, status), path);
-}
-
-static void
-write_cpu(const char *folder, struct prof_cpu *cpu, int64_t began_ns)
-{
-    static struct prof_file file;
-    char path[PROF_PATH_MAX];
-    struct prof_sink sink;
-    struct prof_output output;
-
-    snprintf(path, sizeof path, "%s/cpu.pb", folder);
-    must(prof_file_begin(&file, path), path);
-    sink = prof_file_sink(&file);
-    output = output_to(&sink, began_ns);
-    must(
-        prof_file_end(&file, prof_cpu_write(cpu, &output,
+    output.sink = prof_file_sink(&file);
+    must(prof_file_end(&file,
+                       profile != NULL
+                           ? prof_profile_write(profile, &output, debug)
+                           : prof_cpu_write(cpu, &output,
                                             prof_process_time_ns() - began_ns)),
-        path);
+         path);
 }
 
 int
@@ -183,9 +153,10 @@ main(int argc, char **argv)
     take_cpu(cpu, real);
     must(prof_registry_list(registry, profiles, 8, &count), "list");
     for (size_t i = 0; i < count; i++) {
-        write_profile(argv[1], profiles[i], 0);
-        write_profile(argv[1], profiles[i], 1);
+        for (int debug = 0; debug < 2; debug++)
+            write_file(argv[1], prof_profile_name(profiles[i]), profiles[i],
+                       debug, NULL, 0);
     }
-    write_cpu(argv[1], cpu, began_ns);
+    write_file(argv[1], "cpu", NULL, 0, cpu, began_ns);
     return 0;
 }

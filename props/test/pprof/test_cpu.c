@@ -12,7 +12,6 @@ static struct case_run run;
 static struct prof_cpu *cpu;
 
 static const uintptr_t work[] = {CASE_WORK, CASE_MAIN};
-static const uintptr_t serve[] = {CASE_SERVE, CASE_MAIN};
 
 static void
 a_profile(uint32_t ticks_max, uint32_t stacks_max, uint32_t depth_max)
@@ -201,21 +200,6 @@ TEST_WITH(a_small_profile, NULL, one_profile_is_taken_at_a_time)
 
 /* ---- the ring ---- */
 
-TEST_WITH(a_small_profile, NULL, no_tick_is_lost_uncounted)
-{
-    for (uint64_t ticks = 0; ticks < 200; ticks++) {
-        assert_int_equal(prof_cpu_start(cpu, 100), PROF_OK);
-        for (uint64_t i = 0; i < ticks; i++)
-            prof_cpu_tick(cpu, i % 2 == 0 ? work : serve, 2, NULL);
-        assert_int_equal(prof_cpu_stop(cpu), PROF_OK);
-        write_profile();
-        assert_int_equal(ticks_written(), ticks);
-        assert_int_equal(prof_cpu_totals(cpu).lost,
-                         ticks > 16 ? ticks - 16 : 0);
-        case_end(&run);
-    }
-}
-
 /* ---- limits ---- */
 
 TEST(sizes_beyond_the_limits_are_refused)
@@ -236,48 +220,16 @@ TEST(sizes_beyond_the_limits_are_refused)
     }
 }
 
-/* Of a record with more frames than a stack may have, the first ones are
- * kept. */
-TEST(a_record_of_too_many_frames_is_cut)
-{
-    enum { FRAMES = PROF_DEPTH_LIMIT + 3 };
-    static uint64_t words[3 + 3 + FRAMES] = {3, 0, 100, 3 + FRAMES, 0, 1};
-
-    a_profile(2, 2, PROF_DEPTH_LIMIT);
-    for (size_t i = 0; i < FRAMES; i++)
-        words[6 + i] = CASE_UNKNOWN + i;
-    assert_int_equal(prof_cpu_load(cpu, words, 6 + FRAMES, NULL, 0), PROF_OK);
-    case_begin(&run);
-    case_read(&run, prof_cpu_write(cpu, &run.output, 1));
-    assert_int_equal(run.profile.samples[0].locations_count, PROF_DEPTH_LIMIT);
-    case_end(&run);
-}
-
 /* A profile without ticks has 100 Hz, 10 ms a tick. Its duration is left out if
  * the clock went backwards. */
 TEST(a_profile_that_never_began_is_an_empty_one)
 {
-    static const uint64_t words[] = {3, 0, 100, 4, 0, 0, 4};
-
     a_profile(8, 8, 8);
     case_begin(&run);
     case_read(&run, prof_cpu_write(cpu, &run.output, -5));
     assert_int_equal(run.profile.samples_count, 0);
     assert_int_equal(run.profile.period, 10000000);
     assert_int_equal(run.profile.duration_ns, 0);
-    case_end(&run);
-
-    /* Lost ticks have an address even if the output names none. */
-    assert_int_equal(prof_cpu_load(cpu, words, 7, NULL, 0), PROF_OK);
-    case_begin(&run);
-    run.output.lost = 0;
-    case_read(&run, prof_cpu_write(cpu, &run.output, 0));
-    assert_int_equal(run.profile.samples_count, 1);
-    assert_int_equal(run.profile.samples[0].values[0], 4);
-    assert_int_equal(
-        model_pprof_location(&run.profile, run.profile.samples[0].locations[0])
-            ->address,
-        0);
     case_end(&run);
 }
 
@@ -294,8 +246,4 @@ TEST(ticks_beyond_2_to_32_keep_their_time)
     assert_int_equal(run.profile.samples[0].values[0], ticks);
     assert_int_equal(run.profile.samples[0].values[1], ticks * 10000000);
     case_end(&run);
-    case_begin(&run);
-    assert_non_null(
-        strstr(case_text(&run, prof_cpu_write_text(cpu, &run.output)),
-               "total 4294967301\n4294967301 @ 0x1000\n"));
 }

@@ -26,10 +26,6 @@ TEST(unscaled_records_are_multiplied_by_the_period)
         {2, 7, 10, {20, 23}}, /* 70/3: the product is cut off */
         {UINT64_C(1) << 62, 3, 2, {INT64_MAX, 2}},
         {(uint64_t)-3, (uint64_t)-7, 10, {-30, -23}},
-        {UINT64_C(1) << 63,
-         UINT64_C(1) << 63,
-         2,
-         {INT64_MIN, -(INT64_MAX / 3)}},
         {1, UINT64_C(1) << 62, 4, {4, INT64_MAX / 3}},
         {1, 0, INT64_MAX, {INT64_MAX, 0}},
     };
@@ -298,25 +294,24 @@ TEST(characters_are_shown_as_they_are_or_by_number)
 }
 
 /* A long text is cut at 4096 bytes, perhaps in the middle of a character; it is
- * not read behind the cut, where the program's memory may end. */
+ * not read behind the cut: a sanitizer would notice. */
 TEST(a_long_text_is_cut_at_a_byte)
 {
     enum { TEXT_MAX = 4096 };
     static const char *const begun[] = {"k", "\xc3", "\xe2\x82",
                                         "\xf0\x9f\x98"};
-    static char key[TEXT_MAX + 8];
+    char *const key = malloc(TEXT_MAX);
 
+    assert_non_null(key);
     for (size_t i = 0; i < sizeof begun / sizeof *begun; i++) {
         const size_t bytes = strlen(begun[i]);
 
         memset(key, 'k', TEXT_MAX - bytes);
         memcpy(&key[TEXT_MAX - bytes], begun[i], bytes);
-        assert_int_equal(
-            strspn(shown(case_beside_a_wall(key, TEXT_MAX, false)), "k"),
-            i == 0 ? TEXT_MAX : TEXT_MAX - bytes);
+        assert_int_equal(strspn(shown(key), "k"),
+                         i == 0 ? TEXT_MAX : TEXT_MAX - bytes);
     }
-    memset(key, 'k', sizeof key - 1);
-    assert_int_equal(strlen(shown(key)), TEXT_MAX);
+    free(key);
 }
 
 /* Sets are ordered as texts: the comma of a longer set comes before the closing

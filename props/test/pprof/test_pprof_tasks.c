@@ -18,7 +18,6 @@ static struct case_run run;
 static char text[TEXT_BYTES];
 
 static const uintptr_t working[] = {CASE_MALLOC, CASE_WORK, CASE_GOEXIT};
-static const uintptr_t inside[] = {CASE_MALLOC, CASE_NEW, CASE_GOEXIT};
 
 /* returns: the text of the tasks, with a final NUL */
 static const char *
@@ -73,23 +72,6 @@ TEST(a_header_says_who_how_for_how_long_and_on_what)
 }
 
 /* ---- frames ---- */
-
-TEST(a_stack_of_nothing_but_the_runtime_is_shown_whole)
-{
-    const struct prof_task_stack task = {.id = 1,
-                                         .state = "running",
-                                         .stack = inside,
-                                         .depth = 3,
-                                         .created_by = CASE_NEW};
-
-    assert_string_equal(print(&task, 1), "goroutine 1 [running]:\n"
-                                         "runtime.mallocgc(...)\n"
-                                         "\tmalloc.go:100 +0x40\n"
-                                         "runtime.newobject(...)\n"
-                                         "\tmalloc.go:200 +0x40\n"
-                                         "runtime.goexit(...)\n"
-                                         "\tasm.s:1 +0x40\n");
-}
 
 static const char of_another_runtime[] = "collector.Allocate";
 

@@ -94,38 +94,6 @@ FILE_TEST(a_link_is_followed_and_stays)
     assert_refused(in_folder("way"), EISDIR, "Is a directory");
 }
 
-/* Of 41 links in a row too many are refused. A link's target and the rest of
- * the path may together have 4096 bytes, with the final NUL. */
-FILE_TEST(links_are_followed_as_far_as_the_system_follows_them)
-{
-    static char target[PROF_PATH_MAX];
-    static char name[PROF_PATH_MAX];
-    const size_t used = strlen(folder) + strlen("/long");
-
-    for (int i = 0; i <= 40; i++) {
-        snprintf(name, sizeof name, "l%d", i);
-        snprintf(target, sizeof target, "%s/l%d", i % 2 == 0 ? "." : folder,
-                 i + 1);
-        assert_int_equal(symlink(target, in_folder(name)), 0);
-    }
-    assert_refused(in_folder("l0"), ELOOP, "Too many levels");
-    assert_writes(in_folder("l1"), in_folder("l41"));
-    memset(target, '/', 4000);
-    memcpy(target, folder, strlen(folder));
-    target[4000] = '\0';
-    assert_int_equal(symlink(target, in_folder("long")), 0);
-    for (size_t bytes = 95; bytes <= 96; bytes++) {
-        memset(name, '/', sizeof name - 1);
-        memcpy(name, in_folder("long"), used);
-        name[used + bytes - 1] = 'x';
-        name[used + bytes] = '\0';
-        if (bytes == 95)
-            assert_writes(name, in_folder("x"));
-        else
-            assert_refused(name, ENAMETOOLONG, "too long");
-    }
-}
-
 /* A folder that is moved away while a file is written takes it along. */
 FILE_TEST(a_folder_is_looked_up_once)
 {
@@ -159,29 +127,6 @@ FILE_TEST(a_pipe_is_written_to_and_stays)
     assert_int_equal(file.error, ENOTDIR);
     assert_int_equal(like(path).st_mode, S_IFIFO | 0600);
     assert_int_equal(close(reader), 0);
-}
-
-/* A terminal, in a folder where no mistake of the library can make a file, even
- * if root runs the test. */
-FILE_TEST(a_device_is_written_to)
-{
-    const int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
-    char name[64];
-    char got[8] = "";
-
-    assert_true(master >= 0);
-    assert_int_equal(grantpt(master), 0);
-    assert_int_equal(unlockpt(master), 0);
-    assert_int_equal(ptsname_r(master, name, sizeof name), 0);
-    write_text(name, "new");
-    assert_int_equal(read(master, got, sizeof got - 1), 3);
-    assert_string_equal(got, "new");
-    assert_int_equal(prof_file_check(&file, name), PROF_OK);
-    assert_int_equal(prof_file_begin(&file, name), PROF_OK);
-    assert_false(prof_file_is(&file, name)); /* it may be read and written */
-    assert_int_equal(prof_file_end(&file, PROF_OK), PROF_OK);
-    assert_true(S_ISCHR(like(name).st_mode));
-    close(master);
 }
 
 FILE_TEST(a_socket_and_what_comes_meanwhile_stay)

@@ -56,25 +56,6 @@ TEST(the_mappings_of_this_process_hold_this_function)
 
 static long refused;
 
-static void
-read_no_mappings(void)
-{
-    size_t count = 7;
-
-    CHECK(refuse_syscall(refused, EIO));
-    CHECK(prof_process_mappings(mappings, 512, &count, text, sizeof text) ==
-          PROF_ERR_UNSUPPORTED);
-    CHECK(count == 0);
-}
-
-TEST(mappings_that_cannot_be_read_are_reported)
-{
-    refused = SYS_openat;
-    expect_in_child(read_no_mappings);
-    refused = SYS_read;
-    expect_in_child(read_no_mappings);
-}
-
 /* ---- timers ---- */
 
 static void
@@ -92,8 +73,11 @@ TEST(a_timer_has_the_period_of_its_rate_or_is_refused)
     static const struct {
         uint32_t hz;
         long ns;
-    } rows[] = {
-        {2, 500000000}, {7, 142857142}, {100, 10000000}, {1000000, 1000}};
+    } rows[] = {{1, 1000000000},
+                {2, 500000000},
+                {7, 142857142},
+                {100, 10000000},
+                {1000000, 1000}};
     struct prof_timer timer;
     struct itimerspec times;
 
@@ -103,15 +87,11 @@ TEST(a_timer_has_the_period_of_its_rate_or_is_refused)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         assert_int_equal(prof_timer_open(&timer, rows[i].hz), PROF_OK);
         assert_int_equal(timer_gettime(timer.id, &times), 0);
-        assert_int_equal(times.it_interval.tv_sec, 0);
-        assert_int_equal(times.it_interval.tv_nsec, rows[i].ns);
+        assert_int_equal(times.it_interval.tv_sec * 1000000000 +
+                             times.it_interval.tv_nsec,
+                         rows[i].ns);
         prof_timer_close(&timer);
     }
-    assert_int_equal(prof_timer_open(&timer, 1), PROF_OK);
-    assert_int_equal(timer_gettime(timer.id, &times), 0);
-    assert_int_equal(times.it_interval.tv_sec, 1);
-    assert_int_equal(times.it_interval.tv_nsec, 0);
-    prof_timer_close(&timer);
     refused = SYS_timer_create;
     expect_in_child(open_no_timer);
     refused = SYS_timer_settime;
@@ -211,68 +191,50 @@ TEST(a_tick_is_at_the_instruction_that_was_interrupted)
 
 #endif
 
-/* The default action would end the process if a signal came late. */
-TEST(the_default_action_is_not_put_back)
-{
-    static const int flags[] = {0, SA_NOCLDSTOP, SA_NOCLDWAIT, SA_RESTART};
-    struct prof_cpu *cpu = a_profile();
-
-    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
-        const struct sigaction action = {.sa_handler = SIG_DFL,
-                                         .sa_flags = flags[i]};
-        struct sigaction now;
-
-        assert_int_equal(sigaction(SIGPROF, &action, NULL), 0);
-        assert_int_equal(prof_process_begin(cpu, NULL), PROF_OK);
-        assert_int_equal(sigaction(SIGPROF, NULL, &now), 0);
-        prof_process_end();
-        /* A signal that is delivered after the profile ended is no tick. */
-        now.sa_sigaction(SIGPROF, NULL, &now);
-        assert_int_equal(sigaction(SIGPROF, NULL, &now), 0);
-        assert_true(now.sa_handler == SIG_IGN);
-    }
-    assert_int_equal(prof_cpu_stop(cpu), PROF_OK);
-    assert_int_equal(prof_cpu_totals(cpu).recorded, 0);
-}
-
 static int theirs;
 
 static void
 on_theirs(int number)
 {
-    (void)number;
-    theirs++;
+    theirs += number == SIGPROF;
 }
 
 static void
 on_theirs_with_info(int number, siginfo_t *info, void *context)
 {
-    (void)number;
-    (void)info;
-    (void)context;
-    theirs += 10;
+    theirs += info != NULL && context != NULL ? 10 * (number == SIGPROF) : 0;
 }
 
+/* But not the default action: it would end the process if a signal came late.
+ */
 TEST(a_handler_that_was_there_before_is_put_back)
 {
     const struct sigaction actions[] = {
         {.sa_handler = on_theirs},
-        {.sa_sigaction = on_theirs_with_info, .sa_flags = SA_SIGINFO}};
+        {.sa_sigaction = on_theirs_with_info, .sa_flags = SA_SIGINFO},
+        {.sa_handler = SIG_DFL},
+        {.sa_handler = SIG_DFL, .sa_flags = SA_RESTART}};
     struct prof_cpu *cpu = a_profile();
+    struct sigaction now;
 
     theirs = 0;
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 4; i++) {
         assert_int_equal(sigaction(SIGPROF, &actions[i], NULL), 0);
         prof_process_end(); /* nothing has begun: nothing ends */
         assert_int_equal(prof_process_begin(cpu, NULL), PROF_OK);
+        assert_int_equal(sigaction(SIGPROF, NULL, &now), 0);
         raise(SIGPROF);
-        assert_int_equal(theirs, i);
+        assert_int_equal(theirs, i < 2 ? i : 11);
         prof_process_end();
+        /* A signal that is delivered after the profile ended is no tick. */
+        now.sa_sigaction(SIGPROF, NULL, &now);
         raise(SIGPROF);
         assert_int_equal(theirs, i == 0 ? 1 : 11);
+        assert_int_equal(sigaction(SIGPROF, NULL, &now), 0);
+        assert_true(i < 2 || now.sa_handler == SIG_IGN);
     }
     assert_int_equal(prof_cpu_stop(cpu), PROF_OK);
-    assert_int_equal(prof_cpu_totals(cpu).recorded, 2);
+    assert_int_equal(prof_cpu_totals(cpu).recorded, 4);
     assert_true(signal(SIGPROF, SIG_DFL) != SIG_ERR);
 }
 

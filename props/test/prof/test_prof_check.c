@@ -50,17 +50,7 @@ slot_of(uint32_t row)
     return NULL;
 }
 
-enum where {
-    DEPTH_OF,
-    KIND_OF,
-    FRAME_OF,
-    KEY_OF,
-    PLACE_OF,
-    SLOT_OF,
-    EMPTY_SLOT,
-    RESERVED,
-    CYCLE
-};
+enum where { DEPTH_OF, KIND_OF, WORD_OF, PLACE_OF, SLOT_OF, RESERVED, CYCLE };
 
 /* What is damaged, of which row, and what it becomes. */
 static const struct {
@@ -72,9 +62,8 @@ static const struct {
     {"table I1", DEPTH_OF, STACKS, DEPTH + 1},
     {"table I1", KIND_OF, 3, 0},
     {"table I1", KIND_OF, 3, KIND_MUTEX + 1},
-    {"table I2", FRAME_OF, 4, 2},  /* two entries of one stack */
-    {"table I2", FRAME_OF, 4, 77}, /* a lookup does not find it */
-    {"table I2", KEY_OF, 4, 77},
+    {"table I2", WORD_OF, 4, 2},  /* two entries of one stack */
+    {"table I2", WORD_OF, 4, 77}, /* a lookup does not find it */
     {"table I2", SLOT_OF, STACKS, 0},
     {"table I3", PLACE_OF, 2, 0}, /* a slot whose row is not linked */
     {"table I3", PLACE_OF, 2, KEY_WORDS - 1},
@@ -82,9 +71,7 @@ static const struct {
     {"table I3", PLACE_OF, 2, UINT32_MAX},
     {"table I3", SLOT_OF, 2, KEY_WORDS - 1},
     {"table I3", SLOT_OF, 2, USED},
-    {"table I3", EMPTY_SLOT, 0, UINT64_MAX},
-    {"table I3", EMPTY_SLOT, 0, KEY_WORDS},
-    {"table I3", EMPTY_SLOT, 0, UINT64_C(1) << 63}, /* a tag alone */
+    {"table I3", SLOT_OF, 0, KEY_WORDS}, /* an empty one */
     {"table I4", RESERVED, 0, (uint64_t)(BUCKETS + 1) << 32},
     {NULL, RESERVED, 0, (uint64_t)STACKS << 32 | FRAMES},
     {"table I4", RESERVED, 0, (uint64_t)STACKS << 32 | (FRAMES + 1)},
@@ -96,40 +83,23 @@ static void
 damage(enum where where, uint32_t row, uint64_t value)
 {
     struct entry *const entry = &prof->table.entries[row];
-    uintptr_t *const frames =
-        &prof->table.words[load_relaxed(&entry->frames_at)];
+    shared_u64 *const slot = slot_of(row);
 
-    switch (where) {
-    case DEPTH_OF:
+    if (where == DEPTH_OF)
         entry->depth = (uint16_t)value;
-        return;
-    case KIND_OF:
+    else if (where == KIND_OF)
         entry->kind = (uint16_t)value;
-        return;
-    case FRAME_OF:
-        frames[0] = value;
-        return;
-    case KEY_OF:
-        frames[-1] = value;
-        return;
-    case PLACE_OF:
+    else if (where == WORD_OF)
+        prof->table.words[load_relaxed(&entry->frames_at)] = value;
+    else if (where == PLACE_OF)
         store_relaxed(&entry->frames_at, (uint32_t)value);
-        return;
-    case SLOT_OF: /* the tag stays, unless nothing is to stay */
-        store_relaxed(
-            slot_of(row),
-            value == 0 ? 0 : load_relaxed(slot_of(row)) >> 32 << 32 | value);
-        return;
-    case EMPTY_SLOT:
-        store_relaxed(slot_of(0), value);
-        return;
-    case RESERVED:
+    else if (where == SLOT_OF) /* the tag stays, unless nothing is to stay */
+        store_relaxed(slot,
+                      value == 0 ? 0 : load_relaxed(slot) >> 32 << 32 | value);
+    else if (where == RESERVED)
         store_relaxed(&prof->table.reserved, value);
-        return;
-    case CYCLE:
+    else
         store_relaxed(&prof->cycle_word, (uint32_t)value);
-        return;
-    }
 }
 
 TEST(damage_is_found_and_named)

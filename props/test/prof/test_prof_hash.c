@@ -133,25 +133,6 @@ TEST(the_multilinear_hash_is_what_its_definition_says)
     }
 }
 
-/* Differences that the hash cannot see: p d = q e for two primes p and q. */
-TEST(stacks_with_one_hash_have_their_own_buckets)
-{
-    const struct prof_config config = {.buckets_max = 32};
-    struct prof *prof = props_prof_make(&config);
-    uintptr_t frames[2] = {0x401000, 0x402000};
-    const uint64_t hash = prof_hash_stack(config.hash, frames, 2, 8);
-
-    for (uint32_t bucket = 1; bucket <= 20; bucket++) {
-        assert_true(prof_hash_stack(config.hash, frames, 2, 8) == hash);
-        for (int round = 0; round < 2; round++)
-            assert_int_equal(
-                prof_heap_alloc(prof_proc_at(prof, 0), frames, 2, 8), bucket);
-        frames[0] += primes[prime_index(1, 2)];
-        frames[1] -= primes[prime_index(0, 2)];
-    }
-    props_prof_drop(prof);
-}
-
 /* ---- quality ----
  *
  * 2^20 keys of a family, as regular as a program's and all different, are put

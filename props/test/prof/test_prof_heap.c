@@ -1,7 +1,7 @@
 /*
- * test_prof_heap.c -- the heap profile: which events share a bucket, and what
- * the functions that read a profile promise: short buffers, the first snapshot,
- * the filter, PROF_ERR_BUSY. When an event shows, random worlds judge.
+ * test_prof_heap.c -- the heap profile: what finds no room, many events in one
+ * call, short buffers, the filter. Buckets, and when an event shows, are judged
+ * by random worlds.
  */
 #include <string.h>
 
@@ -41,87 +41,6 @@ snapshot(struct prof *prof, enum prof_select select,
 }
 
 /* ---- buckets ---- */
-
-/* Buckets are numbered from 1; those of a second round are the same. */
-TEST(a_stack_with_its_size_is_a_bucket)
-{
-    static const uint64_t sizes[] = {
-        0, 1, 8, UINT32_MAX, UINT64_C(1) << 32, UINT64_MAX};
-    struct prof *prof = ruled(NULL);
-    struct prof_proc *proc = prof_proc_at(prof, 0);
-    struct prof_heap_record records[BUCKETS];
-
-    for (int round = 0; round < 2; round++) {
-        uintptr_t frames[DEPTH + 2] = {0};
-        prof_bucket want = 0;
-
-        for (size_t i = 0; i < COUNT_OF(sizes); i++)
-            assert_int_equal(prof_heap_alloc(proc, frames, 1, sizes[i]),
-                             ++want);
-        /* Each stack begins the next one. */
-        for (uint32_t depth = 2; depth <= DEPTH; depth++)
-            assert_int_equal(prof_heap_alloc(proc, frames, depth, 8), ++want);
-        for (uint32_t depth = DEPTH; depth <= DEPTH + 2; depth++) {
-            frames[DEPTH + 1] = depth; /* beyond what is kept */
-            assert_int_equal(prof_heap_alloc(proc, frames, depth, 8), want);
-        }
-        for (uint32_t i = 0; i < DEPTH; i++) {
-            frames[i] = (uintptr_t)1 << 63; /* a bit above the lower 32 */
-            assert_int_equal(prof_heap_alloc(proc, frames, DEPTH, 8), ++want);
-            frames[i] = 0;
-        }
-        assert_int_equal(prof_heap_alloc(proc, NULL, 0, 8), ++want);
-        memset(frames, 0xff, sizeof frames); /* the buckets have copies */
-    }
-    assert_int_equal(snapshot(prof, PROF_SELECT_ALL, records), 18);
-    assert_int_equal(records[0].depth, 0);
-    assert_int_equal(records[7].depth, DEPTH);
-    assert_int_equal(records[7].stack[0], 0);
-    assert_int_equal(records[17].size_bytes, 0);
-    props_prof_drop(prof);
-}
-
-TEST(kinds_of_events_have_buckets_of_their_own)
-{
-    struct prof *prof = ruled(NULL);
-    struct prof_contention_record record;
-    struct prof_heap_record records[BUCKETS];
-    size_t count;
-
-    assert_int_equal(alloc(prof, frame, 0), 1);
-    prof_contention_event(prof_proc_at(prof, 0), PROF_BLOCK, &frame, 1, 5);
-    prof_contention_event(prof_proc_at(prof, 0), PROF_MUTEX, &frame, 1, 7);
-    assert_int_equal(alloc(prof, frame + 1, 0), 4);
-    assert_int_equal(snapshot(prof, PROF_SELECT_ALL, records), 2);
-    assert_int_equal(
-        prof_contention_snapshot(prof, PROF_MUTEX, &record, 1, &count),
-        PROF_OK);
-    assert_int_equal(count, 1);
-    assert_int_equal(record.cycles, 7);
-    props_prof_drop(prof);
-}
-
-/* With each limit the same steps, in which each stack comes twice. */
-TEST(recorded_and_dropped_events_are_all_there_were)
-{
-    enum { STACKS = 24 };
-
-    for (uint32_t limit = 1; limit <= STACKS + 1; limit++) {
-        const uint32_t kept = limit < STACKS ? limit : STACKS;
-        const struct prof_config config = {.buckets_max = limit};
-        struct prof *prof = props_prof_make(&config);
-
-        for (uintptr_t i = 0; i < 2 * STACKS; i++)
-            assert_int_equal(alloc(prof, i % STACKS, 8),
-                             i % STACKS < limit ? i % STACKS + 1 : 0);
-        prof_contention_event(prof_proc_at(prof, 0), PROF_BLOCK, &frame, 1, 5);
-        assert_int_equal(prof_heap_totals(prof).allocs_pending, 2 * kept);
-        assert_int_equal(prof_drops(prof).no_bucket,
-                         2 * (STACKS - kept) + (limit <= STACKS));
-        assert_int_equal(prof_drops(prof).no_frames, 0);
-        props_prof_drop(prof);
-    }
-}
 
 TEST(frames_run_out_exactly_and_drops_are_counted)
 {
@@ -262,50 +181,6 @@ TEST(in_use_is_a_matter_of_bytes)
         assert_int_equal(records[0].allocs, rows[i].allocs);
         assert_true(prof_heap_alloc_bytes(&records[0]) ==
                     rows[i].allocs * rows[i].size_bytes);
-        props_prof_drop(prof);
-    }
-}
-
-struct visit {
-    struct prof *prof;
-    uint32_t calls;
-};
-
-static void
-request_next_cycle(void *context, const struct prof_heap_record *record)
-{
-    struct visit *visit = context;
-
-    (void)record;
-    visit->calls++;
-    assert_int_equal(prof_heap_next_cycle(visit->prof), PROF_ERR_BUSY);
-}
-
-TEST(next_cycle_amid_a_control_call_is_busy_and_changes_nothing)
-{
-    static const struct prof_rules *const sets[] = {&prof_rules_exact,
-                                                    &prof_rules_go1_5};
-
-    for (size_t i = 0; i < COUNT_OF(sets); i++) {
-        struct prof *prof = ruled(sets[i]);
-        struct visit visit = {.prof = prof};
-        struct prof_heap_totals before;
-        struct prof_heap_totals after;
-
-        (void)alloc(prof, 1, 8);
-        (void)alloc(prof, 2, 8);
-        assert_int_equal(prof_heap_next_cycle(prof), PROF_OK);
-        assert_int_equal(prof_heap_flush(prof), PROF_OK);
-        before = prof_heap_totals(prof);
-        prof_heap_iterate(prof, request_next_cycle, &visit);
-        after = prof_heap_totals(prof);
-        assert_int_equal(visit.calls, 2);
-        assert_int_equal(prof_heap_phase(prof).cycle, 1);
-        assert_true(prof_heap_phase(prof).flushed);
-        assert_memory_equal(&after, &before, sizeof after);
-        /* Afterwards the lock is free again. */
-        assert_int_equal(prof_heap_next_cycle(prof), PROF_OK);
-        assert_int_equal(prof_heap_phase(prof).cycle, 2);
         props_prof_drop(prof);
     }
 }

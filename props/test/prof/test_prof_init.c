@@ -102,46 +102,9 @@ TEST(a_new_instance_stands_at_its_first_cycle_and_is_empty)
     props_prof_drop(prof);
 }
 
-/* Neither processors nor instances share a stream of random numbers. */
-TEST(all_processors_of_all_seeds_draw_their_own_numbers)
-{
-    enum { EACH = 8 };
-    uint64_t states[EACH * EACH];
-
-    for (uint32_t i = 0; i < EACH * EACH; i++) {
-        const struct prof_config config = {
-            .buckets_max = 1, .procs_max = EACH, .seed = i / EACH};
-        struct prof *prof = props_prof_make(&config);
-
-        states[i] = prof_proc_rng_state(prof_proc_at(prof, i % EACH));
-        for (uint32_t j = 0; j < i; j++)
-            assert_true(states[i] != states[j]);
-        props_prof_drop(prof);
-    }
-}
-
-TEST(a_block_of_any_other_alignment_is_refused)
-{
-    const struct prof_config config = {.buckets_max = 2};
-    const size_t bytes = prof_bytes_needed(&config);
-    const size_t room = bytes + PROF_BLOCK_ALIGN;
-    unsigned char *block = aligned_alloc(PROF_BLOCK_ALIGN, room);
-    struct prof *prof = NULL;
-
-    assert_non_null(block);
-    memset(block, 0, room);
-    for (size_t off = 1; off < PROF_BLOCK_ALIGN; off++) {
-        assert_int_equal(prof_init(&prof, &config, block + off, bytes),
-                         PROF_ERR_MEMORY);
-        assert_null(prof);
-    }
-    for (size_t i = 0; i < room; i++)
-        assert_int_equal(block[i], 0);
-    free(block);
-}
-
-/* Each length that is too short; each byte of the block must stay as it was. */
-TEST(a_block_of_any_shorter_length_is_refused_untouched)
+/* Each length that is too short, and each address that is not aligned; each
+ * byte of the block must stay as it was. */
+TEST(a_block_that_is_shorter_or_not_aligned_is_refused_untouched)
 {
     const struct prof_config config = {
         .buckets_max = 1, .depth_max = 1, .frames_max = 1};
@@ -153,6 +116,9 @@ TEST(a_block_of_any_shorter_length_is_refused_untouched)
     assert_non_null(block);
     assert_non_null(zeros);
     memset(block, 0, bytes);
+    for (size_t off = 1; off < PROF_BLOCK_ALIGN; off++)
+        assert_int_equal(prof_init(&prof, &config, block + off, bytes),
+                         PROF_ERR_MEMORY);
     for (size_t length = 0; length < bytes; length++) {
         assert_int_equal(prof_init(&prof, &config, block, length),
                          PROF_ERR_MEMORY);

@@ -11,8 +11,6 @@
 #include "test_prof_make.h"
 #include "unit_test.h"
 
-#define TWO_TO_32 (UINT64_C(1) << 32)
-
 static const uintptr_t stack[] = {0x1000, 0x2000};
 
 /* The first values of the counters: two below an edge. */
@@ -125,60 +123,6 @@ TEST(contention_counters_pass_every_edge)
         assert_int_equal(count, 1);
         assert_int_equal(record.count, starts[i] + 5);
         assert_int_equal(record.cycles, starts[i] + 35);
-        props_prof_drop(prof);
-    }
-}
-
-/* Each processor's count fits into 32 bits; their sum may not. */
-TEST(processors_together_may_count_more_than_each_alone)
-{
-    struct prof *prof = props_prof_make(
-        &(struct prof_config){.buckets_max = 2, .procs_max = 2});
-    const prof_bucket row = prof_heap_alloc(prof_proc_at(prof, 0), stack, 2, 8);
-
-    prof_heap_free(prof_proc_at(prof, 1), row);
-    for (int i = 0; i < 2; i++)
-        store_relaxed(&prof->procs[i].columns.slots[2][row], UINT32_MAX);
-    advance(prof);
-    advance(prof);
-    assert_int_equal(heap_of(prof).allocs, 2 * (TWO_TO_32 - 1));
-    props_prof_drop(prof);
-}
-
-/*
- * Rule sets that scale by a quotient keep the count as a double; a snapshot
- * shows it rounded down. A bucket that is listed before an event is counted in
- * it shows one block event, as in Go.
- */
-TEST(a_count_that_is_a_double_is_cut_and_a_block_event_is_at_least_one)
-{
-    static const struct {
-        enum prof_contention kind;
-        double events;
-        uint64_t want;
-    } rows[] = {
-        {PROF_BLOCK, 0, 1},     {PROF_BLOCK, 1.75, 1},
-        {PROF_BLOCK, 2.999, 2}, {PROF_BLOCK, 1e18, 1000000000000000000},
-        {PROF_MUTEX, 0.5, 0},   {PROF_MUTEX, 1.75, 1},
-    };
-
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct prof *prof = props_prof_make(&(struct prof_config){
-            .rules = &prof_rules_go1_17, .buckets_max = 1});
-        const uint32_t row = prof_table_intern(
-            &prof->table, rows[i].kind == PROF_BLOCK ? KIND_BLOCK : KIND_MUTEX,
-            stack, 2, 0);
-        struct prof_contention_record record;
-        uint64_t bits;
-        size_t count;
-
-        memcpy(&bits, &rows[i].events, sizeof bits);
-        store_relaxed(&prof->procs[0].columns.waits[row].count, bits);
-        assert_int_equal(
-            prof_contention_snapshot(prof, rows[i].kind, &record, 1, &count),
-            PROF_OK);
-        assert_int_equal(count, 1);
-        assert_int_equal(record.count, rows[i].want);
         props_prof_drop(prof);
     }
 }

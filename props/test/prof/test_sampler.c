@@ -170,22 +170,6 @@ TEST(a_number_taken_away_samples_the_same)
     }
 }
 
-TEST(no_number_is_taken_before_the_first_nor_after_a_change)
-{
-    struct props_fixture fixture;
-
-    assert_true(props_fixture_begin(&fixture, &prof_rules_exact));
-    prof_heap_rate_set(fixture.prof, 4096);
-    assert_int_equal(prof_heap_until_take(fixture.proc), 0);
-    (void)prof_heap_sample(fixture.proc, 0);
-    assert_int_not_equal(prof_heap_until_take(fixture.proc), 0);
-    prof_heap_rate_set(fixture.prof, 8192);
-    assert_int_equal(prof_heap_until_take(fixture.proc), 0);
-    (void)prof_heap_sample(fixture.proc, 0);
-    assert_int_not_equal(prof_heap_until_take(fixture.proc), 0);
-    props_fixture_end(&fixture);
-}
-
 /* An embedder that counts down itself notices a new rate only when its gap is
  * used up. The allocation there is a sample at the old rate, which applied to
  * all bytes before it. */
@@ -223,23 +207,4 @@ TEST(the_mark_of_an_old_rate_is_still_a_sample_of_it)
 {
     check_old_mark(true);
     check_old_mark(false);
-}
-
-/* Each bucket has the rate at which it was sampled, though another one was set
- * before its allocation was recorded. */
-TEST(a_rate_set_between_the_sample_and_its_record_changes_neither)
-{
-    const uintptr_t stack[] = {1};
-
-    for (int64_t between = -1; between <= 1; between++) {
-        struct props_fixture fixture;
-
-        assert_true(props_fixture_begin(&fixture, &prof_rules_exact));
-        prof_heap_rate_set(fixture.prof, 4096);
-        assert_true(prof_heap_sample(fixture.proc, UINT64_C(1) << 40));
-        prof_heap_rate_set(fixture.prof, between);
-        (void)prof_heap_alloc(fixture.proc, stack, 1, UINT64_C(1) << 40);
-        assert_int_equal(shown_rate(&fixture), 4096);
-        props_fixture_end(&fixture);
-    }
 }

@@ -96,24 +96,6 @@ TEST(formulas_give_the_figures_of_a_live_go_runtime)
 
 /* ---- generators ---- */
 
-/* A seed may be the time or an address: all of its bits count. */
-TEST(library_and_model_begin_with_the_same_state)
-{
-    for (int i = 0; prof_rules_all[i] != NULL; i++) {
-        struct props_fixture fixture;
-
-        assert_true(props_fixture_begin(&fixture, prof_rules_all[i]));
-        for (uint32_t bit = 0; bit < 64; bit++) {
-            const uint64_t seed = UINT64_MAX - (UINT64_C(1) << bit);
-
-            prof_proc_seed(fixture.proc, seed);
-            assert_true(prof_proc_rng_state(fixture.proc) ==
-                        model_seeded(fixture.era, seed));
-        }
-        props_fixture_end(&fixture);
-    }
-}
-
 /* Resume a generator from `state`; it must continue from `wanted`. */
 static void
 check_resume(const struct prof_rules *rules, uint64_t state, uint64_t wanted)
@@ -199,26 +181,4 @@ TEST(exact_unsampling_rounds_to_the_nearest_and_saturates)
 
     check_unsampling(&prof_rules_exact, vectors,
                      sizeof vectors / sizeof *vectors);
-}
-
-/* A caller's own rule set may mix rules: how block events count must not affect
- * mutex events. */
-TEST(a_mutex_event_counts_alike_where_block_counts_are_not_whole)
-{
-    struct prof_rules mixed = prof_rules_exact;
-    struct prof_contention_record record;
-    struct props_fixture fixture;
-
-    mixed.block = PROF_BLOCK_CORRECTED;
-    assert_true(props_fixture_begin(&fixture, &mixed));
-    fixture.era = MODEL_EXACT; /* the era of its random numbers */
-    prof_mutex_fraction_set(fixture.prof, 10);
-    props_fixture_event(&fixture, PROF_MUTEX,
-                        props_fixture_number(&fixture, 0, 10), 7);
-    props_fixture_event(&fixture, PROF_MUTEX,
-                        props_fixture_number(&fixture, 1, 10), 7);
-    record = props_fixture_read(&fixture, PROF_MUTEX);
-    assert_int_equal(record.count, 10);
-    assert_int_equal(record.cycles, 70);
-    props_fixture_end(&fixture);
 }

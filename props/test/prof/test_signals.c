@@ -409,16 +409,11 @@ TEST(a_handler_may_record_at_any_instruction)
         const uint32_t steps = steps_of(call->call);
 
         assert_in_range(steps, 10 * PROPS_STEPS, STEPS_MAX);
+        assert_in_range(strike(call, 0), 10 * PROPS_STEPS, STEPS_MAX);
         for (uint32_t at = 1; at <= steps;
              at += call->records ? 1 : CONTROL_STRIDE)
             strike(call, at);
     }
-}
-
-TEST(a_handler_may_record_after_each_instruction_of_one_call)
-{
-    for (size_t i = 0; i < CALLS; i++)
-        assert_in_range(strike(&calls[i], 0), 10 * PROPS_STEPS, STEPS_MAX);
 }
 
 /* ---- forks ---- */
@@ -427,8 +422,6 @@ enum { FORK_STRIDE = 23, CHILD_SECONDS = 20 };
 
 static bool is_child;
 static int child_status;
-
-/* ---- at any instruction ---- */
 
 /* The child records more events; the parent waits until the child has ended. */
 static void
@@ -471,12 +464,8 @@ fork_at(const struct interrupted_call *call, uint32_t at)
 TEST(a_process_may_fork_in_the_middle_of_any_call)
 {
     for (size_t i = 0; i < CALLS; i++) {
-        uint32_t steps;
+        const uint32_t steps = steps_of(calls[i].call);
 
-        assert_null(begin());
-        props_step_begin(NULL, 0);
-        calls[i].call();
-        steps = props_step_end();
         for (uint32_t at = 1; at <= steps; at += FORK_STRIDE)
             fork_at(&calls[i], at);
     }

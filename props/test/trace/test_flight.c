@@ -253,27 +253,6 @@ FLIGHT_TEST(a_full_generation_is_a_prefix_and_says_so)
     assert_int_equal(losses.no_buffer, 0);
 }
 
-FLIGHT_TEST(a_child_begins_anew)
-{
-    struct prof_flight_part part;
-
-    assert_int_equal(start(), PROF_OK);
-    emit(1);
-    assert_int_equal(next(), PROF_OK);
-    assert_int_equal(prof_flight_read(flight, &part), PROF_OK);
-    (void)prof_flight_enter(flight); /* a thread that is missing in the child */
-    prof_flight_after_fork_child(flight);
-    expect_nothing();
-    assert_int_equal(next(), PROF_ERR_OFF);
-    assert_int_equal(start(), PROF_OK);
-    emit(2);
-    assert_int_equal(next(), PROF_OK);
-    assert_int_equal(read_generation() > 1, 1);
-    assert_int_equal(count(MODEL_TRACE_HEAP_ALLOC,
-                           &(const struct model_trace_event *){NULL}),
-                     1);
-}
-
 FLIGHT_TEST(a_wrong_configuration_is_refused)
 {
     static const uint32_t generations[] = {PROF_FLIGHT_GENERATIONS_MIN - 1,

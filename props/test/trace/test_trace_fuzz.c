@@ -176,9 +176,6 @@ TEST(corruptions_get_a_verdict)
     model_trace_init(&trace);
     corrupt(&trace, http, rare, verdicts);
     corrupt(&trace, stress, corruptions - rare, verdicts);
-    print_message("ok %zu, time-order %zu, error %zu\n",
-                  verdicts[MODEL_TRACE_OK], verdicts[MODEL_TRACE_TIME_ORDER],
-                  verdicts[MODEL_TRACE_ERROR]);
     assert_int_equal(verdicts[0] + verdicts[1] + verdicts[2], corruptions);
     /* Each verdict is reached by some of the corrupted files. */
     assert_true(verdicts[MODEL_TRACE_OK] > corruptions / 1000);

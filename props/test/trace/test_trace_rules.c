@@ -55,21 +55,6 @@ TEST(possible_events_are_accepted)
     PROPS_TRACE_JUDGE(rows);
 }
 
-TEST(a_file_that_breaks_off_has_no_events)
-{
-    struct props_trace_script script;
-    struct model_trace trace;
-
-    props_trace_script(&script, "freq:1 heap:1 raw:0x61");
-    model_trace_init(&trace);
-    assert_int_equal(model_trace_read(&trace, script.bytes, script.bytes_count),
-                     ERROR);
-    assert_int_equal(trace.events_count, 0);
-    assert_int_equal(model_trace_count(&trace), 0);
-    assert_int_equal(trace.reason.offset_bytes, script.bytes_count);
-    model_trace_release(&trace);
-}
-
 /* Processors, goroutines, threads, times and values have up to 64 bits. */
 TEST(numbers_of_a_trace_are_of_64_bits)
 {

@@ -76,45 +76,6 @@ TRACER_TEST(a_stack_deeper_than_the_limit_is_cut_and_one_as_deep_is_not)
                      tracer_find(MODEL_TRACE_GO_SYS_CALL, 1)->stack);
 }
 
-TRACER_TEST(nothing_is_traced_while_it_is_off)
-{
-    const uint8_t *bytes;
-    size_t count;
-
-    tracer_emit(0, PROF_EV_HEAP_ALLOC, 1);
-    tracer_emit(PROF_TRACE_NO_PROC, PROF_EV_HEAP_ALLOC, 1);
-    assert_int_equal(prof_trace_read(one.trace, &bytes, &count), PROF_ERR_OFF);
-    tracer_begin(tasks, TASKS);
-    tracer_end();
-    tracer_emit(0, PROF_EV_HEAP_ALLOC, 1);
-    assert_int_equal(prof_trace_read(one.trace, &bytes, &count), PROF_ERR_OFF);
-    assert_int_equal(prof_trace_drops(one.trace).no_buffer, 0);
-}
-
-TRACER_TEST(the_timer_task_is_named_in_every_session_until_another_is)
-{
-    prof_trace_timer_task(one.trace, 2);
-    for (int session = 0; session < 2; session++) {
-        tracer_begin(tasks, TASKS);
-        tracer_end();
-        assert_int_equal(model_trace_map_find(&one.decoded.timers, 2), 0);
-        assert_int_equal(one.decoded.timers.count, 1);
-    }
-    prof_trace_timer_task(one.trace, 0);
-    tracer_begin(tasks, TASKS);
-    tracer_end();
-    assert_int_equal(one.decoded.timers.count, 0);
-}
-
-TRACER_TEST(a_collection_under_way_at_the_start_may_end)
-{
-    one.is_collecting = true;
-    tracer_begin(tasks, TASKS);
-    tracer_emit(0, PROF_EV_GC_DONE, 0);
-    tracer_end();
-    tracer_find(MODEL_TRACE_GC_START, 0);
-}
-
 TRACER_TEST(the_frequency_is_that_of_the_clock)
 {
     static const struct {
@@ -152,36 +113,6 @@ TRACER_TEST(the_frequency_is_that_of_the_clock)
         if (one.decoded.ticks_per_second != rows[i].want)
             fail_msg("%s: %lld", rows[i].why,
                      (long long)one.decoded.ticks_per_second);
-    }
-}
-
-/* An event whose stack finds no room has none; events that find no buffer are
- * the last ones of their session. The next session has all room again. */
-TRACER_TEST(what_finds_no_room_is_counted_in_its_session)
-{
-    struct prof_trace_config config = tracer_small;
-
-    config.stacks_max = 2;
-    tracer_open(&config);
-    for (uint64_t session = 0; session < 2; session++) {
-        uint32_t found = 0;
-
-        tracer_begin(tasks, 1);
-        for (uintptr_t i = 0; i < 3; i++)
-            prof_trace_emit(one.trace, 0, PROF_EV_GO_SYSCALL, NULL, &i, 1);
-        for (uint64_t i = 0; i < session * 20000; i++)
-            tracer_emit(0, PROF_EV_HEAP_ALLOC, i);
-        tracer_end();
-        assert_int_equal(one.decoded.stack_records, 2);
-        assert_int_equal(tracer_find(MODEL_TRACE_GO_SYS_CALL, 2)->stack, 0);
-        assert_int_equal(prof_trace_drops(one.trace).no_stack, 1);
-        for (uint32_t i = 0; i < model_trace_count(&one.decoded); i++) {
-            if (model_trace_at(&one.decoded, i)->type == MODEL_TRACE_HEAP_ALLOC)
-                assert_int_equal(model_trace_at(&one.decoded, i)->arg, found++);
-        }
-        /* Lost with them: the event that deschedules the caller. */
-        assert_int_equal(prof_trace_drops(one.trace).no_buffer,
-                         session == 0 ? 0 : 20000 - found + 1);
     }
 }
 
