@@ -13,12 +13,10 @@
 
 enum cli_exit cli_bias(int argc, char **argv);
 enum cli_exit cli_check(int argc, char **argv);
-enum cli_exit cli_diff(int argc, char **argv);
 enum cli_exit cli_explain(int argc, char **argv);
 enum cli_exit cli_list(int argc, char **argv);
 enum cli_exit cli_replay(int argc, char **argv);
 enum cli_exit cli_run(int argc, char **argv);
-enum cli_exit cli_show(int argc, char **argv);
 enum cli_exit cli_shrink(int argc, char **argv);
 
 /* Add a property to a set, by its id. Complains if no property has that id. */

@@ -13,7 +13,9 @@
 #include "file_result.h"
 #include "options.h"
 #include "prof/file.h"
+#include "files.h"
 #include "profiles.h"
+#include "profiles_scenario.h"
 #include "replay.h"
 #include "subject_file.h"
 

@@ -3,7 +3,7 @@
 #define CLI_CHECK_RECORDING_H
 
 #include "command.h"
-#include "recording.h"
+#include "recording_input.h"
 #include "report.h"
 
 /*
@@ -18,14 +18,5 @@ enum cli_exit cli_check_recording(const struct sim_recording *recording,
                                   const char *path,
                                   const struct prof_rules *rules,
                                   props_set asked, struct cli_report *report);
-
-/* Show the progress of long work over events (progress_line.h). */
-void cli_show_progress(uint64_t done, uint64_t total);
-void cli_hide_progress(void);
-
-/* returns: the recording, to be closed; NULL, and a complaint, if it is not
- *          one */
-struct sim_recording *cli_take_recording(struct sim_input *input,
-                                         const char *path);
 
 #endif

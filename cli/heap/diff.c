@@ -10,8 +10,9 @@
 #include <stdlib.h>
 
 #include "call_tree.h"
-#include "check_recording.h"
-#include "command.h"
+#include "recording_input.h"
+#include "complaint.h"
+#include "record.h"
 #include "losses.h"
 #include "options.h"
 

@@ -19,12 +19,6 @@
 #include <stdint.h>
 
 #include "prof/pprof.h"
-#include "calls.h"
-#include "live_heap.h"
-#include "recording.h"
-
-struct sim_scenario;
-struct sim_world;
 
 /* Replaces an empty stack; no program has code there. */
 enum { CLI_PROFILES_LOST = 1 };
@@ -66,42 +60,6 @@ struct cli_profiles {
  * returns: false, and one line on standard error, at the first that fails
  */
 bool cli_profiles_write(const struct cli_profiles *profiles);
-
-/* in: calls and heap of the same recording */
-bool cli_profiles_write_recording(const char *folder, const char *path,
-                                  const struct sim_recording *recording,
-                                  const struct cli_calls *calls,
-                                  const struct sim_live_heap *heap);
-
-/*
- * Run a scenario and write what its instruments show at the end.
- *
- * in:      path, of the scenario
- */
-bool cli_profiles_write_scenario(const char *folder, const char *path,
-                                 struct sim_scenario *scenario);
-
-/*
- * Run a scenario about a subject, print what the subject shows at the end, by
- * site, and also write it as heap.pb.gz, block.pb.gz and mutex.pb.gz.
- *
- * in:      folder, "": nothing is written; path, where the scenario is from
- */
-bool cli_profiles_show_subject(const char *folder, const char *path,
-                               const struct sim_scenario *scenario);
-
-/*
- * Run a scenario and print the lines of its allocations, frees and collections.
- *
- * in:      path, for messages
- */
-bool cli_profiles_print_allocations(const char *path,
-                                    struct sim_scenario *scenario);
-
-/* Write what a world's instruments show of its tasks, threads and CPU time. */
-bool cli_profiles_write_tasks(const char *folder, const char *path,
-                              struct sim_world *world,
-                              const struct prof_symbols *symbols);
 
 /*
  * Make the folder for the profiles of one file.

@@ -10,6 +10,7 @@
 #include "escape.h"
 #include "map.h"
 #include "profiles.h"
+#include "profiles_recording.h"
 #include "releases.h"
 
 /* Everything that is handed to the writers. */

@@ -14,6 +14,7 @@
 #include "instrument_debug.h"
 #include "instrument_trace.h"
 #include "profiles.h"
+#include "profiles_scenario.h"
 #include "saved_file.h"
 #include "scenario.h"
 #include "trace_judge.h"

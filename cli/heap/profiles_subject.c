@@ -14,6 +14,7 @@
 #include "escape.h"
 #include "instrument_subject.h"
 #include "profiles.h"
+#include "profiles_scenario.h"
 #include "proto.h"
 #include "saved_file.h"
 #include "scenario.h"

@@ -14,6 +14,7 @@
 #include "instrument_threads.h"
 #include "prof/registry.h"
 #include "profiles.h"
+#include "profiles_scenario.h"
 #include "saved_file.h"
 
 enum { SCRATCH_BYTES = 4 << 20 };

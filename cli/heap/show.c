@@ -4,22 +4,22 @@
 #include <limits.h>
 #include <stdio.h>
 
-#include "check_recording.h"
-#include "command.h"
-#include "file_result.h"
+#include "complaint.h"
+#include "files.h"
 #include "graphs.h"
 #include "heap_report.h"
 #include "options.h"
 #include "profiles.h"
+#include "profiles_recording.h"
+#include "record.h"
+#include "recording_input.h"
 #include "run_page.h"
 
 struct words {
-    const struct prof_rules *rules;
     uint64_t top; /* sites to print */
     bool folded;
     bool by_given;
     enum cli_measure by;
-    bool verdicts; /* also judge the library on the recording */
     struct cli_files files;
 };
 
@@ -104,7 +104,6 @@ show_recording(const struct sim_recording *recording, const char *path,
 static enum cli_exit
 show_input(struct sim_input *input, const char *path, const struct words *words)
 {
-    struct props_breach breach = cli_no_breach();
     struct sim_recording *recording = NULL;
     enum cli_exit exit_code = CLI_USAGE;
 
@@ -118,19 +117,13 @@ show_input(struct sim_input *input, const char *path, const struct words *words)
     if (recording != NULL)
         exit_code = show_recording(recording, path, words);
     if (exit_code != CLI_OK) {
-        cli_file_result(words->files.report, "files", path, exit_code, &breach,
-                        "profsim show");
-    } else if (words->verdicts) {
-        putchar('\n');
-        exit_code = cli_check_recording(recording, path, words->rules,
-                                        PROPS_ALL, words->files.report);
+        cli_files_refused(&words->files, path);
     } else {
-        cli_result_text(
-            words->files.report,
-            &cli_report_add(words->files.report, "files", path,
-                            CLI_VERDICT_NOT_TRIED)
-                 ->text,
-            "its heap was shown; --verdicts judges the library on it");
+        cli_result_text(words->files.report,
+                        &cli_report_add(words->files.report, "files", path,
+                                        CLI_VERDICT_NOT_TRIED)
+                             ->text,
+                        "its heap was shown");
     }
     sim_recording_close(recording);
     return exit_code;
@@ -140,14 +133,12 @@ static enum cli_exit
 show_file(const char *path, const void *context)
 {
     const struct words *words = context;
-    struct props_breach breach = cli_no_breach();
     struct sim_input input;
     enum cli_exit exit_code;
 
     if (!sim_input_read(&input, path)) {
         cli_usage("%s: %s", path, input.reason);
-        cli_file_result(words->files.report, "files", path, CLI_USAGE, &breach,
-                        "profsim show");
+        cli_files_refused(&words->files, path);
         return CLI_USAGE;
     }
     exit_code = show_input(&input, path, words);
@@ -155,7 +146,7 @@ show_file(const char *path, const void *context)
     return exit_code;
 }
 
-enum { RULES = 1, TOP, OUT, VERDICTS, BY, FOLDED };
+enum { TOP = 1, OUT, BY, FOLDED };
 
 static const struct cli_option table[] = {
     {TOP, 0, "top", "N", "sites and threads to print (10)"},
@@ -169,10 +160,6 @@ static const struct cli_option table[] = {
      "write profiles: heap, allocs, peak, exit, block, mutex,\nas .pb.gz and "
      ".txt; graphs peak.svg, exit.svg,\nallocs.svg; heap.speedscope.json, "
      "peak.folded"},
-    {VERDICTS, 0, "verdicts", NULL,
-     "also judge the library by replaying the recording, as\n`profsim check "
-     "FILE` does"},
-    {RULES, 0, "rules", "NAME", "the library's rule set (exact)"},
     CLI_PAGE_OPTIONS,
     CLI_REPORT_OPTIONS,
     {0},
@@ -194,8 +181,6 @@ take(void *context, int id, const char *value)
     struct words *words = context;
 
     switch (id) {
-    case RULES:
-        return (words->rules = cli_rules(value)) != NULL;
     case TOP:
         return cli_number("--top", value, 1, UINT32_MAX, &words->top);
     case BY:
@@ -204,8 +189,6 @@ take(void *context, int id, const char *value)
                cli_complain("--by takes peak, exit or allocs, not '%s'", value);
     case FOLDED:
         return words->folded = true;
-    case VERDICTS:
-        return words->verdicts = true;
     default:
         return cli_files_take(&words->files, id, value);
     }
@@ -214,7 +197,7 @@ take(void *context, int id, const char *value)
 enum cli_exit
 cli_show(int argc, char **argv)
 {
-    struct words words = {.rules = &prof_rules_exact, .top = 10};
+    struct words words = {.top = 10};
 
     return cli_files_run(argc, argv, &syntax, &words.files, &words, take,
                          show_file);

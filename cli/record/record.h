@@ -15,4 +15,8 @@
  */
 enum cli_exit cli_record(int argc, char **argv);
 
+/* What recordings hold: of one program, and of two beside each other. */
+enum cli_exit cli_show(int argc, char **argv);
+enum cli_exit cli_diff(int argc, char **argv);
+
 #endif

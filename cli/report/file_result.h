@@ -6,9 +6,6 @@
 #include "input.h"
 #include "judge.h"
 #include "report.h"
-#include "options.h"
-#include "page.h"
-#include <stdbool.h>
 
 /*
  * Add a file to a report.
@@ -50,35 +47,5 @@ struct subject;
 enum cli_exit cli_replay_input(const struct sim_input *input, const char *path,
                                const struct subject *subject,
                                struct props_breach *breach);
-
-/* What commands that take files have in common: each file may have profiles and
- * a page, and a result. */
-struct cli_files {
-    const char *out; /* folder for profile files, or NULL */
-    bool out_each;   /* in it a folder for each file, named after it */
-    struct cli_page_paths pages;
-    struct cli_report *report;
-};
-
-/*
- * Take --out, --html, --data, --json and --junit.
- *
- * in:      id, of an option of the command that is none of its own
- * returns: false, and a complaint, if the value is wrong
- */
-bool cli_files_take(struct cli_files *files, int id, const char *value);
-
-/*
- * Run a command: its options first, then each of its files.
- *
- * in:      files, a part of what `words` points to; take, for each option; run,
- *          for each file
- * returns: the worst exit code
- */
-enum cli_exit
-cli_files_run(int argc, char **argv, const struct cli_syntax *syntax,
-              struct cli_files *files, void *words,
-              bool (*take)(void *words, int id, const char *value),
-              enum cli_exit (*run)(const char *path, const void *words));
 
 #endif

@@ -22,6 +22,7 @@
 #include "bad_commands.h"
 #include "captured.h"
 #include "command.h"
+#include "record.h"
 #include "convert.h"
 #include "escape.h"
 #include "mutants.h"
@@ -116,7 +117,7 @@ static const struct kind {
      NULL,
      {{cli_show, {"show"}},
       {cli_check, {"check"}},
-      {cli_show, {"show", "--verdicts"}},
+      {cli_check, {"check"}},
       {cli_diff, {"diff", "fixtures/recordings/waits.rec"}}}},
     {"table", true, mutate_mend_table, NULL, {{cli_mutants, {"mutants"}}}},
     {"trace",

@@ -9,14 +9,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "scenario.h"
-
 static const struct {
     const char *begins;
     size_t bytes_max;
 } kinds[] = {
     [SIM_INPUT_OTHER] = {"", 0},
-    [SIM_INPUT_SCENARIO] = {"profsim scenario", SIM_SCENARIO_FILE_MAX},
+    [SIM_INPUT_SCENARIO] = {"profsim scenario", SIM_INPUT_SCENARIO_MAX},
     [SIM_INPUT_RECORDING] = {"PROFREC\n", (size_t)1 << 30},
     [SIM_INPUT_MUTANTS] = {"name,kind,verdict,by,runs\n", (size_t)1 << 26},
     [SIM_INPUT_RESULT] = {"profsim result", (size_t)1 << 19},

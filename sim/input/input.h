@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum { SIM_INPUT_SCENARIO_MAX = 1 << 28 /* bytes */ };
+
 enum sim_input_kind {
     SIM_INPUT_OTHER,
     SIM_INPUT_SCENARIO,

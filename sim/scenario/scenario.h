@@ -29,6 +29,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "input.h"
 #include "event.h"
 #include "truth/truth.h"
 #include "world.h"
@@ -42,8 +43,8 @@ enum {
     SIM_SCENARIO_NAME_MAX = 64,        /* bytes of a stack's or object's name */
     SIM_SCENARIO_FUNCTION_MAX = 255,   /* bytes of a function's name */
     SIM_SCENARIO_LINE_MAX = 1 << 20,   /* bytes, without the line end */
-    SIM_SCENARIO_FILE_MAX = 1 << 28,   /* bytes */
-    SIM_SCENARIO_DRIFT_MAX = 1000000000, /* ppm, either way */
+    SIM_SCENARIO_FILE_MAX = SIM_INPUT_SCENARIO_MAX, /* bytes */
+    SIM_SCENARIO_DRIFT_MAX = 1000000000,            /* ppm, either way */
     SIM_SCENARIO_BUCKETS_DEFAULT = 1024,
     SIM_SCENARIO_PROPERTY_MAX = 8 /* bytes of a property's id */
 };

@@ -1,0 +1,18 @@
+/* recording_input.h -- the recording that a command was given. */
+#ifndef CLI_RECORDING_INPUT_H
+#define CLI_RECORDING_INPUT_H
+
+#include <stdint.h>
+
+#include "recording.h"
+
+/* Show the progress of long work over events (progress_line.h). */
+void cli_show_progress(uint64_t done, uint64_t total);
+void cli_hide_progress(void);
+
+/* returns: the recording, to be closed; NULL, and a complaint, if it is not
+ *          one */
+struct sim_recording *cli_take_recording(struct sim_input *input,
+                                         const char *path);
+
+#endif
