@@ -46,18 +46,19 @@ struct counts {
 };
 
 struct entry {
-    uintptr_t address; /* 0: empty */
-    size_t bytes;
+    uintptr_t address; /* 0: empty; stays, as an allocator gives it out again */
+    size_t bytes;      /* FREED: not in use */
 };
 
-enum { FIRST_ENTRIES = 1 << 20 };
+#define FREED SIZE_MAX
+
+enum { ENTRIES = 1 << 24 }; /* memory is taken as it is used */
 
 static struct state {
     _Atomic uint32_t lock;
     bool is_open;
     struct counts *counts;
     struct entry *entries;
-    size_t room; /* a power of two */
     size_t used;
 } * state;
 
@@ -80,7 +81,8 @@ static _Atomic size_t arena_used;
 static void *
 map(size_t bytes, int file)
 {
-    const int flags = file < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED;
+    const int flags =
+        file < 0 ? MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE : MAP_SHARED;
     void *place = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, file, 0);
 
     if (place == MAP_FAILED)
@@ -88,60 +90,16 @@ map(size_t bytes, int file)
     return place;
 }
 
-/* ---- table ---- */
-
-static size_t
-home_of(uintptr_t address)
-{
-    return (size_t)(address / 16 * UINT64_C(0x9e3779b97f4a7c15) >> 24) &
-           (state->room - 1);
-}
-
 static struct entry *
 find(uintptr_t address)
 {
-    size_t at = home_of(address);
+    const uint64_t mixed = address / 16 * UINT64_C(0x9e3779b97f4a7c15);
+    size_t at = (size_t)(mixed >> 24) % ENTRIES;
 
     while (state->entries[at].address != 0 &&
            state->entries[at].address != address)
-        at = (at + 1) & (state->room - 1);
+        at = (at + 1) % ENTRIES;
     return &state->entries[at];
-}
-
-static void
-grow(void)
-{
-    struct entry *const old = state->entries;
-    const size_t old_room = state->room;
-
-    state->room = old_room * 2;
-    state->entries = map(state->room * sizeof *old, -1);
-    for (size_t i = 0; i < old_room; i++) {
-        if (old[i].address != 0)
-            *find(old[i].address) = old[i];
-    }
-    munmap(old, old_room * sizeof *old);
-}
-
-/* Close the gap: move up entries that are not in their home slot because of
- * it. */
-static void
-erase(struct entry *entry)
-{
-    size_t gap = (size_t)(entry - state->entries);
-    const size_t mask = state->room - 1;
-
-    for (size_t at = (gap + 1) & mask; state->entries[at].address != 0;
-         at = (at + 1) & mask) {
-        const size_t home = home_of(state->entries[at].address);
-
-        if (((at - home) & mask) < ((at - gap) & mask))
-            continue;
-        state->entries[gap] = state->entries[at];
-        gap = at;
-    }
-    state->entries[gap].address = 0;
-    state->used--;
 }
 
 /* ---- counting ---- */
@@ -152,14 +110,14 @@ count_free(void *address)
     struct counts *counts = state->counts;
     struct entry *entry = find((uintptr_t)address);
 
-    if (entry->address == 0) {
+    if (entry->address == 0 || entry->bytes == FREED) {
         counts->unknown++;
         return;
     }
     counts->frees++;
     counts->live--;
     counts->live_bytes -= entry->bytes;
-    erase(entry);
+    entry->bytes = FREED;
 }
 
 static void
@@ -170,13 +128,13 @@ count_alloc(void *address, size_t bytes)
 
     if (address == NULL)
         return;
-    if (2 * (state->used + 1) > state->room)
-        grow();
     entry = find((uintptr_t)address);
-    if (entry->address != 0)
+    if (entry->address != 0 && entry->bytes != FREED)
         abort(); /* given out twice: a free was missed */
+    state->used += entry->address == 0;
+    if (state->used > ENTRIES / 2)
+        abort();
     *entry = (struct entry){(uintptr_t)address, bytes};
-    state->used++;
     counts->allocs++;
     counts->alloc_bytes += bytes;
     counts->live++;
@@ -189,26 +147,25 @@ count_alloc(void *address, size_t bytes)
 
 /* ---- start, lock ---- */
 
-static void
-resolve(void *function, const char *name)
-{
-    void *found = dlsym(RTLD_NEXT, name);
-
-    memcpy(function, &found, sizeof found);
-}
+#define RESOLVE(name)                                \
+    do {                                             \
+        void *const found = dlsym(RTLD_NEXT, #name); \
+                                                     \
+        memcpy(&next.name, &found, sizeof found);    \
+    } while (0)
 
 static void
 resolve_all(void)
 {
-    resolve(&next.free, "free");
-    resolve(&next.calloc, "calloc");
-    resolve(&next.realloc, "realloc");
-    resolve(&next.aligned_alloc, "aligned_alloc");
-    resolve(&next.memalign, "memalign");
-    resolve(&next.valloc, "valloc");
-    resolve(&next.pvalloc, "pvalloc");
-    resolve(&next.posix_memalign, "posix_memalign");
-    resolve(&next.malloc, "malloc");
+    RESOLVE(free);
+    RESOLVE(calloc);
+    RESOLVE(realloc);
+    RESOLVE(aligned_alloc);
+    RESOLVE(memalign);
+    RESOLVE(valloc);
+    RESOLVE(pvalloc);
+    RESOLVE(posix_memalign);
+    RESOLVE(malloc);
 }
 
 /* returns: false if there is no environment yet, or no counts are wanted */
@@ -238,9 +195,8 @@ open_counts(void)
         abort();
     state->counts = map(4096, file);
     syscall(SYS_close, file);
-    state->room = FIRST_ENTRIES;
     state->used = 0;
-    state->entries = map(state->room * sizeof *state->entries, -1);
+    state->entries = map(ENTRIES * sizeof *state->entries, -1);
     state->is_open = true;
     return true;
 }
