@@ -211,7 +211,7 @@ OTHER = {'<': ['<=', '>'], '<=': ['<', '>'], '>': ['>=', '<'],
 
 def compile_words(source):
     """The options that say how ninja compiles the source."""
-    commands = subprocess.run(['ninja', '-t', 'commands', 'all'], check=True,
+    commands = subprocess.run(['ninja', '-t', 'commands'], check=True,
                               text=True, capture_output=True).stdout
     line = re.search(rf'^.* -c {re.escape(source)} .*$', commands, re.M)
     words = line[0].split() if line else []
