@@ -40,17 +40,6 @@ check-hangs: ; @.ci/deps build test && ninja $(call built,$@)
 check-hangs-peers: ; @.ci/deps build test hangs-peers && ninja $(call built,$@)
 check-pages: ; @.ci/deps build test pages && ninja $(call built,$@)
 check-programs: ; @.ci/deps build test programs && ninja $(call built,$@)
-# One shard of them: make fuzz SHARD=3/64 RESULT=results/ (docs/scale.md).
-ifdef SHARD
-export SHARD RESULT CORPUS
-fuzz:
-	@$(seconds)$(engine).ci/deps build test $(if $(filter afl,$(ENGINE)),fuzz)
-	@ninja out/profsim fuzz$(if $(filter afl,$(ENGINE)),-afl)
-	@cluster/list.sh $@ $(TIME) $(ENGINE)
-soak:
-	@$(seconds).ci/deps build test
-	@ninja $(soaked) && cluster/list.sh $@ $(TIME)
-else
 fuzz:
 	@$(seconds)$(engine).ci/deps build test $(if $(filter afl,$(ENGINE)),fuzz)
 	@ninja $(or $(PART),fuzz$(if $(filter afl,$(ENGINE)),-afl))
@@ -59,7 +48,6 @@ soak:
 	@$(seconds).ci/deps build test
 	@ninja $(soaked)
 	@$(run) props/campaign/soak.sh $(TIME)
-endif
 # Patches that must be caught; MUTATE=FOLDER samples changes of one operator.
 mutants:
 	@.ci/deps build test mutants

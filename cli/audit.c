@@ -11,23 +11,9 @@
 #include "nearest.h"
 #include "options.h"
 #include "output.h"
-#include "result_path.h"
-#include "rows.h"
 #include "workloads.h"
 
-enum {
-    RULES = 1,
-    SIZES,
-    RATE,
-    WORKLOAD,
-    JSON,
-    SVG,
-    LIVE,
-    RECORDING,
-    JUDGE,
-    SHARD,
-    RESULT
-};
+enum { RULES = 1, SIZES, RATE, WORKLOAD, JSON, SVG, LIVE, RECORDING, JUDGE };
 enum { JUDGE_RATE = 4096 };
 enum { RULES_MAX = 64, BYTES_MOST = 1 << 30 };
 
@@ -46,8 +32,6 @@ static const struct cli_option table[] = {
      "test each rule set on all workloads and effects, and\nreduce each "
      "deviation to a small case; exit code 2 if\nthere is one; default R: "
      "4096"},
-    {SHARD, 0, "shard", CLI_SHARD_WORDS, CLI_SHARD_HELP},
-    {RESULT, 0, "result", "FILE", CLI_ROWS_HELP},
     {LIVE, 0, "live", NULL,
      "the tools themselves, against programs whose\nallocations are known "
      "(make audit-live)"},
@@ -79,8 +63,6 @@ struct options {
     bool judge;
     const char *svg;
     const char *recording;
-    struct cli_shard shard;
-    const char *result;
     bool has_rate;
 };
 
@@ -190,10 +172,6 @@ take(struct options *options, int id, const char *value)
     case JUDGE:
         options->judge = true;
         return true;
-    case SHARD:
-        return cli_shard_parse(&options->shard, value);
-    case RESULT:
-        return cli_result_take(&options->result, value);
     case SVG:
         options->svg = value;
         return true;
@@ -352,16 +330,11 @@ judge(struct options *options)
 {
     if (options->pattern.count != 0 || options->workload != 0 ||
         options->all_workloads || options->json || options->svg != NULL)
-        return cli_usage("--judge goes with --rules, --rate, --shard and "
-                         "--result");
+        return cli_usage("--judge goes with --rules and --rate");
     if (!options->has_rate)
         options->pattern.rate = JUDGE_RATE;
     if (!check_rate(options))
         return CLI_USAGE;
-    if (options->shard.count != 0 || options->result != NULL)
-        return cli_audit_judge_shard(options->rules, options->rules_count,
-                                     options->pattern.rate, options->shard,
-                                     options->result);
     return cli_audit_judge(options->rules, options->rules_count,
                            options->pattern.rate);
 }
@@ -404,8 +377,6 @@ cli_audit(int argc, char **argv)
         (void)add_rules(&options, "all");
     if (options.judge)
         return judge(&options);
-    if (options.shard.count != 0 || options.result != NULL)
-        return cli_usage("--shard and --result go with --judge");
     if (options.pattern.count == 0) {
         options.pattern.sizes[options.pattern.count++] = 16;
         options.pattern.sizes[options.pattern.count++] = 524288;

@@ -6,7 +6,6 @@
 #include <stdint.h>
 
 #include "exit.h"
-#include "shard.h"
 
 struct subjects_rules;
 
@@ -18,12 +17,6 @@ enum cli_exit cli_audit_recording(const char *path, uint64_t rate);
 /* `profsim audit --judge`. returns: CLI_BROKEN if a rule set is not right */
 enum cli_exit cli_audit_judge(const struct subjects_rules *const *rules,
                               size_t count, uint64_t rate);
-
-/* Judge one shard of the rule sets (rows.h). in: result, the file for it; NULL:
- * no file */
-enum cli_exit cli_audit_judge_shard(const struct subjects_rules *const *rules,
-                                    size_t count, uint64_t rate,
-                                    struct cli_shard shard, const char *result);
 
 /*
  * Audit live tools: replace this process by `make audit-live`.

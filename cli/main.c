@@ -11,9 +11,7 @@
 #include "conform.h"
 #include "corpus.h"
 #include "images.h"
-#include "list_command.h"
 #include "merge.h"
-#include "mutants.h"
 #include "nearest.h"
 #include "preload.h"
 #include "prof/version.h"
@@ -62,14 +60,11 @@ static const struct {
     {PROFILERS, "bias", cli_bias,
      "show how far a sampled block profile is off"},
     {PROFILERS, "trace", cli_trace, "check, show and convert execution traces"},
-    {PROFILERS, "mutants", cli_mutants,
-     "show which mistakes in the library the tests notice"},
     {PROFILERS, "list", cli_list,
      "list properties, rules, events, faults, coverage goals"},
     {CAMPAIGNS, "merge", cli_merge, "add up the results of shards"},
     {CAMPAIGNS, "corpus", cli_corpus,
      "exchange inputs with fuzzers on other machines"},
-    {CAMPAIGNS, "shard", cli_list_shard, "run one shard of a list of commands"},
 };
 
 static void
@@ -95,6 +90,8 @@ no_command(const char *word)
 
     if (strcmp(word, "convert") == 0)
         return cli_usage("'convert' is called 'recover' now");
+    if (strcmp(word, "mutants") == 0)
+        return cli_usage("'mutants --memory-order' is 'explore --mutants' now");
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         sim_nearest_try(&nearest, commands[i].name);
     cli_unknown("command", &nearest, "'profsim help' names them");

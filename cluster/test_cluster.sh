@@ -1,6 +1,6 @@
 #!/bin/sh
 # test_cluster.sh -- runs the job files of this folder, unchanged, with their
-# engines on this machine. The result must be that of one process, even if a
+# engines on this machine. The result must be that of one process, also if a
 # machine is lost in the middle.
 # usage: cluster/test_cluster.sh PROFSIM ENGINE...
 #   (parallel, slurm, dask, kubernetes, fuzzlite; needs what .ci/deps calls cluster)
@@ -11,13 +11,11 @@ shift
 dir=$(mktemp -d) || exit 1
 shown="log err"
 . props/test/lib/count.sh
-. cluster/slurm.sh
-slurm_pids=
 started= # processes, to be ended whatever happens
 clean() {
-    slurm_stop
     for pid in $started; do
         kill "$pid" 2>/dev/null
+        wait "$pid" 2>/dev/null
     done
     rm -rf "$dir"
 }
@@ -27,15 +25,12 @@ trap 'exit 1' INT TERM HUP
 mkdir "$dir/bin"
 cp "$profsim" "$dir/bin/profsim" # a build in between changes nothing
 export PATH="$dir/bin:$PATH"
-export SEEDS=1..24000
+seeds=1..24000
 python=/usr/bin/python3 # of the Debian packages
 
-whole() {
-    [ -s "$dir/whole" ] || profsim check --seeds $SEEDS >"$dir/whole" 2>>"$dir/log"
-}
 # same NAME: $dir/merged must be what one process prints
 same() {
-    whole
+    [ -s "$dir/whole" ] || profsim check --seeds $seeds >"$dir/whole" 2>>"$dir/log"
     diff "$dir/whole" "$dir/merged" >"$dir/log" 2>&1
     count "$1" $?
 }
@@ -51,37 +46,58 @@ wait_for() {
     [ $tries -gt 0 ]
 }
 
-# ---- GNU parallel, over ssh ----
-
 run_parallel() {
-    port=$((40000 + $$ % 20000))
-    mkdir -p /run/sshd
-    ssh-keygen -q -t ed25519 -N '' -f "$dir/key"
-    ssh-keygen -q -t ed25519 -N '' -f "$dir/host"
-    cp "$dir/key.pub" "$dir/authorized"
-    /usr/sbin/sshd -D -e -f /dev/null -p $port -h "$dir/host" \
-        -o ListenAddress=127.0.0.1 -o "AuthorizedKeysFile=$dir/authorized" \
-        -o StrictModes=no -o PidFile=none -o UsePAM=no \
-        -o PermitRootLogin=prohibit-password 2>"$dir/sshd.log" &
-    sshd=$!
-    started="$started $sshd"
-    login="ssh -q -p $port -i $dir/key -o StrictHostKeyChecking=no
-        -o UserKnownHostsFile=/dev/null -o BatchMode=yes"
-    login="$(echo $login) $(id -un)@127.0.0.1"
-    wait_for 10 $login true
-    count "parallel: sshd is up on loopback" $?
-    HOSTS="2/$login" RESULTS="$dir/parallel" SHARDS=7 EVERY=1 \
-        "$here/campaign.parallel" >"$dir/merged" 2>"$dir/err"
-    count "parallel: the campaign of 7 shards over ssh" $?
+    RESULTS="$dir/parallel" SHARDS=7 \
+        "$here/campaign.parallel" check --seeds $seeds >"$dir/merged" 2>"$dir/err"
+    count "parallel: the campaign of 7 shards" $?
     same "parallel: the same verdict and log hash"
-    kill $sshd
 }
 
-# ---- Slurm ----
+# ---- Slurm: a controller and two nodes on loopback, in a folder of their own ----
 
-# Kill the batch step of a machine as a loss of power would: first the process
-# that would notify the controller.
-kill_tasks() {
+start_node() {
+    slurmd -D -N "$1" >"$slurm/slurmd-$1.out" 2>&1 &
+    eval "node$1=$!"
+    started="$started $!"
+}
+start_slurm() {
+    slurm=$dir/controller
+    host=$(uname -n | cut -d. -f1)
+    base=$((20000 + $$ % 20000))
+    mkdir -p "$slurm/state" "$slurm/spool1" "$slurm/spool2"
+    cat >"$slurm/slurm.conf" <<CONF
+ClusterName=profsim
+SlurmctldHost=$host(127.0.0.1)
+SlurmctldPort=$base
+AuthType=auth/none
+CredType=cred/none
+SlurmUser=root
+SlurmdUser=root
+StateSaveLocation=$slurm/state
+SlurmdSpoolDir=$slurm/spool%n
+SlurmctldPidFile=$slurm/slurmctld.pid
+SlurmdPidFile=$slurm/slurmd-%n.pid
+SlurmctldLogFile=$slurm/slurmctld.log
+SlurmdLogFile=$slurm/slurmd-%n.log
+ProctrackType=proctrack/linuxproc
+SchedulerParameters=batch_sched_delay=1,sched_interval=2
+ReturnToService=2
+SlurmdTimeout=5
+KillWait=5
+NodeName=[1-2] NodeHostname=$host NodeAddr=127.0.0.1 Port=[$((base + 1))-$((base + 2))] CPUs=1
+PartitionName=all Nodes=ALL Default=YES
+CONF
+    export SLURM_CONF="$slurm/slurm.conf"
+    slurmctld -D -i >"$slurm/slurmctld.out" 2>&1 &
+    started="$started $!"
+    start_node 1
+    start_node 2
+    wait_for 30 sh -c '[ "$(sinfo -h -o %D -t idle)" = 2 ]'
+}
+
+# Lose a node as by a loss of power: first what would notify the controller.
+lose_node() {
+    eval "kill -9 \$node$1"
     for entry in /proc/[0-9]*; do
         grep -qzx "SLURMD_NODENAME=$1" "$entry/environ" 2>/dev/null &&
             grep -qzx "SLURM_CONF=$SLURM_CONF" "$entry/environ" || continue
@@ -92,85 +108,76 @@ kill_tasks() {
         kill -9 "${entry#/proc/}" 2>/dev/null
     done
 }
-ended() { [ -z "$(squeue -h)" ]; }
 
 run_slurm() {
-    export RESULTS="$dir/slurm" EVERY=0
+    export RESULTS="$dir/slurm"
     mkdir "$RESULTS" "$dir/jobs"
-    slurm_start "$dir/controller" >>"$dir/log" 2>&1
+    start_slurm >>"$dir/log" 2>&1
     count "slurm: a controller and two nodes are up" $?
     (
         cd "$dir/jobs" &&
-            array=$(sbatch --parsable --array=0-6 "$here/campaign.sbatch") &&
-            sbatch --parsable --dependency=afterany:$array -o merged \
-                "$here/merge.sbatch"
+            array=$(sbatch --parsable --array=0-6 "$here/campaign.sbatch" \
+                check --seeds $seeds --every 0) &&
+            sbatch --dependency="afterany:$array" -o merged \
+                --wrap "profsim merge $RESULTS"
     ) >"$dir/log" 2>&1
     count "slurm: the array and its merge are queued" $?
-    wait_for 60 grep -q '^runs' "$RESULTS/shard-2-of-7.result"
+    wait_for 60 grep -q '^heaps.runs [1-9]' "$RESULTS/shard-2-of-7.result"
     count "slurm: both nodes are at work" $?
-    slurm_kill_node 2
-    kill_tasks 2
+    lose_node 2
     wait_for 60 sh -c "sinfo -h -n 2 -o %T | grep -q down"
     count "slurm: one is lost in the middle" $?
-    slurm_start_node 2
-    wait_for 300 ended
+    start_node 2
+    wait_for 300 sh -c '[ -z "$(squeue -h)" ]'
     count "slurm: all tasks have ended" $?
-    grep -q 'requeue' "$dir/controller/slurmctld.log"
+    grep -q 'requeue' "$slurm/slurmctld.log"
     count "slurm: the task of that machine was queued again" $?
     cp "$dir/jobs/merged" "$dir/merged"
     same "slurm: the merge that waited for them is the whole campaign"
-    slurm_stop
 }
-
-# ---- Dask ----
 
 run_dask() {
     port=$((30000 + $$ % 20000))
-    dask_log=$dir/dask
     $python -m distributed.cli.dask_scheduler --host 127.0.0.1 --port $port \
-        --no-dashboard >"$dask_log" 2>&1 &
+        --no-dashboard >"$dir/dask" 2>&1 &
     started="$started $!"
     for i in 1 2; do
         $python -m distributed.cli.dask_worker "tcp://127.0.0.1:$port" \
             --nthreads 1 --no-nanny --no-dashboard --death-timeout 60 \
-            --local-directory "$dir/worker$i" >>"$dask_log" 2>&1 &
+            --local-directory "$dir/worker$i" >>"$dir/dask" 2>&1 &
         eval "worker$i=$!"
         started="$started $!"
     done
     mkdir "$dir/orderings"
-    $python "$here/explore_dask.py" "tcp://127.0.0.1:$port" cpu-full 16 \
-        "$dir/orderings" --exhaustive >"$dir/merged" 2>"$dir/err" &
+    $python "$here/campaign_dask.py" "tcp://127.0.0.1:$port" 16 "$dir/orderings" \
+        explore cpu-full --exhaustive >"$dir/merged" 2>"$dir/err" &
     client=$!
     wait_for 60 sh -c "ls '$dir'/orderings/*.result"
     kill -9 $worker2
     count "dask: a worker is lost in the middle" $?
     wait $client
     count "dask: the search in 16 shards ends" $?
-    profsim explore cpu-full --exhaustive --result "$dir/explored" \
-        >>"$dir/log" 2>&1
-    graphs=$(sed -n 's/^graphs //p' "$dir/explored")
-    hash=$(sed -n 's/^hash //p' "$dir/explored")
-    grep -q " $graphs graphs, log hash $hash, holds" "$dir/merged"
+    graphs=$(profsim explore cpu-full --exhaustive | awk '{ print $4 }')
+    grep -q " $graphs graphs, log hash .*, holds" "$dir/merged"
     count "dask: the same graphs as one process finds" $?
 }
 
-# ---- Kubernetes ----
-
 # Each pod's command, with the variable that an Indexed Job sets.
 run_kubernetes() {
-    $python "$here/check_manifest.py" "$here/campaign.k8s.yaml" \
-        >"$dir/command" 2>"$dir/err"
+    $python -c '
+import shlex, sys, yaml
+spec = yaml.safe_load(open(sys.argv[1]))["spec"]
+command = spec["template"]["spec"]["containers"][0]["command"]
+assert spec["completionMode"] == "Indexed" and f"auto/{spec['"'completions'"']}" in command
+print(shlex.join(command))' "$here/campaign.k8s.yaml" >"$dir/command" 2>"$dir/err"
     count "kubernetes: the manifest is an Indexed Job" $?
-    sed -i "s|1\.\.100000000|$SEEDS|; s|/results/|$dir/kubernetes/|" \
-        "$dir/command"
+    sed -i "s|1\.\.100000000|$seeds|; s|/results/|$dir/kubernetes/|" "$dir/command"
     for index in $(seq 0 63); do
         JOB_COMPLETION_INDEX=$index sh "$dir/command" >>"$dir/log" 2>&1 || break
     done
     profsim merge "$dir/kubernetes" >"$dir/merged" 2>"$dir/err"
     same "kubernetes: 64 pods' commands are the whole campaign"
 }
-
-# ---- ClusterFuzzLite ----
 
 run_fuzzlite() {
     mkdir "$dir/out"

@@ -12,7 +12,6 @@
 #include "check.h"
 #include "check_recording.h"
 #include "check_saved.h"
-#include "check_shard.h"
 #include "corpus.h"
 #include "checker.h"
 #include "command.h"
@@ -160,10 +159,11 @@ exchange(const struct cli_check_options *options)
 }
 
 static enum cli_exit
-check_seeds(const struct cli_check_options *options, struct cli_search *found)
+check_seeds(const struct cli_check_options *options, struct cli_search *found,
+            int argc, char **argv)
 {
     if (options->shard.count != 0 || options->result != NULL)
-        return cli_check_shard(options, found);
+        return cli_check_shard(options, found, argc, argv);
     return cli_search_end(options, found, search(options, found));
 }
 
@@ -202,7 +202,7 @@ cli_check(int argc, char **argv)
         printf("seeds from %" PRIu64 " on\n", options.campaign.seed_first);
     if (!exchange(&options))
         return cli_report_drop(&report, CLI_USAGE);
-    exit_code = check_seeds(&options, &found);
+    exit_code = check_seeds(&options, &found, argc, argv);
     if (exit_code != CLI_USAGE && !exchange(&options))
         exit_code = CLI_USAGE;
     return cli_report_end(&report, exit_code);

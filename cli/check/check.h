@@ -4,8 +4,7 @@
 
 #include <stdio.h>
 
-#include "check_search.h"
-#include "shard_result.h"
+#include "check_shard.h"
 
 /*
  * `profsim bias --verify`: is sampling right on average?

@@ -8,7 +8,6 @@
 
 #include "command.h"
 #include "options.h"
-#include "result_path.h"
 #include "subject_file.h"
 
 #define FAILURES_DIR         "profsim-failures"
@@ -35,7 +34,10 @@ static const struct cli_option table[] = {
     {SECONDS, 0, "time", "S", "stop after S seconds"},
     {JOBS, 0, "jobs", "N", "processes (one for each processor)"},
     {SHARD, 0, "shard", CLI_SHARD_WORDS, CLI_SHARD_HELP},
-    {RESULT, 0, "result", "FILE", CLI_RESULT_HELP},
+    {RESULT, 0, "result", "FILE",
+     "write the result to FILE every minute and at the end,\n"
+     "and resume from it; if FILE ends in /, it is a folder,\n"
+     "and the file in it is named after the shard"},
     {EVERY, 0, "every", "S", "write the result every S seconds (60)"},
     {RULES, 0, "rules", "NAME", "the library's rule set (exact)"},
     {SUBJECT, 0, "subject", "FILE",

@@ -7,7 +7,6 @@
 
 #include "campaign.h"
 #include "check.h"
-#include "check_shard.h"
 #include "checker.h"
 #include "command.h"
 #include "escape.h"
@@ -145,25 +144,6 @@ exit_of(const struct props_failure *failure,
     return cli_exit_of(failure->breach.property);
 }
 
-/* Keep what a shard's result stores of a failure. */
-static void
-keep_failure(struct cli_shard_failure *kept,
-             const struct props_failure *failure, uint64_t seed,
-             enum cli_exit exit_code)
-{
-    const bool is_kept = failure->text != NULL && !failure->unstable &&
-                         strlen(failure->text) < CLI_SCENARIO_BYTES;
-
-    if (kept == NULL)
-        return;
-    *kept = (struct cli_shard_failure){
-        .exit_code = exit_code,
-        .property = failure->crashed ? PROPS_NONE : failure->breach.property,
-        .seed = seed,
-        .scenario = is_kept ? strdup(failure->text) : NULL,
-    };
-}
-
 enum cli_exit
 cli_check_failed(const struct cli_check_options *options,
                  const struct props_campaign *campaign,
@@ -198,7 +178,9 @@ cli_check_failed(const struct cli_check_options *options,
     result = cli_search_failed(options, search, &failure, traced, exit_code);
     cli_result_seeds(result, seed, seed);
     tell_replay(options, &failure, name, command, result);
-    keep_failure(kept, &failure, seed, exit_code);
+    if (kept != NULL)
+        *kept = (struct cli_shard_failure){
+            exit_code, failure.crashed ? PROPS_NONE : failure.breach.property};
     props_failure_free(&failure);
     return exit_code;
 }

@@ -231,7 +231,6 @@ tell_failure(const struct cli_explore_words *w,
     sim_explore_report(stdout, begin_page(w, &page), entry->make(), r);
     result = add_result(w, entry, run, r);
     print_replay(w, entry->name, r, result);
-    free(r->choices);
     if (!end_page(w, &page, result->replay))
         return CLI_USAGE;
     return cli_verdict_exit(result->verdict);
@@ -296,14 +295,18 @@ explore_one(const struct cli_explore_words *w,
     printf(" %6" PRIu64 ".%03" PRIu64 " s  %s\n", took_us / 1000000,
            took_us / 1000 % 1000, verdict_text(w, &all.run, &r));
     print_remarks(w, &r);
-    exit_code = cli_explore_shard_end(
-        w, &r, took_us / 1000, cli_verdict_exit(verdict_of(w, &all.run, &r)));
+    exit_code = cli_verdict_exit(verdict_of(w, &all.run, &r));
     if (r.failures > 0) {
         putchar('\n');
-        return cli_exit_worse(exit_code, tell_failure(w, entry, &all.run, &r));
+        exit_code =
+            cli_exit_worse(exit_code, tell_failure(w, entry, &all.run, &r));
+    } else {
+        add_result(w, entry, &all.run, &r);
+        exit_code = no_page(w, entry->name, exit_code);
     }
-    add_result(w, entry, &all.run, &r);
-    return no_page(w, entry->name, exit_code);
+    exit_code = cli_explore_shard_end(w, &r, took_us / 1000, exit_code);
+    free(r.choices);
+    return exit_code;
 }
 
 /* ---- Replay ---- */
@@ -356,6 +359,7 @@ replay_one(const struct cli_explore_words *w,
     struct sim_exhaust_result r = {.options = w->run, .runs = 1};
     struct sim_choices choices;
     struct cli_result *result;
+    enum cli_exit exit_code;
     enum sim_end end;
 
     if (count == UINT32_MAX)
@@ -383,7 +387,9 @@ replay_one(const struct cli_explore_words *w,
     r.choices_count = choices.count;
     r.choices = cli_need(malloc((choices.count + 1) * sizeof *r.choices));
     memcpy(r.choices, list, choices.count * sizeof *r.choices);
-    return tell_failure(w, entry, &w->run, &r);
+    exit_code = tell_failure(w, entry, &w->run, &r);
+    free(r.choices);
+    return exit_code;
 }
 
 /* ---- All of them ---- */
@@ -467,13 +473,10 @@ cli_explore(int argc, char **argv)
     cli_report_begin(&report, typed_count, typed);
     if (!cli_explore_parse(&w, argc, argv, &exit_code))
         return cli_report_drop(&report, exit_code);
-    if (w.result != NULL && !cli_explore_shard_begin(&w))
+    if (w.mutants)
+        return cli_report_end(&report,
+                              cli_explore_mutants(&w, typed_count, typed));
+    if (w.result != NULL && !cli_explore_shard_begin(&w, typed_count, typed))
         return cli_report_drop(&report, CLI_USAGE);
-    if (w.mutants) {
-        const struct cli_mutant_options options = {
-            .only = w.kernel, .run = w.run, .csv = w.csv, .report = &report};
-
-        return cli_report_end(&report, cli_explore_mutants(&options));
-    }
     return cli_report_end(&report, explore(&w));
 }

@@ -16,17 +16,18 @@
 #include <string.h>
 
 #include "complaint.h"
-#include "exit.h"
+#include "explore_shard.h"
 #include "kernel_groups.h"
-#include "result_path.h"
-#include "rows.h"
+#include "mutant_rows.h"
+#include "prof/process.h"
 
 enum {
     SITES_MAX = 512,
     KERNELS_MAX = 128,
     SITE_RUNS = 500,   /* random runs that find a kernel's sites */
     RUNS_MAX = 300000, /* of a kernel against one mutant */
-    BOUND_MAX = 2      /* of a kernel that needs a bound */
+    BOUND_MAX = 2,     /* of a kernel that needs a bound */
+    WRITE_S = 1        /* how often the result is written, about */
 };
 
 struct reached {
@@ -121,17 +122,10 @@ order_text(int order)
     return texts[order];
 }
 
-/* What noticed a mutant. */
-struct notice {
-    const char *kernel; /* NULL: none did */
-    enum sim_failure_kind kind;
-    uint64_t runs;
-    uint32_t unfinished; /* kernels that ran out of runs */
-};
-
+/* Does the kernel notice the mutant? */
 static bool
 notices(const struct sim_kernel_entry *entry, const struct sim_run_options *run,
-        struct notice *notice)
+        struct cli_mutant *mutant)
 {
     struct sim_exhaust_options options = {.run = *run, .runs_max = RUNS_MAX};
     struct sim_exhaust_result r;
@@ -144,146 +138,99 @@ notices(const struct sim_kernel_entry *entry, const struct sim_run_options *run,
     }
     sim_explore_exhaust(entry->make(), &options, &r);
     free(r.choices);
-    notice->runs += r.runs;
-    notice->unfinished += r.verdict == SIM_VERDICT_UNFINISHED;
+    mutant->runs += r.runs;
+    mutant->unfinished += r.verdict == SIM_VERDICT_UNFINISHED;
     if (r.verdict != SIM_VERDICT_FAIL)
         return false;
-    notice->kernel = entry->name;
-    notice->kind = r.first_failure.failure.kind;
+    mutant->kernel = cli_need(strdup(entry->name));
+    mutant->how =
+        cli_need(strdup(sim_failure_kind_text(r.first_failure.failure.kind)));
     return true;
 }
 
-static struct notice
+static struct cli_mutant
 try_mutant(const struct sim_kernel_entry *group,
-           const struct sim_run_options *run, const struct reached *was,
+           const struct sim_run_options *run, const struct reached *reached,
            const struct sim_site *is)
 {
-    struct notice notice = {.kernel = NULL};
+    const struct sim_site *was = &reached->site;
+    const bool on_failure = was->order == is->order;
+    struct cli_mutant mutant = {
+        .site = cli_need(strdup(sim_site_text(was->site))),
+        .is = cli_need(
+            strdup(order_text(on_failure ? is->order_failure : is->order))),
+    };
 
+    if (asprintf(&mutant.was, "%s%s", on_failure ? "on failure " : "",
+                 order_text(on_failure ? was->order_failure : was->order)) < 0)
+        cli_need(NULL);
     sim_explore_mutate(is);
     for (uint32_t k = 0; group[k].name != NULL; k++) {
-        if (was->kernels[k] && notices(&group[k], run, &notice))
+        if (reached->kernels[k] && notices(&group[k], run, &mutant))
             break;
     }
     sim_explore_mutate(NULL);
-    return notice;
-}
-
-/* Which order is weakened, and to which. */
-static const char *
-step_text(const struct sim_site *was, const struct sim_site *is,
-          const char *between)
-{
-    const bool on_failure = was->order == is->order;
-    static char text[80];
-
-    snprintf(text, sizeof text, "%s%s%s%s", on_failure ? "on failure " : "",
-             order_text(on_failure ? was->order_failure : was->order), between,
-             order_text(on_failure ? is->order_failure : is->order));
-    return text;
-}
-
-static void
-print(FILE *file, const struct sim_site *was, const struct sim_site *is,
-      const struct notice *notice, bool csv)
-{
-    fprintf(file,
-            csv ? "\"%s\",%s,%s,%s,%" PRIu64 "\n"
-                : "%s\n    %s: %s, %s, %" PRIu64 " runs",
-            sim_site_text(was->site), step_text(was, is, csv ? "," : " -> "),
-            notice->kernel != NULL ? notice->kernel : "SURVIVES",
-            notice->kernel != NULL ? sim_failure_kind_text(notice->kind) : "-",
-            notice->runs);
-    if (!csv && notice->kernel == NULL && notice->unfinished > 0)
-        fprintf(file, " (%" PRIu32 " kernels not finished)",
-                notice->unfinished);
-    if (!csv)
-        fputc('\n', file);
-}
-
-static void
-add_result(struct cli_report *report, const struct sim_site *was,
-           const struct sim_site *is, const struct notice *notice)
-{
-    struct cli_result *result = cli_report_add(
-        report, sim_site_text(was->site), step_text(was, is, " -> "),
-        notice->kernel != NULL ? CLI_VERDICT_CAUGHT : CLI_VERDICT_UNNOTICED);
-
-    cli_result_count(result, "runs", notice->runs);
-    if (notice->kernel != NULL)
-        cli_result_text(report, &result->text, "%s, %s", notice->kernel,
-                        sim_failure_kind_text(notice->kind));
-    else if (notice->unfinished > 0)
-        cli_result_text(report, &result->text,
-                        "no kernel; %" PRIu32 " were not finished",
-                        notice->unfinished);
+    if (mutant.kernel == NULL)
+        mutant.how = cli_need(strdup("-"));
+    return mutant;
 }
 
 /* ---- All of them ---- */
 
 struct work {
-    const struct cli_mutant_options *options;
-    struct cli_rows rows; /* of the shard; empty if there is no file */
-    bool has_rows;
-    bool counts; /* only counts the mutants */
-    uint64_t list;
-    uint32_t item;
-    uint32_t tried;
-    uint32_t found;
+    const struct cli_explore_words *words;
+    struct cli_shard_file file;
+    struct cli_mutants mutants; /* the rows of this shard */
+    uint64_t item;              /* of all shards */
+    uint64_t row;               /* of this one */
+    uint64_t noticed;
+    int64_t written_ns;
 };
 
-/* returns: false, and a complaint, if the row is not kept */
+/* returns: false, and a complaint, if the file is not written */
 static bool
-try_item(struct work *work, const struct sim_kernel_entry *group,
-         const struct reached *was, const struct sim_site *is)
+write_rows(struct work *work)
 {
-    struct notice notice;
-    char *text = NULL;
-    size_t bytes = 0;
-    FILE *file;
-    bool kept;
-
-    if (work->has_rows && !cli_rows_wants(&work->rows, work->item))
+    work->written_ns = prof_process_monotonic_ns();
+    if (work->file.path == NULL)
         return true;
-    file = cli_need(open_memstream(&text, &bytes));
-    notice = try_mutant(group, &work->options->run, was, is);
-    print(file, &was->site, is, &notice, work->options->csv);
-    cli_need(fclose(file) == 0 ? text : NULL);
-    fputs(text, stdout);
-    fflush(stdout);
-    add_result(work->options->report, &was->site, is, &notice);
-    work->tried++;
-    work->found += notice.kernel != NULL;
-    kept =
-        !work->has_rows || cli_rows_add(&work->rows, work->item, CLI_OK, text);
-    free(text);
-    return kept;
+    cli_shard_write(&work->file);
+    cli_mutants_pass(&work->file, &work->mutants);
+    return cli_shard_written(&work->file);
 }
 
-/* Handle one weaker order: in the first pass add its name to the list of items,
- * in the second try it. */
+/* Handle one weaker order, unless it is another shard's. Its row may be there
+ * from before. returns: false, and a complaint, if a row cannot be kept */
 static bool
 take_item(struct work *work, const struct sim_kernel_entry *group,
           const struct reached *was, const struct sim_site *is)
 {
-    bool good = true;
+    const struct cli_shard *shard = &work->file.shard;
+    const struct cli_mutant *mutant;
+    const bool is_there = work->row < work->mutants.count;
 
-    if (work->counts) {
-        cli_rows_name(&work->list, sim_site_text(was->site.site));
-        cli_rows_name(&work->list, order_text(is->order));
-    } else {
-        good = try_item(work, group, was, is);
-    }
-    work->item++;
-    return good;
+    if (work->item++ % shard->count != shard->index - 1)
+        return true;
+    mutant =
+        is_there
+            ? &work->mutants.rows[work->row]
+            : cli_mutants_add(&work->mutants,
+                              try_mutant(group, &work->words->run, was, is));
+    work->row++;
+    work->noticed += mutant->kernel != NULL;
+    cli_mutant_print(mutant, work->words->csv, work->words->report);
+    return is_there ||
+           prof_process_monotonic_ns() - work->written_ns <
+               INT64_C(1000000000) * WRITE_S ||
+           write_rows(work);
 }
 
 /* Handle all weaker orders of one table of kernels, which share a program. out:
- * *any, set to true if the table has the kernel `only` */
+ * *any, set to true if the table has the kernel that was named */
 static bool
 take_group(struct work *work, const struct sim_kernel_entry *group, bool *any)
 {
-    if (!collect_sites(group, work->options->only))
+    if (!collect_sites(group, work->words->kernel))
         return true;
     *any = true;
     qsort(sites, sites_count, sizeof *sites, compare);
@@ -299,83 +246,81 @@ take_group(struct work *work, const struct sim_kernel_entry *group, bool *any)
     return true;
 }
 
-/* returns: CLI_USAGE after a complaint */
 static enum cli_exit
 take_all(struct work *work)
 {
     bool any = false;
 
-    work->item = 0;
     for (size_t g = 0; cli_kernel_groups[g] != NULL; g++) {
         if (!take_group(work, cli_kernel_groups[g], &any))
             return CLI_USAGE;
     }
-    return any ? CLI_OK : cli_no_such_kernel(work->options->only);
-}
-
-/* Begin a shard. Every shard lists all items, to count them. */
-static enum cli_exit
-begin_rows(struct work *work, char *path, size_t room)
-{
-    const struct cli_mutant_options *options = work->options;
-    enum cli_exit exit_code;
-    char asked[CLI_ROWS_ASKED];
-
-    work->counts = true;
-    exit_code = take_all(work);
-    work->counts = false;
-    if (exit_code != CLI_OK)
-        return exit_code;
-    snprintf(asked, sizeof asked, "mutants --memory-order%s%s",
-             options->only != NULL ? " " : "",
-             options->only != NULL ? options->only : "");
-    if (options->result != NULL &&
-        !cli_result_path(options->result, options->shard, path, room))
-        return CLI_USAGE;
-    work->has_rows = cli_rows_begin(&work->rows, asked, options->shard,
-                                    options->result != NULL ? path : NULL,
-                                    work->list, work->item);
-    return work->has_rows ? CLI_OK : CLI_USAGE;
+    return any ? CLI_OK : cli_no_such_kernel(work->words->kernel);
 }
 
 /* returns: CLI_INCOMPLETE, after a complaint */
 static enum cli_exit
-nothing_tried(const struct cli_mutant_options *options)
+nothing_tried(const struct cli_explore_words *w)
 {
     static const char why[] = "no access has an order that could be weaker, so "
                               "nothing was tried";
     struct cli_result *result = cli_report_add(
-        options->report, "kernels",
-        options->only != NULL ? options->only : "all", CLI_VERDICT_INCOMPLETE);
+        w->report, "kernels", w->kernel != NULL ? w->kernel : "all",
+        CLI_VERDICT_INCOMPLETE);
 
-    cli_result_text(options->report, &result->text, why);
+    cli_result_text(w->report, &result->text, why);
     cli_complain("explore: %s", why);
     return CLI_INCOMPLETE;
 }
 
+static enum cli_exit
+run(struct work *work)
+{
+    const struct cli_shard *shard = &work->file.shard;
+    struct cli_shard_file old;
+    enum cli_exit exit_code;
+    bool exists;
+
+    if (!cli_shard_resume(&work->file, &old, &exists))
+        return CLI_USAGE;
+    if (exists) {
+        cli_mutants_pass(&old, &work->mutants);
+        cli_shard_close(&old);
+        if (old.wrong)
+            return CLI_USAGE;
+    }
+    cli_mutants_head(work->words->csv);
+    fflush(stdout);
+    exit_code = take_all(work);
+    if (exit_code == CLI_OK && work->item == 0)
+        return nothing_tried(work->words);
+    work->mutants.is_done = true;
+    if (exit_code == CLI_OK && !write_rows(work))
+        exit_code = CLI_USAGE;
+    if (exit_code != CLI_OK)
+        return exit_code;
+    if (shard->count > 1)
+        printf("shard %" PRIu32 "/%" PRIu32 " is done\n", shard->index,
+               shard->count);
+    else if (!work->words->csv)
+        cli_mutants_total(work->noticed, work->item);
+    return CLI_OK;
+}
+
 enum cli_exit
-cli_explore_mutants(const struct cli_mutant_options *options)
+cli_explore_mutants(const struct cli_explore_words *words, int argc,
+                    char *const *argv)
 {
     static char path[PATH_MAX];
-    struct work work = {.options = options};
-    enum cli_exit exit_code = CLI_OK;
+    struct work work = {.words = words,
+                        .written_ns = prof_process_monotonic_ns()};
+    enum cli_exit exit_code;
 
-    if (options->csv)
-        puts("site,order,weaker,noticed by,how,runs");
-    fflush(stdout);
-    if (options->shard.count != 0 || options->result != NULL)
-        exit_code = begin_rows(&work, path, sizeof path);
-    if (exit_code == CLI_OK)
-        exit_code = take_all(&work);
-    if (work.has_rows) {
-        if (exit_code == CLI_OK)
-            exit_code = cli_rows_end(&work.rows);
-        cli_rows_free(&work.rows);
-    } else if (exit_code == CLI_OK && work.item == 0) {
-        return nothing_tried(options);
-    } else if (exit_code == CLI_OK && !options->csv) {
-        printf("%" PRIu32 " of %" PRIu32 " weaker orders found\n", work.found,
-               work.tried);
-    }
+    if (!cli_explore_shard_file(&work.file, words, argc, argv, path,
+                                sizeof path))
+        return CLI_USAGE;
+    exit_code = run(&work);
+    cli_mutants_free(&work.mutants);
+    cli_shard_close(&work.file);
     return exit_code;
 }

@@ -1,81 +1,144 @@
 /* explore_shard.c -- see explore_shard.h. */
 #include "explore_shard.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "complaint.h"
-#include "explore_result.h"
-#include "prof/version.h"
-#include "result_path.h"
 
+static struct cli_shard_file mine;
 static char result_path[PATH_MAX];
 static char checkpoint_path[PATH_MAX + 16];
 
-/* Fill in what the execution graphs depend on. */
-static bool
-begin_result(const struct cli_explore_words *w, struct cli_explored *e)
-{
-    const struct sim_run_options *run = &w->run;
-    int bytes;
+/* ---- The file ---- */
 
-    e->shard = w->shard;
-    snprintf(e->version, sizeof e->version, "%s", PROF_VERSION);
-    bytes = snprintf(e->asked, sizeof e->asked, "explore %s", w->kernel);
-    if (w->bound_given)
-        bytes += snprintf(&e->asked[bytes], 40, " --bound %" PRIu32,
-                          run->preemptions_max);
-    if (run->unroll != 0)
-        bytes +=
-            snprintf(&e->asked[bytes], 40, " --unroll %" PRIu32, run->unroll);
-    if (run->spurious_max != 0)
-        snprintf(&e->asked[bytes], 40, " --spurious %" PRIu32,
-                 run->spurious_max);
-    return cli_program_id(e->program);
+static void
+pass(struct cli_shard_file *file, struct cli_explored *e)
+{
+    cli_shard_pass(file, &e->spent_ms, "spent");
+    cli_shard_pass(file, &e->depth, "depth");
+    cli_shard_pass(file, &e->loops_count, "loops");
+    for (uint64_t i = 0; i < e->loops_count && i < SIM_LOOPS_MAX; i++)
+        cli_shard_pass(file, &e->loops[i], "loop.%" PRIu64, i);
+    cli_shard_pass(file, &e->runs, "runs");
+    cli_shard_pass(file, &e->graphs, "graphs");
+    cli_shard_pass(file, &e->graphs_sum, "hash");
+    cli_shard_pass(file, &e->bounded, "bounded");
+    cli_shard_pass(file, &e->exit_code, "exit");
+    cli_shard_pass_text(file, &e->choices, "choices");
+    cli_shard_pass_text(file, &e->strategy, "strategy");
+    cli_shard_pass(file, &e->bound, "bound");
 }
 
-/* May the file be replaced? Only if it is an older result of the same search.
- */
 static bool
-may_replace(const struct cli_explored *mine)
+is_strategy(const char *text)
 {
-    struct cli_explored old;
-    struct stat like;
-    bool same;
+    bool is_known = false;
 
-    if (lstat(result_path, &like) != 0 && errno == ENOENT)
-        return true;
-    if (!cli_explored_read(&old, result_path))
-        return false;
-    same = strcmp(old.version, mine->version) == 0 &&
-           strcmp(old.program, mine->program) == 0 &&
-           strcmp(old.asked, mine->asked) == 0 &&
-           old.shard.index == mine->shard.index &&
-           old.shard.count == mine->shard.count;
-    cli_explored_free(&old);
-    return same || cli_complain("%s: it is the result of another search, shard "
-                                "or build; write another file",
-                                result_path);
+    for (uint32_t i = 0; i < SIM_STRATEGY_COUNT; i++)
+        is_known |= strcmp(text, sim_strategy_text((enum sim_strategy)i)) == 0;
+    return is_known;
 }
 
 bool
-cli_explore_shard_begin(struct cli_explore_words *w)
+cli_explored_read(struct cli_explored *e, struct cli_shard_file *file)
 {
-    struct cli_explored mine;
+    pass(file, e);
+    cli_shard_claims(file, e->loops_count <= SIM_LOOPS_MAX, "too many loops");
+    for (uint64_t i = 1; !file->wrong && i < e->loops_count; i++)
+        cli_shard_claims(file, e->loops[i - 1] < e->loops[i],
+                         "the loops are not in order");
+    cli_shard_claims(file,
+                     e->exit_code != CLI_USAGE &&
+                         e->exit_code <= CLI_NONDETERMINISM &&
+                         (e->exit_code != CLI_OK || e->choices == NULL),
+                     "not the verdict of a finished shard");
+    return cli_shard_claims(
+        file,
+        (e->choices == NULL ||
+         strspn(e->choices, "0123456789,g") == strlen(e->choices)) &&
+            (e->strategy == NULL || is_strategy(e->strategy)),
+        "not the choices of a failure");
+}
 
-    if (strlen(w->kernel) > 128)
-        return cli_complain("--result: the name is too long");
-    if (!cli_result_path(w->result, w->shard, result_path,
-                         sizeof result_path) ||
-        !begin_result(w, &mine) || !may_replace(&mine))
+void
+cli_explored_free(struct cli_explored *e)
+{
+    free(e->choices);
+    free(e->strategy);
+}
+
+/* ---- Before the search ---- */
+
+bool
+cli_explore_shard_file(struct cli_shard_file *file,
+                       const struct cli_explore_words *w, int argc,
+                       char *const *argv, char *path, size_t room)
+{
+    static const char *const dropped[] = {"checkpoint", "time", "runs", NULL};
+
+    return cli_shard_begin(file, w->shard, argc, argv, dropped, w->result, path,
+                           room);
+}
+
+/* returns: has that shard found that the search cannot be split? */
+static bool
+learn_from(const char *path)
+{
+    struct cli_explored other;
+    struct cli_shard_file file;
+    bool whole = false;
+
+    /* `merge` refuses what is not read here. */
+    if (cli_shard_read(&file, path) &&
+        cli_shard_difference(&mine, &file) == NULL &&
+        cli_explored_read(&other, &file)) {
+        for (uint64_t i = 0; i < other.loops_count; i++)
+            sim_explore_learn_loop(other.loops[i]);
+        whole = other.depth == 0;
+        cli_explored_free(&other);
+    }
+    cli_shard_close(&file);
+    return whole;
+}
+
+static bool
+learn(void)
+{
+    const char *slash = strrchr(mine.path, '/');
+    char folder[PATH_MAX] = ".";
+    char **paths;
+    bool whole = false;
+    int count;
+
+    if (slash != NULL)
+        snprintf(folder, sizeof folder, "%.*s", (int)(slash + 1 - mine.path),
+                 mine.path);
+    count = cli_shard_list(folder, &paths);
+    for (int i = 0; i < count; i++)
+        whole |= learn_from(paths[i]);
+    if (count >= 0)
+        cli_shard_list_free(paths, count);
+    return whole;
+}
+
+bool
+cli_explore_shard_begin(struct cli_explore_words *w, int argc,
+                        char *const *argv)
+{
+    struct cli_shard_file old;
+    bool exists;
+
+    if (!cli_explore_shard_file(&mine, w, argc, argv, result_path,
+                                sizeof result_path) ||
+        !cli_shard_resume(&mine, &old, &exists))
         return false;
-    w->shards_whole = cli_explored_learn(&mine, result_path);
-    w->result = result_path;
+    if (exists)
+        cli_shard_close(&old); /* to be replaced */
+    w->shards_whole = learn();
     if (w->checkpoint == NULL) {
         snprintf(checkpoint_path, sizeof checkpoint_path, "%s.checkpoint",
                  result_path);
@@ -83,6 +146,8 @@ cli_explore_shard_begin(struct cli_explore_words *w)
     }
     return true;
 }
+
+/* ---- After it ---- */
 
 static char *
 list_of(const struct sim_exhaust_result *r)
@@ -94,11 +159,10 @@ list_of(const struct sim_exhaust_result *r)
     fputs(r->options.reduced ? "g" : "", file);
     for (uint32_t i = 0; i < r->choices_count; i++)
         fprintf(file, "%s%" PRIu32, i == 0 ? "" : ",", r->choices[i].value);
+    if (r->choices_count == 0)
+        fputc('0', file);
     cli_need(fclose(file) == 0 ? text : NULL);
-    if (bytes < CLI_EXPLORED_LIST)
-        return text;
-    free(text);
-    return NULL;
+    return text;
 }
 
 enum cli_exit
@@ -106,24 +170,33 @@ cli_explore_shard_end(const struct cli_explore_words *w,
                       const struct sim_exhaust_result *r, uint64_t spent_ms,
                       enum cli_exit exit_code)
 {
-    struct cli_explored e;
-    const char *reason;
+    struct cli_explored e = {
+        .spent_ms = spent_ms,
+        .depth = r->shard_depth,
+        .runs = r->runs,
+        .graphs = r->graphs,
+        .graphs_sum = r->graphs_sum,
+        .bounded = r->bounded,
+        .exit_code = exit_code,
+    };
 
     if (w->result == NULL || exit_code == CLI_USAGE ||
         exit_code == CLI_INCOMPLETE)
         return exit_code;
-    if (!begin_result(w, &e))
-        return CLI_USAGE;
-    e.spent_ms = spent_ms;
-    e.depth = r->shard_depth;
     e.loops_count = sim_explore_loops(e.loops);
-    e.runs = r->runs;
-    e.graphs = r->graphs;
-    e.graphs_sum = r->graphs_sum;
-    e.bounded = r->bounded;
-    e.exit_code = exit_code;
-    e.choices = r->failures > 0 ? list_of(r) : NULL;
-    reason = cli_explored_write(&e, w->result);
+    if (r->failures > 0) {
+        e.choices = list_of(r);
+        if (r->found_by_sampling)
+            e.strategy =
+                cli_need(strdup(sim_strategy_text(r->options.strategy)));
+        if (r->options.bounded)
+            e.bound = (uint64_t)r->options.preemptions_max + 1;
+    }
+    cli_shard_write(&mine);
+    pass(&mine, &e);
     cli_explored_free(&e);
-    return reason == NULL ? exit_code : cli_usage("%s: %s", w->result, reason);
+    if (!cli_shard_written(&mine))
+        exit_code = CLI_USAGE;
+    cli_shard_close(&mine);
+    return exit_code;
 }

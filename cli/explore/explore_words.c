@@ -9,7 +9,6 @@
 #include "nearest.h"
 #include "options.h"
 #include "report.h"
-#include "result_path.h"
 
 enum {
     EXHAUSTIVE = 1,
@@ -46,8 +45,9 @@ static const struct cli_option table[] = {
      "save the state of the search to FILE, and resume from\nit"},
     {SHARD, 0, "shard", CLI_SHARD_WORDS, CLI_SHARD_HELP},
     {RESULT, 0, "result", "FILE",
-     "write the result of the shard to FILE; until then a\ncheckpoint lies "
-     "beside it"},
+     "write the result to FILE, and resume from it, or from a\n"
+     "checkpoint beside it; if FILE ends in /, it is a\n"
+     "folder, and the file in it is named after the shard"},
     {RUNS, 0, "runs", "N", "at most N runs (random: 100000; else no limit)"},
     {UNROLL, 0, "unroll", "N",
      "of a wait loop that counts its rounds, explore N more\nrounds fully (1)"},
@@ -205,10 +205,10 @@ cli_explore_parse(struct cli_explore_words *w, int argc, char **argv,
         return cli_complain("--csv is for --mutants");
     if (w->checkpoint != NULL && w->kernel == NULL)
         return cli_complain("--checkpoint needs a kernel");
-    if (w->result != NULL && w->kernel == NULL)
+    if (w->result != NULL && w->kernel == NULL && !w->mutants)
         return cli_complain("--result needs a kernel");
-    if (w->shard.count != 0 && (w->replay != NULL || w->mutants))
-        return cli_complain("--shard is for exhaustive search");
+    if ((w->shard.count != 0 || w->result != NULL) && w->replay != NULL)
+        return cli_complain("--shard and --result do not go with --replay");
     if (!w->exhaustive && (w->shard.count != 0 || w->result != NULL))
         return cli_complain("--shard and --result are for exhaustive search, "
                             "not for --strategy");

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,269 +20,208 @@
 #include "options.h"
 #include "prof/file.h"
 
-enum { DIGITS = 32, NAME_BYTES = 256 };
+enum { DIGITS = 32 };
 
 struct folder {
     const char *path;
-    DIR *list;
-    int fd;                    /* of the list */
-    char (*names)[NAME_BYTES]; /* in order */
-    uint32_t count;
+    int fd;
+    struct dirent **files;
+    int count;
 };
 
-struct exchange {
-    const char *suffix;
-    struct folder shared;
-    struct folder local;
-    char (*known)[DIGITS + 1]; /* hashes of what is local, in order */
-    uint32_t known_count;
-    uint64_t taken_bytes;
-    char *bytes; /* of one file: held[0] or [1] */
-    size_t bytes_count;
-    int error; /* why it could not be read; 0: it is none to be exchanged */
-    struct cli_corpus_counts *counts;
+/* A file that may be exchanged. */
+struct content {
+    char bytes[CLI_CORPUS_BYTES + 1]; /* one more: it is too large */
+    size_t count;
+    char hash[DIGITS + 1];
 };
 
-/* A file, and that of its name in the shared folder. */
-static char held[2][CLI_CORPUS_BYTES + 1]; /* one more: it is too large */
+static struct content content;
+static struct content sent_before;
+static const char *suffix; /* of the names that are exchanged */
 
 /* ---- Folders ---- */
 
 static int
-by_text(const void *a, const void *b)
+is_meant(const struct dirent *entry)
 {
-    return strcmp(a, b);
-}
+    const size_t bytes = strlen(entry->d_name);
+    const size_t end = strlen(suffix);
 
-/* Read the names that end in the suffix and are not hidden. */
-static bool
-read_names(struct folder *folder, const char *suffix)
-{
-    struct dirent *entry;
-
-    folder->names = malloc(CLI_CORPUS_FILES * sizeof *folder->names);
-    if (folder->names == NULL)
-        return cli_complain("not enough memory");
-    while (folder->count < CLI_CORPUS_FILES &&
-           (entry = readdir(folder->list)) != NULL) {
-        const char *name = entry->d_name;
-        const size_t bytes = strlen(name);
-        const size_t end = strlen(suffix);
-
-        _Static_assert(sizeof entry->d_name <= NAME_BYTES, "a name fits");
-        if (name[0] != '.' && bytes > end &&
-            strcmp(&name[bytes - end], suffix) == 0)
-            strcpy(folder->names[folder->count++], name);
-    }
-    qsort(folder->names, folder->count, sizeof *folder->names, by_text);
-    return true;
+    return entry->d_name[0] != '.' && bytes > end &&
+           strcmp(&entry->d_name[bytes - end], suffix) == 0;
 }
 
 static bool
-open_folder(struct folder *folder, const char *path, const char *suffix)
+open_folder(struct folder *folder, const char *path)
 {
     struct prof_file made;
 
-    folder->path = path;
+    *folder = (struct folder){.path = path, .fd = -1};
     if (prof_file_folder(&made, path) != PROF_OK)
         return cli_complain("%s: %s", path, prof_file_reason(&made));
-    folder->list = opendir(path);
-    if (folder->list == NULL)
-        return cli_complain("%s: %s", path, strerror(errno));
-    folder->fd = dirfd(folder->list);
-    return read_names(folder, suffix);
+    folder->fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    folder->count = scandir(path, &folder->files, is_meant, alphasort);
+    return (folder->fd >= 0 && folder->count >= 0) ||
+           cli_complain("%s: %s", path, strerror(errno));
 }
 
 static void
 close_folder(struct folder *folder)
 {
-    free(folder->names);
-    if (folder->list != NULL)
-        closedir(folder->list);
+    for (int i = 0; i < folder->count; i++)
+        free(folder->files[i]);
+    free(folder->files);
+    if (folder->fd >= 0)
+        close(folder->fd);
 }
 
 /* ---- One file ---- */
 
-/* Is it a link, a socket, or removed since the folder was read? */
-static bool
-is_left_out(int error)
+/* returns: 1 if it is a file that may be exchanged; 0 if not; -1 if it cannot
+ * be read */
+static int
+read_file(struct content *to, const struct folder *folder, const char *name)
 {
-    return error == ENOENT || error == ELOOP || error == ENXIO;
-}
-
-/* out: x->bytes. returns: false, with x->error, if it cannot be read, or is not
- * a file that may be exchanged */
-static bool
-read_file(struct exchange *x, const struct folder *folder, const char *name)
-{
-    const int fd = openat(folder->fd, name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW);
+    const int fd = openat(folder->fd, name,
+                          O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
     struct stat like;
-    ssize_t count = -1;
+    XXH128_hash_t hash;
+    ssize_t bytes = -1;
 
-    x->bytes_count = 0;
-    x->error = fd < 0 && !is_left_out(errno) ? errno : 0;
     if (fd < 0)
-        return false;
-    if (fstat(fd, &like) == 0 && S_ISREG(like.st_mode)) {
-        while ((count = read(fd, x->bytes + x->bytes_count,
-                             sizeof held[0] - x->bytes_count)) > 0)
-            x->bytes_count += (size_t)count;
-        x->error = count < 0 ? errno : 0;
+        return errno == ENOENT || errno == ELOOP || errno == ENXIO ? 0 : -1;
+    to->count = 0;
+    if (fstat(fd, &like) != 0 || !S_ISREG(like.st_mode)) {
+        close(fd);
+        return 0;
     }
+    while ((bytes = read(fd, to->bytes + to->count,
+                         sizeof to->bytes - to->count)) > 0)
+        to->count += (size_t)bytes;
     close(fd);
-    return count == 0 && x->bytes_count <= CLI_CORPUS_BYTES;
+    hash = XXH3_128bits(to->bytes, to->count);
+    snprintf(to->hash, sizeof to->hash, "%016" PRIx64 "%016" PRIx64,
+             hash.high64, hash.low64);
+    return bytes < 0 ? -1 : to->count <= CLI_CORPUS_BYTES;
 }
 
-static void
-hash_of(const struct exchange *x, char digits[DIGITS + 1])
-{
-    const XXH128_hash_t hash = XXH3_128bits(x->bytes, x->bytes_count);
-
-    snprintf(digits, DIGITS + 1, "%016" PRIx64 "%016" PRIx64, hash.high64,
-             hash.low64);
-}
-
+/* Write the content to a new file, and rename it, in the place of anything of
+ * that name. */
 static bool
-write_bytes(int fd, const char *bytes, size_t count)
+write_file(const struct folder *folder, const char *name)
 {
-    while (count > 0) {
-        const ssize_t written = write(fd, bytes, count);
-
-        if (written < 0)
-            return false;
-        bytes += written;
-        count -= (size_t)written;
-    }
-    return fsync(fd) == 0;
-}
-
-/* Write x->bytes to a new file, and rename it to `name`, replacing any file
- * of that name. */
-static bool
-write_file(const struct exchange *x, const struct folder *folder,
-           const char *name)
-{
-    char temporary[32];
+    char part[32];
     uint64_t number = 0;
+    FILE *file;
     bool good;
     int fd;
 
     (void)!getrandom(&number, sizeof number, 0);
-    snprintf(temporary, sizeof temporary, ".part-%016" PRIx64, number);
-    fd = openat(folder->fd, temporary, O_WRONLY | O_CREAT | O_EXCL, 0644);
-    if (fd < 0)
-        return cli_complain("%s/%s: %s", folder->path, name, strerror(errno));
-    good = write_bytes(fd, x->bytes, x->bytes_count) &&
-           renameat(folder->fd, temporary, folder->fd, name) == 0;
-    good = good && (fsync(folder->fd) == 0 || errno == EINVAL);
-    close(fd);
-    if (good)
-        return true;
-    cli_complain("%s/%s: %s", folder->path, name, strerror(errno));
-    unlinkat(folder->fd, temporary, 0); /* unless it was renamed */
-    return false;
+    snprintf(part, sizeof part, ".part-%016" PRIx64, number);
+    fd =
+        openat(folder->fd, part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    file = fd >= 0 ? fdopen(fd, "wb") : NULL;
+    good = file != NULL &&
+           fwrite(content.bytes, 1, content.count, file) == content.count &&
+           fflush(file) == 0 && fsync(fd) == 0 &&
+           renameat(folder->fd, part, folder->fd, name) == 0 &&
+           (fsync(folder->fd) == 0 || errno == EINVAL);
+    if (!good)
+        cli_complain("%s/%s: %s", folder->path, name, strerror(errno));
+    if (file != NULL)
+        (void)fclose(file);
+    if (!good)
+        unlinkat(folder->fd, part, 0); /* unless it was renamed */
+    return good;
 }
 
 /* ---- Both ways ---- */
 
-/* Send a local file: x->bytes holds it, `digits` is its hash. */
+/* Send the local files, and list their hashes, in order. */
 static bool
-send_file(struct exchange *x, const char *digits)
+send_all(const struct folder *local, const struct folder *shared,
+         char (*known)[DIGITS + 1], struct cli_corpus_counts *counts)
 {
-    char name[NAME_BYTES];
-    char found[DIGITS + 1];
-    const size_t mine_count = x->bytes_count;
-    bool there;
+    for (int i = 0; i < local->count; i++) {
+        const char *name = local->files[i]->d_name;
+        const int read = read_file(&content, local, name);
+        char sent[PATH_MAX];
 
-    snprintf(name, sizeof name, "%s%s", digits, x->suffix);
-    x->bytes = held[1];
-    there = read_file(x, &x->shared, name);
-    if (there)
-        hash_of(x, found);
-    x->bytes = held[0];
-    x->bytes_count = mine_count;
-    if (there && strcmp(found, digits) == 0)
-        return true;
-    if (!write_file(x, &x->shared, name))
-        return false;
-    x->counts->sent++;
-    return true;
-}
-
-static bool
-send_all(struct exchange *x)
-{
-    x->known = malloc(x->local.count * sizeof *x->known);
-    if (x->known == NULL)
-        return cli_complain("not enough memory");
-    for (uint32_t i = 0; i < x->local.count; i++) {
-        char *digits = x->known[x->known_count];
-
-        if (!read_file(x, &x->local, x->local.names[i])) {
-            if (x->error != 0)
-                return cli_complain("%s/%s: %s", x->local.path,
-                                    x->local.names[i], strerror(x->error));
-            continue; /* removed, or not to be exchanged */
-        }
-        hash_of(x, digits);
-        x->known_count++;
-        if (!send_file(x, digits))
+        if (read < 0)
+            return cli_complain("%s/%s: %s", local->path, name,
+                                strerror(errno));
+        if (read == 0)
+            continue;
+        snprintf(sent, sizeof sent, "%s%s", content.hash, suffix);
+        strcpy(known[counts->known++], content.hash);
+        if (read_file(&sent_before, shared, sent) == 1 &&
+            strcmp(sent_before.hash, content.hash) == 0)
+            continue;
+        if (!write_file(shared, sent))
             return false;
+        counts->sent++;
     }
-    qsort(x->known, x->known_count, sizeof *x->known, by_text);
+    qsort(known, counts->known, sizeof *known,
+          (int (*)(const void *, const void *))strcmp);
     return true;
 }
 
-/* Take a file of the shared folder, if its name is the hash of its content. */
+/* Take what is new: files whose name is the hash of their content. */
 static bool
-take_file(struct exchange *x, const char *name)
+take_all(const struct folder *shared, const struct folder *local,
+         char (*known)[DIGITS + 1], struct cli_corpus_counts *counts)
 {
-    const size_t bytes = strlen(name);
-    char digits[DIGITS + 1];
-    char found[DIGITS + 1];
-    bool there;
+    size_t taken_bytes = 0;
 
-    if (bytes != DIGITS + strlen(x->suffix)) {
-        x->counts->ignored++;
-        return true;
+    for (int i = 0; i < shared->count; i++) {
+        const char *name = shared->files[i]->d_name;
+        char hash[DIGITS + 1];
+        int read;
+
+        snprintf(hash, sizeof hash, "%.*s", DIGITS, name);
+        if (bsearch(hash, known, counts->known, sizeof *known,
+                    (int (*)(const void *, const void *))strcmp) != NULL)
+            continue;
+        read = strlen(name) == DIGITS + strlen(suffix)
+                   ? read_file(&content, shared, name)
+                   : 0;
+        if (read < 0 && errno != EACCES) /* closed to us: ignored */
+            return cli_complain("%s/%s: %s", shared->path, name,
+                                strerror(errno));
+        if (read != 1 || strcmp(content.hash, hash) != 0 ||
+            taken_bytes + content.count > CLI_CORPUS_TAKEN_BYTES) {
+            counts->ignored++;
+            continue;
+        }
+        if (!write_file(local, name))
+            return false;
+        taken_bytes += content.count;
+        counts->taken++;
     }
-    snprintf(digits, sizeof digits, "%s", name);
-    if (bsearch(digits, x->known, x->known_count, sizeof *x->known, by_text) !=
-        NULL)
-        return true;
-    there = read_file(x, &x->shared, name);
-    if (there)
-        hash_of(x, found);
-    else if (x->error != 0 && x->error != EACCES) /* closed to us: ignored */
-        return cli_complain("%s/%s: %s", x->shared.path, name,
-                            strerror(x->error));
-    if (!there || strcmp(found, digits) != 0 ||
-        x->taken_bytes + x->bytes_count > CLI_CORPUS_TAKEN_BYTES) {
-        x->counts->ignored++;
-        return true;
-    }
-    if (!write_file(x, &x->local, name))
-        return false;
-    x->taken_bytes += x->bytes_count;
-    x->counts->taken++;
     return true;
 }
 
 bool
-cli_corpus_exchange(const char *shared, const char *local, const char *suffix,
+cli_corpus_exchange(const char *shared, const char *local, const char *end,
                     struct cli_corpus_counts *counts)
 {
-    struct exchange x = {.suffix = suffix, .bytes = held[0], .counts = counts};
+    struct folder there = {.fd = -1};
+    struct folder here = {.fd = -1};
+    char(*known)[DIGITS + 1] = NULL;
     bool good;
 
-    *counts = (struct cli_corpus_counts){0, 0, 0};
-    good = open_folder(&x.shared, shared, suffix) &&
-           open_folder(&x.local, local, suffix) && send_all(&x);
-    for (uint32_t i = 0; good && i < x.shared.count; i++)
-        good = take_file(&x, x.shared.names[i]);
-    close_folder(&x.shared);
-    close_folder(&x.local);
-    free(x.known);
+    suffix = end;
+    *counts = (struct cli_corpus_counts){0};
+    good = open_folder(&there, shared) && open_folder(&here, local);
+    if (good) {
+        known = cli_need(calloc((size_t)here.count + 1, sizeof *known));
+        good = send_all(&here, &there, known, counts) &&
+               take_all(&there, &here, known, counts);
+    }
+    close_folder(&there);
+    close_folder(&here);
+    free(known);
     return good;
 }
 

@@ -22,25 +22,25 @@
 
 enum {
     CLI_CORPUS_BYTES = 1 << 20,
-    CLI_CORPUS_FILES = 1 << 16,      /* of a folder; the others are left */
     CLI_CORPUS_TAKEN_BYTES = 1 << 28 /* at a time */
 };
 
 struct cli_corpus_counts {
+    uint32_t known; /* of the local files */
     uint32_t sent;
     uint32_t taken;
     uint32_t ignored; /* in the shared folder */
 };
 
 /*
- * Exchange the files that end in `suffix`. Both folders are made if they do not
- * exist.
+ * Exchange the files whose names end in `end`. The folders are made if they do
+ * not exist.
  *
  * out:     *counts
  * returns: false, and a complaint
  */
-bool cli_corpus_exchange(const char *shared, const char *local,
-                         const char *suffix, struct cli_corpus_counts *counts);
+bool cli_corpus_exchange(const char *shared, const char *local, const char *end,
+                         struct cli_corpus_counts *counts);
 
 /* `profsim corpus SHARED LOCAL` */
 enum cli_exit cli_corpus(int argc, char **argv);

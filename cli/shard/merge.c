@@ -1,20 +1,14 @@
 /* merge.c -- see merge.h. */
 #include "merge.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <limits.h>
-#include <stdio.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "check_merge.h"
 #include "complaint.h"
-#include "explore_merge.h"
-#include "line_reader.h"
 #include "options.h"
-#include "rows.h"
-#include "rows_merge.h"
+#include "quote.h"
 
 enum { SAVE = 1 };
 
@@ -34,103 +28,205 @@ static const struct cli_syntax syntax = {
     .exits = CLI_EXIT_HELP,
 };
 
-static int
-is_result(const struct dirent *entry)
-{
-    const char *end = ".result";
-    const size_t length = strlen(entry->d_name);
+/* ---- What is missing ---- */
 
-    return length > strlen(end) && entry->d_name[0] != '.' &&
-           strcmp(&entry->d_name[length - strlen(end)], end) == 0;
+void
+cli_merge_print(FILE *file, const struct cli_merge *merge, const char *more)
+{
+    bool is_in = false; /* `more` */
+
+    for (char **word = merge->first.words; *word != NULL; word++) {
+        if (!is_in && strcmp(*word, "--") == 0) {
+            fputs(more, file);
+            is_in = true;
+        }
+        if (word != merge->first.words)
+            fputc(' ', file);
+        cli_quote_word(file, *word);
+    }
+    if (!is_in)
+        fputs(more, file);
 }
 
+/* Print the numbers of the shards that are missing: "3,5-7", or in the words of
+ * a shell. */
 static void
-free_paths(char **paths, int count)
+print_numbers(const struct cli_merge *merge, bool for_shell)
 {
-    for (int i = 0; i < count; i++)
-        free(paths[i]);
-    free(paths);
+    const char *before = "";
+
+    for (uint32_t i = 0, last; i < merge->first.shard.count; i = last + 1) {
+        last = i;
+        if (merge->is_done[i])
+            continue;
+        while (last + 1 < merge->first.shard.count && !merge->is_done[last + 1])
+            last++;
+        if (i == last)
+            printf("%s%" PRIu32, before, i + 1);
+        else
+            printf(for_shell ? "%s$(seq %" PRIu32 " %" PRIu32 ")"
+                             : "%s%" PRIu32 "-%" PRIu32,
+                   before, i + 1, last + 1);
+        before = for_shell ? " " : ",";
+    }
 }
 
-/* Find the results in a folder, sorted by name. returns: how many; -1 after a
- * complaint */
-static int
-find_results(const char *folder, char ***paths)
+uint32_t
+cli_merge_missing(const struct cli_merge *merge)
 {
-    struct dirent **names;
-    const int count = scandir(folder, &names, is_result, alphasort);
-    bool good = true;
+    const uint32_t count = merge->first.shard.count;
+    uint32_t missing = 0;
+    char *more = NULL;
+    size_t bytes;
+    FILE *file;
 
-    if (count < 0) {
-        cli_complain("%s: %s", folder, strerror(errno));
-        return -1;
-    }
-    *paths = calloc((size_t)count + 1, sizeof **paths);
-    for (int i = 0; i < count; i++) {
-        good = good && *paths != NULL &&
-               asprintf(&(*paths)[i], "%s/%s", folder, names[i]->d_name) >= 0;
-        free(names[i]);
-    }
-    free(names);
-    if (good && count > 0)
-        return count;
-    free_paths(*paths, *paths != NULL ? count : 0);
-    cli_complain("%s: %s", folder,
-                 good ? "no file there ends in .result" : "not enough memory");
-    return -1;
+    for (uint32_t i = 0; i < count; i++)
+        missing += !merge->is_done[i];
+    if (missing == 0)
+        return 0;
+    file = cli_need(open_memstream(&more, &bytes));
+    fprintf(file, " --shard $i/%" PRIu32 " --result ", count);
+    cli_quote_path(file, merge->folder);
+    fputc('/', file);
+    cli_need(fclose(file) == 0 ? more : NULL);
+    printf("missing, in whole or in part: %" PRIu32 " of %" PRIu32 " shards: ",
+           missing, count);
+    print_numbers(merge, false);
+    fputs("\nrun them: for i in ", stdout);
+    print_numbers(merge, true);
+    fputs("; do profsim ", stdout);
+    cli_merge_print(stdout, merge, more);
+    puts("; done");
+    free(more);
+    return missing;
 }
 
-/* All files must be results of the same command as the first. */
+/* ---- The files ---- */
+
+static const struct kind {
+    cli_merge_add *add;
+    cli_merge_end *end;
+} kinds[] = {
+    {cli_check_merge_add, cli_check_merge_end},
+    {cli_explore_merge_add, cli_explore_merge_end},
+    {cli_mutants_merge_add, cli_mutants_merge_end},
+};
+
+/* returns: how a command's results are added up; NULL: it has none */
+static const struct kind *
+kind_of(char *const *words)
+{
+    char *const *word = words;
+
+    if (strcmp(words[0], "check") == 0)
+        return &kinds[0];
+    if (strcmp(words[0], "explore") != 0)
+        return NULL;
+    while (*word != NULL && strcmp(*word, "--") != 0 &&
+           strcmp(*word, "--mutants") != 0)
+        word++;
+    return &kinds[*word != NULL && strcmp(*word, "--mutants") == 0 ? 2 : 1];
+}
+
+static bool
+begin(struct cli_merge *merge, struct cli_shard_file *file)
+{
+    const uint32_t count = file->shard.count;
+
+    if (kind_of(file->words) == NULL)
+        return cli_complain("%s: not of a command that has shards", file->path);
+    merge->first = *file;
+    *file = (struct cli_shard_file){.path = NULL};
+    merge->paths = cli_need(calloc(count, sizeof merge->paths[0]));
+    merge->is_done = cli_need(calloc(count, sizeof merge->is_done[0]));
+    return true;
+}
+
+/* in: file, which may be moved to merge->first */
+static bool
+add(struct cli_merge *merge, struct cli_shard_file *file)
+{
+    const char **seen;
+
+    if (merge->first.words == NULL) {
+        if (!begin(merge, file))
+            return false;
+        file = &merge->first;
+    } else if (!cli_shard_fits(&merge->first, file)) {
+        return false;
+    }
+    seen = &merge->paths[file->shard.index - 1];
+    if (*seen != NULL)
+        return cli_complain("%s and %s are of the same shard", *seen,
+                            file->path);
+    *seen = file->path;
+    return kind_of(merge->first.words)->add(merge, file);
+}
+
 static enum cli_exit
-merge(char *const *paths, uint32_t count, const char *folder, const char *save,
-      struct cli_report *report)
+merge_all(struct cli_merge *merge, char *const *paths, int count)
 {
-    char first[64];
+    enum cli_exit exit_code = CLI_OK;
 
-    if (!cli_reader_first(paths[0], first, sizeof first))
-        return CLI_USAGE;
-    if (cli_is_explored(first))
-        return cli_explore_merge(paths, count, folder, report);
-    if (strcmp(first, CLI_ROWS_FIRST) == 0)
-        return cli_rows_merge(paths, count, folder, report);
-    return cli_check_merge(paths, count, folder, save, report);
+    for (int i = 0; i < count; i++) {
+        struct cli_shard_file file;
+
+        if (!cli_shard_read(&file, paths[i]) || !add(merge, &file))
+            exit_code = CLI_USAGE;
+        cli_shard_close(&file);
+    }
+    if (exit_code == CLI_OK)
+        exit_code = kind_of(merge->first.words)->end(merge);
+    cli_shard_close(&merge->first);
+    free(merge->paths);
+    free(merge->is_done);
+    return exit_code;
 }
+
+static enum cli_exit
+merge_folder(struct cli_merge *merge)
+{
+    char **paths;
+    const int count = cli_shard_list(merge->folder, &paths);
+    enum cli_exit exit_code;
+
+    if (count < 0)
+        return cli_usage("%s: %s", merge->folder, strerror(errno));
+    exit_code = count > 0 ? merge_all(merge, paths, count)
+                          : cli_usage("%s: no file there ends in .result",
+                                      merge->folder);
+    cli_shard_list_free(paths, count);
+    return exit_code;
+}
+
+/* ---- The command ---- */
 
 enum cli_exit
 cli_merge(int argc, char **argv)
 {
     struct cli_report report;
+    struct cli_merge merge = {.report = &report};
     struct cli_options words;
-    const char *folder = NULL;
-    const char *save = NULL;
-    enum cli_exit exit_code = CLI_USAGE;
-    char **paths;
-    int count;
     int id;
 
     cli_report_begin(&report, argc, argv);
     cli_options_begin(&words, &syntax, argc, argv);
     while ((id = cli_options_next(&words)) != CLI_OPTIONS_END) {
         if (id == SAVE)
-            save = words.value;
+            merge.save = words.value;
         else if (id != CLI_OPTIONS_WORD &&
                  !cli_report_take(&report, id, words.value))
             return cli_report_drop(&report, CLI_USAGE);
-        else if (id == CLI_OPTIONS_WORD && folder != NULL)
+        else if (id == CLI_OPTIONS_WORD && merge.folder != NULL)
             return cli_report_drop(
                 &report, cli_usage("one folder at a time: '%s' or '%s'?",
-                                   folder, words.value));
+                                   merge.folder, words.value));
         else if (id == CLI_OPTIONS_WORD)
-            folder = words.value;
+            merge.folder = words.value;
     }
     if (words.ended)
         return cli_report_drop(&report, words.exit_code);
-    if (folder == NULL)
+    if (merge.folder == NULL)
         return cli_report_drop(&report, cli_options_missing(&words, "a DIR"));
-    count = find_results(folder, &paths);
-    if (count > 0) {
-        exit_code = merge(paths, (uint32_t)count, folder, save, &report);
-        free_paths(paths, count);
-    }
-    return cli_report_end(&report, exit_code);
+    return cli_report_end(&report, merge_folder(&merge));
 }

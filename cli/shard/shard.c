@@ -1,11 +1,14 @@
 /* shard.c -- see shard.h. */
 #include "shard.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "complaint.h"
+#include "prof/file.h"
 
 /* The environment variables that a scheduler sets. */
 struct scheduler {
@@ -125,4 +128,33 @@ cli_shard_parse(struct cli_shard *shard, const char *text)
         return false;
     *shard = (struct cli_shard){(uint32_t)index, (uint32_t)count};
     return true;
+}
+
+bool
+cli_result_take(const char **to, const char *value)
+{
+    *to = value;
+    return *value != '\0' || cli_complain("--result needs the name of a file");
+}
+
+bool
+cli_result_path(const char *given, struct cli_shard shard, char *path,
+                size_t room)
+{
+    struct prof_file folder;
+    struct stat like;
+    int bytes;
+
+    if (given[strlen(given) - 1] == '/' ||
+        (stat(given, &like) == 0 && S_ISDIR(like.st_mode))) {
+        if (prof_file_folder(&folder, given) != PROF_OK)
+            return cli_complain("%s: %s", given, prof_file_reason(&folder));
+        bytes =
+            snprintf(path, room, "%s/shard-%" PRIu32 "-of-%" PRIu32 ".result",
+                     given, shard.index, shard.count);
+    } else {
+        bytes = snprintf(path, room, "%s", given);
+    }
+    return (size_t)bytes < room ||
+           cli_complain("%s: the name is too long", given);
 }

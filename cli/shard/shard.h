@@ -1,12 +1,14 @@
 /*
- * shard.h -- splits a campaign into N parts that run in separate processes, on
+ * shard.h -- splits a command into N parts that run in separate processes, on
  * any number of machines. `--shard I/N` picks a part; so do the variables that
- * a job scheduler sets for each task.
+ * a job scheduler sets for each task. `--result FILE` is where its result is
+ * written (shard_file.h).
  */
 #ifndef CLI_SHARD_H
 #define CLI_SHARD_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum { CLI_SHARDS_MAX = 65536 };
@@ -20,10 +22,6 @@ struct cli_shard {
 #define CLI_SHARD_HELP                                    \
     "the I-th of N shards; 'auto' or 'auto/N': the one\n" \
     "that the scheduler's variables name (docs/scale.md)"
-#define CLI_RESULT_HELP                                        \
-    "write the result to FILE every minute and at the end,\n"  \
-    "and resume from it; if FILE ends in /, it is a folder,\n" \
-    "and the file in it is named after the shard"
 
 /*
  * Read the value of --shard: "3/7", "auto" or "auto/7".
@@ -36,5 +34,20 @@ struct cli_shard {
  * returns: false, and a complaint
  */
 bool cli_shard_parse(struct cli_shard *shard, const char *text);
+
+/* Take the value of --result. returns: false, and a complaint, if it is empty
+ */
+bool cli_result_take(const char **to, const char *value);
+
+/*
+ * Find the path of a result. `given` names a file or, if it ends in a slash, a
+ * folder, which is made if needed. The file in the folder is named after the
+ * shard: DIR/shard-3-of-7.result.
+ *
+ * out:     path
+ * returns: false, and a complaint
+ */
+bool cli_result_path(const char *given, struct cli_shard shard, char *path,
+                     size_t room);
 
 #endif

@@ -25,7 +25,7 @@
 #include "record.h"
 #include "convert.h"
 #include "escape.h"
-#include "mutants.h"
+#include "merge.h"
 #include "mutate.h"
 #include "prof/process.h"
 #include "trace.h"
@@ -43,6 +43,18 @@ enum { SECONDS_MAX = 10, FILES_MAX = 128, FINDINGS_MAX = 10, BATCH = 100 };
 #ifndef IS_SANITIZED
 #define IS_SANITIZED false
 #endif
+
+static struct mutate_file input;
+
+static bool
+write_input(const char *path)
+{
+    FILE *file = fopen(path, "wb");
+
+    return file != NULL &&
+           fwrite(input.bytes, 1, input.count, file) == input.count &&
+           fclose(file) == 0;
+}
 
 /* ---- more readers ---- */
 
@@ -79,6 +91,24 @@ read_mappings(int argc, char **argv)
         sim_escape_line(stdout, "%" PRIx64 " %s", mappings[i].start,
                         mappings[i].file);
     return status == PROF_OK ? CLI_OK : CLI_USAGE;
+}
+
+/* Merge a folder with only the input. The verdict is what the file says. */
+static enum cli_exit
+merge(int argc, char **argv)
+{
+    char folder[] = "/tmp/profsim-hostile-XXXXXX";
+    char path[sizeof folder + 16];
+    char *words[] = {argv[0], folder, NULL};
+    enum cli_exit exit_code = CLI_CRASH;
+
+    (void)argc;
+    snprintf(path, sizeof path, "%s/a.result", mkdtemp(folder));
+    if (write_input(path))
+        exit_code = cli_merge(2, words) == CLI_OK ? CLI_OK : CLI_USAGE;
+    unlink(path);
+    rmdir(folder);
+    return exit_code;
 }
 
 /* ---- kinds ---- */
@@ -119,7 +149,7 @@ static const struct kind {
       {cli_check, {"check"}},
       {cli_check, {"check"}},
       {cli_diff, {"diff", "fixtures/recordings/waits.rec"}}}},
-    {"table", true, mutate_mend_table, NULL, {{cli_mutants, {"mutants"}}}},
+    {"result", true, mutate_mend_result, NULL, {{merge, {"merge"}}}},
     {"trace",
      false,
      NULL,
@@ -160,8 +190,6 @@ load(const char *path)
 
 /* ---- inputs ---- */
 
-static struct mutate_file input;
-
 static bool
 is_as_it_was(void)
 {
@@ -192,16 +220,6 @@ make_input(const struct kind *kind, uint64_t number)
         return !is_as_it_was();
     kind->mend(&input);
     return false;
-}
-
-static bool
-write_input(const char *path)
-{
-    FILE *file = fopen(path, "wb");
-
-    return file != NULL &&
-           fwrite(input.bytes, 1, input.count, file) == input.count &&
-           fclose(file) == 0;
 }
 
 /* returns: NULL, or what is wrong with how a command ended or what it

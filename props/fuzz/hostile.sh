@@ -10,6 +10,20 @@ kinds=
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 cat /proc/self/maps >"$dir/maps"
+printf '%s\n' "profsim result 2" "build 0.2.0 0123" "shard 1/1" "word explore" \
+    "word a.c" "word --" "word -DX" >"$dir/head"
+{
+    cat "$dir/head"
+    printf '%s\n' "spent 4" "depth 9" "loops 2" "loop.0 40" "loop.1 51" \
+        "runs 940" "graphs 939" "hash 17" "bounded 1" "exit 0" \
+        "bound 0" "end"
+} >"$dir/search"
+{
+    sed 's/a\.c/--mutants/' "$dir/head"
+    printf '%s\n' "done 1" "rows 1" '0.site a.c:3\n' "0.was acquire" \
+        "0.is relaxed" "0.kernel a" "0.how race" "0.runs 7" "0.unfinished 0" \
+        "end"
+} >"$dir/mutants"
 
 # tries KIND FILE...: runs in the background, beside the others
 tries() {
@@ -26,6 +40,7 @@ tries() {
 tries scenario fixtures/scenarios/*.sim
 tries recording fixtures/recordings/waits.rec
 tries trace fixtures/trace/vectors/*.trace fixtures/trace/recorded/*_good
+tries result "$dir/search" "$dir/mutants"
 tries spool
 tries mappings "$dir/maps"
 wait

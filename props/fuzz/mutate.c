@@ -1,9 +1,13 @@
 /* mutate.c -- see mutate.h. */
 #include "mutate.h"
 
+#include <inttypes.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
 #include "recording.h"
 #include "rng.h"
@@ -267,33 +271,19 @@ mutate_mend_recording(struct mutate_file *file)
     }
 }
 
-/* Write a last line with the number of rows, and the cksum(1) of all before
- * it. */
 void
-mutate_mend_table(struct mutate_file *file)
+mutate_mend_result(struct mutate_file *file)
 {
     char line[64];
-    uint32_t sum = 0;
-    uint32_t rows = 0;
     size_t end = file->count;
 
     if (end > 0 && file->bytes[end - 1] == '\n')
         end--;
     while (end > 0 && file->bytes[end - 1] != '\n')
         end--;
-    for (size_t i = 0; i < end; i++) {
-        rows += file->bytes[i] == '\n';
-        sum ^= (uint32_t)file->bytes[i] << 24;
-        for (int bit = 0; bit < 8; bit++)
-            sum = sum << 1 ^ (0x04c11db7u & (0 - (sum >> 31)));
-    }
-    for (size_t left = end; left > 0; left >>= 8) {
-        sum ^= (uint32_t)(left & 0xff) << 24;
-        for (int bit = 0; bit < 8; bit++)
-            sum = sum << 1 ^ (0x04c11db7u & (0 - (sum >> 31)));
-    }
     file->count = end;
-    snprintf(line, sizeof line, "end,%u,%u\n", rows - (rows > 0), ~sum);
+    snprintf(line, sizeof line, "end %016" PRIx64 "\n",
+             (uint64_t)XXH3_64bits(file->bytes, end));
     (void)replace(file, end, 0, line, strlen(line));
 }
 

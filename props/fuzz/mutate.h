@@ -39,8 +39,9 @@ bool mutate_damage_trace(struct mutate_file *file, uint64_t *seed);
 /* Make a recorder's spool with one record of each kind. */
 void mutate_make_spool(struct mutate_file *file);
 
-/* Correct the checksums: of a recording's blocks, or at the end of a table. */
+/* Correct the checksums: of a recording's blocks, or at the end of a shard's
+ * result. */
 void mutate_mend_recording(struct mutate_file *file);
-void mutate_mend_table(struct mutate_file *file);
+void mutate_mend_result(struct mutate_file *file);
 
 #endif

@@ -16,7 +16,6 @@ static const struct {
     [SIM_INPUT_OTHER] = {"", 0},
     [SIM_INPUT_SCENARIO] = {"profsim scenario", SIM_INPUT_SCENARIO_MAX},
     [SIM_INPUT_RECORDING] = {"PROFREC\n", (size_t)1 << 30},
-    [SIM_INPUT_MUTANTS] = {"name,kind,verdict,by,runs\n", (size_t)1 << 26},
     [SIM_INPUT_RESULT] = {"profsim result", (size_t)1 << 19},
 };
 

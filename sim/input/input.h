@@ -17,8 +17,7 @@ enum sim_input_kind {
     SIM_INPUT_OTHER,
     SIM_INPUT_SCENARIO,
     SIM_INPUT_RECORDING,
-    SIM_INPUT_MUTANTS, /* the table of `make mutants` */
-    SIM_INPUT_RESULT,  /* of a shard */
+    SIM_INPUT_RESULT, /* of a shard */
 };
 
 struct sim_input {
