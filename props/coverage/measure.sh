@@ -28,15 +28,17 @@ for rules in exact go1.17 go1.10 go1.5; do
         die "profsim check --rules $rules failed"
 done
 # The explored core is one object with hidden names, so it needs a file of its
-# own. A thousand orderings of a kernel reach its lines.
+# own. A thousand orderings of a kernel reach its lines; exit code 6 says that
+# there are more.
 echo "coverage: the kernels" >&2
 LLVM_PROFILE_FILE=$here/$o/profiles/explored-%m.profraw
-$o/props/explore_all --list | cut -d' ' -f1 |
-    xargs -P "$(nproc)" -I NAME $o/props/explore_all NAME --runs 1000 \
-        >$o/explored.log || {
-    cat $o/explored.log
-    die "a kernel failed"
-}
+for kernel in $($o/props/explore_all --list | cut -d' ' -f1); do
+    $o/props/explore_all "$kernel" --runs 1000 >$o/explored.log ||
+        [ $? -eq 6 ] || {
+        cat $o/explored.log
+        die "kernel $kernel failed"
+    }
+done
 unset LLVM_PROFILE_FILE
 
 llvm-profdata-14 merge -o $o/all.profdata $o/profiles/*.profraw
