@@ -4,21 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "complaint.h"
+
 enum { WIRE_VARINT = 0, WIRE_FIXED = 1, WIRE_BYTES = 2, LENGTH_BYTES = 4 };
 
 void
 cli_proto_put(struct cli_proto *to, const void *from, size_t count)
 {
     if (to->room - to->count < count) {
-        const size_t room = (to->count + count) * 2 + 64;
-        uint8_t *const grown = realloc(to->at, room);
-
-        if (grown == NULL) {
-            to->failed = true;
-            return;
-        }
-        to->at = grown;
-        to->room = room;
+        to->room = (to->count + count) * 2 + 64;
+        to->at = cli_need(realloc(to->at, to->room));
     }
     if (count > 0)
         memcpy(to->at + to->count, from, count);
@@ -90,7 +85,6 @@ cli_proto_message(struct cli_proto *to, uint32_t field,
                   struct cli_proto *message)
 {
     cli_proto_bytes(to, field, message->at, message->count);
-    to->failed = to->failed || message->failed;
     free(message->at);
     *message = (struct cli_proto){.count = 0};
 }
@@ -108,7 +102,7 @@ cli_proto_end(struct cli_proto *to, size_t start)
 {
     size_t length = to->count - start;
 
-    for (size_t i = LENGTH_BYTES; i > 0 && !to->failed; i--) {
+    for (size_t i = LENGTH_BYTES; i > 0; i--) {
         to->at[start - i] = (uint8_t)((length & 0x7f) | (i > 1 ? 0x80 : 0));
         length >>= 7;
     }

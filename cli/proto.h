@@ -6,13 +6,11 @@
  *      cli_proto_number(&line, 2, 17);
  *      cli_proto_message(&location, 4, &line);
  *
- * If a message cannot get memory, it is marked as failed, and so is any message
- * that contains it. The contents of a failed message must not be used.
+ * If there is no memory, the process ends with one line.
  */
 #ifndef CLI_PROTO_H
 #define CLI_PROTO_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,7 +20,6 @@ struct cli_proto {
     uint8_t *at;
     size_t count; /* bytes */
     size_t room;
-    bool failed; /* no memory */
 };
 
 /* Put bytes as they are. */

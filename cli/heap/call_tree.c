@@ -9,37 +9,36 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "complaint.h"
+#include "items.h"
 #include "map.h"
 
 struct cli_call_tree {
-    struct cli_tree_node *nodes;
-    uint32_t count;
-    uint32_t room;
+    struct cli_items nodes;  /* struct cli_tree_node */
     struct cli_map children; /* parent and name -> node */
-    struct cli_map name_of_hash;
-    struct cli_map name_of_text; /* by the text's address, of one recording */
-    const char **texts;          /* by name */
-    uint32_t texts_count;
-    uint32_t texts_room;
+    struct cli_strings names;
 };
+
+static struct cli_tree_node *
+node_at(const struct cli_call_tree *tree, uint32_t node)
+{
+    return (struct cli_tree_node *)tree->nodes.items + node;
+}
+
+/* returns: the number of the new node */
+static uint32_t
+add_node(struct cli_call_tree *tree, struct cli_tree_node node)
+{
+    *(struct cli_tree_node *)cli_items_add(&tree->nodes, sizeof node) = node;
+    return (uint32_t)tree->nodes.count - 1;
+}
 
 struct cli_call_tree *
 cli_call_tree_new(void)
 {
-    struct cli_call_tree *tree = calloc(1, sizeof *tree);
+    struct cli_call_tree *const tree = cli_need(calloc(1, sizeof *tree));
 
-    if (tree == NULL)
-        return NULL;
-    tree->room = 256;
-    tree->texts_room = 256;
-    tree->nodes = calloc(tree->room, sizeof *tree->nodes);
-    tree->texts = calloc(tree->texts_room, sizeof *tree->texts);
-    if (tree->nodes == NULL || tree->texts == NULL) {
-        cli_call_tree_delete(tree);
-        return NULL;
-    }
-    tree->nodes[0].function = "all";
-    tree->count = 1;
+    add_node(tree, (struct cli_tree_node){.function = "all"});
     return tree;
 }
 
@@ -49,108 +48,28 @@ cli_call_tree_delete(struct cli_call_tree *tree)
     if (tree == NULL)
         return;
     cli_map_release(&tree->children);
-    cli_map_release(&tree->name_of_hash);
-    cli_map_release(&tree->name_of_text);
-    free(tree->texts);
-    free(tree->nodes);
+    cli_strings_release(&tree->names);
+    free(tree->nodes.items);
     free(tree);
 }
 
-/* ---- names ---- */
-
-static bool
-keep_text(struct cli_call_tree *tree, const char *text)
-{
-    if (tree->texts_count == tree->texts_room) {
-        const uint32_t room = tree->texts_room * 2;
-        const char **grown = realloc(tree->texts, room * sizeof *grown);
-
-        if (grown == NULL)
-            return false;
-        tree->texts = grown;
-        tree->texts_room = room;
-    }
-    tree->texts[tree->texts_count++] = text;
-    return true;
-}
-
-/* returns: the number of a text, by its content; UINT32_MAX if memory ran
- *          out */
-static uint32_t
-name_by_text(struct cli_call_tree *tree, const char *text)
-{
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-
-    for (const char *at = text; *at != '\0'; at++)
-        hash = (hash ^ (uint8_t)*at) * UINT64_C(0x100000001b3);
-    for (hash |= 1;; hash += 2) {
-        const uint64_t known = cli_map_get(&tree->name_of_hash, hash);
-
-        if (known == CLI_MAP_NONE)
-            break;
-        if (strcmp(tree->texts[known], text) == 0)
-            return (uint32_t)known;
-    }
-    if (!keep_text(tree, text) ||
-        !cli_map_put(&tree->name_of_hash, hash, tree->texts_count - 1))
-        return UINT32_MAX;
-    return tree->texts_count - 1;
-}
-
-static uint32_t
-name_of(struct cli_call_tree *tree, const char *text)
-{
-    const uint64_t address = (uint64_t)(uintptr_t)text;
-    const uint64_t known = cli_map_get(&tree->name_of_text, address);
-    uint32_t name;
-
-    if (known != CLI_MAP_NONE)
-        return (uint32_t)known;
-    name = name_by_text(tree, text);
-    if (name != UINT32_MAX && !cli_map_put(&tree->name_of_text, address, name))
-        return UINT32_MAX;
-    return name;
-}
-
-/* ---- nodes ---- */
-
-static bool
-grow(struct cli_call_tree *tree)
-{
-    const uint32_t room = tree->room * 2;
-    struct cli_tree_node *nodes = realloc(tree->nodes, room * sizeof *nodes);
-
-    if (nodes == NULL)
-        return false;
-    tree->nodes = nodes;
-    tree->room = room;
-    return true;
-}
-
-/* returns: the child of that name; 0 if there is no memory */
 static uint32_t
 child_of(struct cli_call_tree *tree, uint32_t parent, const char *function)
 {
-    const uint32_t name = name_of(tree, function);
+    const uint32_t name = (uint32_t)cli_strings_number(&tree->names, function);
     const uint64_t key = ((uint64_t)parent << 32 | name) + 1;
     const uint64_t known = cli_map_get(&tree->children, key);
 
-    if (name == UINT32_MAX)
-        return 0;
     if (known != CLI_MAP_NONE)
         return (uint32_t)known;
-    if ((tree->count == tree->room && !grow(tree)) ||
-        !cli_map_put(&tree->children, key, tree->count))
-        return 0;
-    tree->nodes[tree->count] =
-        (struct cli_tree_node){.function = tree->texts[name],
-                               .name = name,
-                               .parent = parent,
-                               .depth = tree->nodes[parent].depth + 1};
-    return tree->count++;
+    cli_map_put(&tree->children, key, tree->nodes.count);
+    return add_node(tree, (struct cli_tree_node){
+                              .function = tree->names.texts[name],
+                              .name = name,
+                              .parent = parent,
+                              .depth = node_at(tree, parent)->depth + 1});
 }
 
-/* returns: the node of a stack; 0 if there is no memory */
 static uint32_t
 node_of(struct cli_call_tree *tree, const struct cli_calls *calls,
         uint32_t stack)
@@ -164,11 +83,8 @@ node_of(struct cli_call_tree *tree, const struct cli_calls *calls,
         leaf++;
     if (count == 0)
         return child_of(tree, 0, "(no stack)");
-    for (uint32_t i = count; i > leaf; i--) {
+    for (uint32_t i = count; i > leaf; i--)
         node = child_of(tree, node, stack_calls[i - 1]->function);
-        if (node == 0)
-            return 0;
-    }
     return node;
 }
 
@@ -179,7 +95,7 @@ add(struct sim_heap_count *to, struct sim_heap_count count)
     to->bytes += count.bytes;
 }
 
-bool
+void
 cli_call_tree_add(struct cli_call_tree *tree, uint32_t column,
                   const struct cli_calls *calls,
                   const struct sim_recording *recording,
@@ -187,20 +103,13 @@ cli_call_tree_add(struct cli_call_tree *tree, uint32_t column,
 {
     const uint32_t stacks = sim_recording_totals(recording)->stacks;
 
-    cli_map_release(&tree->name_of_text); /* of another recording, perhaps */
     for (uint32_t i = 0; i < stacks; i++) {
         const struct sim_heap_count count =
             cli_measure_of(&heap->sites[i], measure);
-        uint32_t node;
 
-        if (count.objects == 0)
-            continue;
-        node = node_of(tree, calls, i);
-        if (node == 0)
-            return false;
-        add(&tree->nodes[node].self[column], count);
+        if (count.objects > 0)
+            add(&node_at(tree, node_of(tree, calls, i))->self[column], count);
     }
-    return true;
 }
 
 /* ---- the finish ---- */
@@ -220,60 +129,63 @@ compare_orders(const void *a, const void *b)
 }
 
 /* Children are put in front: from the last name to the first. */
-static bool
+static void
 sort_children(struct cli_call_tree *tree)
 {
-    struct order *orders = calloc(tree->count, sizeof *orders);
+    const uint32_t count = (uint32_t)tree->nodes.count;
+    struct order *orders = cli_need(calloc(count, sizeof *orders));
 
-    if (orders == NULL)
-        return false;
-    for (uint32_t i = 1; i < tree->count; i++)
-        orders[i - 1] = (struct order){tree->nodes[i].function, i};
-    qsort(orders, tree->count - 1, sizeof *orders, compare_orders);
-    for (uint32_t i = tree->count - 1; i > 0; i--) {
-        struct cli_tree_node *node = &tree->nodes[orders[i - 1].node];
+    for (uint32_t i = 1; i < count; i++)
+        orders[i - 1] = (struct order){node_at(tree, i)->function, i};
+    qsort(orders, count - 1, sizeof *orders, compare_orders);
+    for (uint32_t i = count - 1; i > 0; i--) {
+        struct cli_tree_node *node = node_at(tree, orders[i - 1].node);
+        struct cli_tree_node *parent = node_at(tree, node->parent);
 
-        node->next = tree->nodes[node->parent].first_child;
-        tree->nodes[node->parent].first_child = orders[i - 1].node;
+        node->next = parent->first_child;
+        parent->first_child = orders[i - 1].node;
     }
     free(orders);
-    return true;
 }
 
-bool
+void
 cli_call_tree_finish(struct cli_call_tree *tree)
 {
-    for (uint32_t i = 0; i < tree->count; i++)
-        memcpy(tree->nodes[i].total, tree->nodes[i].self,
-               sizeof tree->nodes[i].total);
-    for (uint32_t i = tree->count - 1; i > 0; i--) {
+    const uint32_t count = (uint32_t)tree->nodes.count;
+
+    for (uint32_t i = 0; i < count; i++)
+        memcpy(node_at(tree, i)->total, node_at(tree, i)->self,
+               sizeof node_at(tree, i)->total);
+    for (uint32_t i = count - 1; i > 0; i--) {
+        const struct cli_tree_node *const node = node_at(tree, i);
+
         for (int column = 0; column < CLI_TREE_COLUMNS; column++)
-            add(&tree->nodes[tree->nodes[i].parent].total[column],
-                tree->nodes[i].total[column]);
+            add(&node_at(tree, node->parent)->total[column],
+                node->total[column]);
     }
-    return sort_children(tree);
+    sort_children(tree);
 }
 
 const struct cli_tree_node *
 cli_call_tree_nodes(const struct cli_call_tree *tree, uint32_t *count)
 {
-    *count = tree->count;
-    return tree->nodes;
+    *count = (uint32_t)tree->nodes.count;
+    return tree->nodes.items;
 }
 
 const char *const *
 cli_call_tree_names(const struct cli_call_tree *tree, uint32_t *count)
 {
-    *count = tree->texts_count;
-    return tree->texts;
+    *count = (uint32_t)tree->names.count;
+    return (const char *const *)tree->names.texts;
 }
 
 uint32_t
 cli_call_tree_next(const struct cli_call_tree *tree, uint32_t node)
 {
-    if (tree->nodes[node].first_child != 0)
-        return tree->nodes[node].first_child;
-    while (node != 0 && tree->nodes[node].next == 0)
-        node = tree->nodes[node].parent;
-    return node == 0 ? 0 : tree->nodes[node].next;
+    if (node_at(tree, node)->first_child != 0)
+        return node_at(tree, node)->first_child;
+    while (node != 0 && node_at(tree, node)->next == 0)
+        node = node_at(tree, node)->parent;
+    return node == 0 ? 0 : node_at(tree, node)->next;
 }

@@ -33,24 +33,19 @@ struct cli_tree_node {
 
 struct cli_call_tree; /* opaque */
 
-/* returns: a tree that has only a root; NULL if there is no memory */
+/* returns: a tree that has only a root */
 struct cli_call_tree *cli_call_tree_new(void);
 void cli_call_tree_delete(struct cli_call_tree *tree);
 
-/*
- * Add a recording's counts, by one measure, to a column. The tree keeps
- * pointers to the names of `calls`, which must live as long as the tree.
- *
- * returns: false if there is no memory
- */
-bool cli_call_tree_add(struct cli_call_tree *tree, uint32_t column,
+/* Add a recording's counts, by one measure, to a column. */
+void cli_call_tree_add(struct cli_call_tree *tree, uint32_t column,
                        const struct cli_calls *calls,
                        const struct sim_recording *recording,
                        const struct sim_live_heap *heap,
                        enum cli_measure measure);
 
 /* Sort children and sum up; call it once, before reading the tree. */
-bool cli_call_tree_finish(struct cli_call_tree *tree);
+void cli_call_tree_finish(struct cli_call_tree *tree);
 
 /* returns: the nodes; parents come before their children; [0] is the root */
 const struct cli_tree_node *

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "complaint.h"
 #include "demangle.h"
 #include "escape.h"
 #include "map.h"
@@ -68,7 +69,7 @@ name_without_symbol(const char *module)
 }
 
 /* Name a call. Texts of a recording differ if their addresses do. */
-static bool
+static void
 name_call(struct cli_calls *calls, struct cli_call *call)
 {
     const char *key = call->symbol[0] != '\0' ? call->symbol : call->module;
@@ -80,7 +81,7 @@ name_call(struct cli_calls *calls, struct cli_call *call)
     if (known != CLI_MAP_NONE) {
         call->name = (uint32_t)known;
         call->function = calls->calls[known].function;
-        return true;
+        return;
     }
     call->name = number;
     call->function = key == call->symbol ? key : name_without_symbol(key);
@@ -89,7 +90,7 @@ name_call(struct cli_calls *calls, struct cli_call *call)
         calls->names[calls->names_count++] = name;
         call->function = name;
     }
-    return cli_map_put(&calls->by_symbol, (uint64_t)(uintptr_t)key, number);
+    cli_map_put(&calls->by_symbol, (uint64_t)(uintptr_t)key, number);
 }
 
 /* Is this frame the function that the one before was inlined into? */
@@ -115,13 +116,12 @@ address_below(const struct cli_calls *calls, uintptr_t inner)
  * apart by address. Of the functions inlined at one pc, the innermost gets the
  * pc; the others get unused addresses just below it.
  */
-static bool
+static void
 give_addresses(struct cli_calls *calls)
 {
     for (uint32_t i = 0; i < calls->count; i++) {
-        if (!is_outer(calls, i) && calls->calls[i].address != 0 &&
-            !cli_map_put(&calls->by_address, calls->calls[i].address, i))
-            return false;
+        if (!is_outer(calls, i) && calls->calls[i].address != 0)
+            cli_map_put(&calls->by_address, calls->calls[i].address, i);
     }
     for (uint32_t i = 1; i < calls->count; i++) {
         struct cli_call *call = &calls->calls[i];
@@ -129,14 +129,12 @@ give_addresses(struct cli_calls *calls)
         if (!is_outer(calls, i))
             continue;
         call->address = address_below(calls, call[-1].address);
-        if (call->address != call[-1].address &&
-            !cli_map_put(&calls->by_address, call->address, i))
-            return false;
+        if (call->address != call[-1].address)
+            cli_map_put(&calls->by_address, call->address, i);
     }
-    return true;
 }
 
-static bool
+static void
 fill(struct cli_calls *calls)
 {
     for (uint32_t i = 0; i < calls->count; i++) {
@@ -153,27 +151,24 @@ fill(struct cli_calls *calls)
             .function_offset = frame.function_offset,
             .is_telling = is_telling(frame.function),
         };
-        if (!name_call(calls, call))
-            return false;
+        name_call(calls, call);
     }
-    return give_addresses(calls);
+    give_addresses(calls);
 }
 
 struct cli_calls *
 cli_calls_open(const struct sim_recording *recording)
 {
-    struct cli_calls *calls = calloc(1, sizeof *calls);
+    struct cli_calls *const calls = cli_need(calloc(1, sizeof *calls));
 
-    if (calls == NULL)
-        return NULL;
     calls->recording = recording;
     calls->count = sim_recording_totals(recording)->frames;
-    calls->calls = calloc((size_t)calls->count + 1, sizeof *calls->calls);
-    calls->names = calloc((size_t)calls->count + 1, sizeof *calls->names);
-    if (calls->calls != NULL && calls->names != NULL && fill(calls))
-        return calls;
-    cli_calls_close(calls);
-    return NULL;
+    calls->calls =
+        cli_need(calloc((size_t)calls->count + 1, sizeof *calls->calls));
+    calls->names =
+        cli_need(calloc((size_t)calls->count + 1, sizeof *calls->names));
+    fill(calls);
+    return calls;
 }
 
 void

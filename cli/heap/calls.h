@@ -28,7 +28,7 @@ struct cli_call {
 
 struct cli_calls; /* opaque */
 
-/* in: recording, which must stay open. returns: NULL if there is no memory */
+/* in: recording, which must stay open. */
 struct cli_calls *cli_calls_open(const struct sim_recording *recording);
 
 /* NULL is allowed. */

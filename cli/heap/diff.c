@@ -55,11 +55,11 @@ open_side(struct side *side, const char *path)
         return CLI_USAGE;
     cli_losses_tell("profsim diff", path,
                     sim_recording_totals(side->recording)->dropped);
-    if (sim_live_heap_open(&side->heap, side->recording, cli_show_progress))
-        side->calls = cli_calls_open(side->recording);
+    if (!sim_live_heap_open(&side->heap, side->recording, cli_show_progress))
+        cli_need(NULL);
     cli_hide_progress();
-    return side->calls != NULL ? CLI_OK
-                               : cli_usage("%s: not enough memory", path);
+    side->calls = cli_calls_open(side->recording);
+    return CLI_OK;
 }
 
 static void
@@ -135,16 +135,15 @@ print_rows(const struct cli_tree_node *nodes,
         print_node(nodes, changed[i]);
 }
 
-static bool
+static void
 print_tree(const struct cli_call_tree *tree, uint64_t top)
 {
     uint32_t count;
     const struct cli_tree_node *nodes = cli_call_tree_nodes(tree, &count);
-    const struct cli_tree_node **changed = calloc(count, sizeof *changed);
+    const struct cli_tree_node **changed =
+        cli_need(calloc(count, sizeof *changed));
     uint32_t changed_count = 0;
 
-    if (changed == NULL)
-        return false;
     for (uint32_t i = 1; i < count; i++) {
         if (nodes[i].self[OLD].bytes != nodes[i].self[NEW].bytes ||
             nodes[i].self[OLD].objects != nodes[i].self[NEW].objects)
@@ -158,29 +157,24 @@ print_tree(const struct cli_call_tree *tree, uint64_t top)
         puts("no site changed");
     print_rows(nodes, changed, changed_count, top);
     free(changed);
-    return true;
 }
 
 /* ---- the command ---- */
 
-static enum cli_exit
+static void
 compare(const struct side *sides, enum cli_measure measure, uint64_t top)
 {
     static const char *const titles[CLI_MEASURES] = {
         "in use at the peak of each run", "never freed", "allocated in all"};
     struct cli_call_tree *tree = cli_call_tree_new();
-    bool good = tree != NULL;
 
-    for (uint32_t i = 0; i < SIDES && good; i++)
-        good = cli_call_tree_add(tree, i, sides[i].calls, sides[i].recording,
-                                 &sides[i].heap, measure);
-    good = good && cli_call_tree_finish(tree);
-    if (good) {
-        printf("%s\n\n", titles[measure]);
-        good = print_tree(tree, top);
-    }
+    for (uint32_t i = 0; i < SIDES; i++)
+        cli_call_tree_add(tree, i, sides[i].calls, sides[i].recording,
+                          &sides[i].heap, measure);
+    cli_call_tree_finish(tree);
+    printf("%s\n\n", titles[measure]);
+    print_tree(tree, top);
     cli_call_tree_delete(tree);
-    return good ? CLI_OK : cli_usage("diff: not enough memory");
 }
 
 enum cli_exit
@@ -216,7 +210,7 @@ cli_diff(int argc, char **argv)
     for (int i = 0; i < SIDES && exit_code == CLI_OK; i++)
         exit_code = open_side(&sides[i], files[i]);
     if (exit_code == CLI_OK)
-        exit_code = compare(sides, measure, top);
+        compare(sides, measure, top);
     for (int i = 0; i < SIDES; i++)
         close_side(&sides[i]);
     return exit_code;

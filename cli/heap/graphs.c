@@ -8,47 +8,36 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "complaint.h"
 #include "escape.h"
 #include "saved_file.h"
 
-struct graph {
-    FILE *file;
-    bool incomplete; /* there was no memory for a name */
-};
-
-/* returns: a name as printable UTF-8, to be freed; NULL if there is no
- * memory */
+/* returns: a name as printable UTF-8, to be freed */
 static char *
-printable(struct graph *graph, const char *name)
+printable(const char *name)
 {
     char *text = NULL;
     size_t bytes = 0;
-    FILE *memory = open_memstream(&text, &bytes);
+    FILE *const memory = cli_need(open_memstream(&text, &bytes));
 
-    if (memory != NULL) {
-        sim_escape_text(memory, name);
-        if (fclose(memory) == 0)
-            return text;
-    }
-    free(text);
-    graph->incomplete = true;
-    return NULL;
+    sim_escape_text(memory, name);
+    fclose(memory);
+    return cli_need(text);
 }
 
 /* Write a name with some of its bytes replaced. */
 static void
-put_name(struct graph *graph, const char *name,
-         const char *(*replace)(char byte))
+put_name(FILE *to, const char *name, const char *(*replace)(char byte))
 {
-    char *text = printable(graph, name);
+    char *text = printable(name);
 
-    for (const char *at = text; at != NULL && *at != '\0'; at++) {
+    for (const char *at = text; *at != '\0'; at++) {
         const char *other = replace(*at);
 
         if (other != NULL)
-            fputs(other, graph->file);
+            fputs(other, to);
         else
-            fputc(*at, graph->file);
+            fputc(*at, to);
     }
     free(text);
 }
@@ -62,7 +51,7 @@ replace_folded(char byte)
 }
 
 static void
-put_path(struct graph *graph, const struct cli_tree_node *nodes, uint32_t node)
+put_path(FILE *file, const struct cli_tree_node *nodes, uint32_t node)
 {
     uint32_t path[CLI_CALLS_MAX + 1];
     uint32_t depth = 0;
@@ -70,27 +59,25 @@ put_path(struct graph *graph, const struct cli_tree_node *nodes, uint32_t node)
     for (; node != 0; node = nodes[node].parent)
         path[depth++] = node;
     while (depth > 0) {
-        put_name(graph, nodes[path[--depth]].function, replace_folded);
-        fputs(depth > 0 ? ";" : "", graph->file);
+        put_name(file, nodes[path[--depth]].function, replace_folded);
+        fputs(depth > 0 ? ";" : "", file);
     }
 }
 
-bool
+void
 cli_graphs_folded(FILE *file, const struct cli_call_tree *tree,
                   enum cli_measure measure)
 {
     uint32_t count;
     const struct cli_tree_node *nodes = cli_call_tree_nodes(tree, &count);
-    struct graph graph = {.file = file};
 
     for (uint32_t i = cli_call_tree_next(tree, 0); i != 0;
          i = cli_call_tree_next(tree, i)) {
         if (nodes[i].self[measure].bytes == 0)
             continue;
-        put_path(&graph, nodes, i);
+        put_path(file, nodes, i);
         fprintf(file, " %" PRIu64 "\n", nodes[i].self[measure].bytes);
     }
-    return !graph.incomplete;
 }
 
 /* ---- speedscope ---- */
@@ -104,11 +91,11 @@ replace_json(char byte)
 }
 
 static void
-put_json(struct graph *graph, const char *name)
+put_json(FILE *file, const char *name)
 {
-    fputc('"', graph->file);
-    put_name(graph, name, replace_json);
-    fputc('"', graph->file);
+    fputc('"', file);
+    put_name(file, name, replace_json);
+    fputc('"', file);
 }
 
 /* Write one profile: a sample, with its bytes, for each node that counts
@@ -150,21 +137,20 @@ put_samples(FILE *file, const struct cli_call_tree *tree,
     fputs("]}", file);
 }
 
-static bool
+static void
 speedscope(FILE *file, const struct cli_call_tree *tree, const char *name)
 {
     uint32_t count;
     const char *const *names = cli_call_tree_names(tree, &count);
-    struct graph graph = {.file = file};
 
     fputs("{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","
           "\n\"exporter\":\"profsim\",\"name\":",
           file);
-    put_json(&graph, name);
+    put_json(file, name);
     fputs(",\"activeProfileIndex\":0,\n\"shared\":{\"frames\":[", file);
     for (uint32_t i = 0; i < count; i++) {
         fputs(i > 0 ? ",\n{\"name\":" : "{\"name\":", file);
-        put_json(&graph, names[i]);
+        put_json(file, names[i]);
         fputc('}', file);
     }
     fputs("]},\n\"profiles\":[", file);
@@ -173,7 +159,6 @@ speedscope(FILE *file, const struct cli_call_tree *tree, const char *name)
         put_samples(file, tree, (enum cli_measure)i);
     }
     fputs("]}\n", file);
-    return !graph.incomplete;
 }
 
 /* ---- flames ---- */
@@ -227,12 +212,12 @@ colour_of(const char *name)
 /* Write as much of a name as fits. A character takes at least one byte, so
  * bytes are an upper bound of its width. */
 static void
-put_label(struct graph *graph, const char *function, uint64_t tenths)
+put_label(FILE *file, const char *function, uint64_t tenths)
 {
-    char *text = printable(graph, function);
+    char *text = printable(function);
     const size_t fits = tenths / 10 / LETTER;
     char label[WIDTH / LETTER + 8];
-    size_t length = text != NULL ? strlen(text) : 0;
+    size_t length = strlen(text);
 
     if (length > fits)
         length = fits > 2 ? fits - 2 : 0;
@@ -242,21 +227,20 @@ put_label(struct graph *graph, const char *function, uint64_t tenths)
     if (length >= 2) {
         snprintf(label, sizeof label, "%.*s%s", (int)length, text,
                  length < strlen(text) ? ".." : "");
-        put_name(graph, label, replace_xml);
+        put_name(file, label, replace_xml);
     }
     free(text);
 }
 
 static void
-put_box(struct graph *graph, const struct cli_tree_node *node,
-        enum cli_measure measure, uint64_t left, uint64_t right, uint64_t all)
+put_box(FILE *file, const struct cli_tree_node *node, enum cli_measure measure,
+        uint64_t left, uint64_t right, uint64_t all)
 {
     const struct sim_heap_count total = node->total[measure];
     const uint32_t y = TOP + node->depth * ROW;
-    FILE *const file = graph->file;
 
     fputs("<g><title>", file);
-    put_name(graph, node->function, replace_xml);
+    put_name(file, node->function, replace_xml);
     fprintf(file,
             "\n%" PRIu64 " bytes in %" PRIu64 " objects, %.2f %%</title>"
             "<rect x=\"%" PRIu64 ".%" PRIu64 "\" y=\"%" PRIu32
@@ -269,16 +253,16 @@ put_box(struct graph *graph, const struct cli_tree_node *node,
     if (right - left >= 10 * 3 * LETTER) {
         fprintf(file, "<text x=\"%" PRIu64 "\" y=\"%" PRIu32 "\">",
                 left / 10 + 3, y + ROW - 5);
-        put_label(graph, node->function, right - left - 60);
+        put_label(file, node->function, right - left - 60);
         fputs("</text>", file);
     }
     fputs("</g>\n", file);
 }
 
-/* Write the boxes from left to right, each below its parent's. in: graph, or
+/* Write the boxes from left to right, each below its parent's. in: file, or
  * NULL. returns: the deepest row */
 static uint32_t
-put_boxes(struct graph *graph, const struct cli_call_tree *tree,
+put_boxes(FILE *file, const struct cli_call_tree *tree,
           enum cli_measure measure)
 {
     uint32_t count;
@@ -297,8 +281,8 @@ put_boxes(struct graph *graph, const struct cli_call_tree *tree,
         at[depth + 1] = at[depth];
         at[depth] += bytes;
         if (right - left >= LEAST_TENTHS) {
-            if (graph != NULL)
-                put_box(graph, &nodes[i], measure, left, right, all);
+            if (file != NULL)
+                put_box(file, &nodes[i], measure, left, right, all);
             deepest = depth > deepest ? depth : deepest;
         }
         i = cli_call_tree_next(tree, i);
@@ -308,14 +292,13 @@ put_boxes(struct graph *graph, const struct cli_call_tree *tree,
     return deepest;
 }
 
-static bool
+static void
 flames(FILE *file, const struct cli_call_tree *tree, enum cli_measure measure,
        const char *name)
 {
     static const char *const titles[CLI_MEASURES] = {
         "in use at the peak", "never freed", "allocated in all"};
     const uint32_t deepest = put_boxes(NULL, tree, measure);
-    struct graph graph = {.file = file};
 
     fprintf(file,
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
@@ -325,11 +308,10 @@ flames(FILE *file, const struct cli_call_tree *tree, enum cli_measure measure,
             "<rect width=\"100%%\" height=\"100%%\" fill=\"#fffdf8\"/>\n"
             "<text x=\"10\" y=\"24\" font-size=\"15\">",
             WIDTH, TOP + (deepest + 1) * ROW + 10);
-    put_name(&graph, name, replace_xml);
+    put_name(file, name, replace_xml);
     fprintf(file, ": bytes %s</text>\n", titles[measure]);
-    put_boxes(&graph, tree, measure);
+    put_boxes(file, tree, measure);
     fputs("</svg>\n", file);
-    return !graph.incomplete;
 }
 
 /* ---- files ---- */
@@ -347,25 +329,29 @@ static const char *const graph_files[GRAPHS] = {
     "peak.folded", "heap.speedscope.json", "peak.svg", "exit.svg",
     "allocs.svg"};
 
-static bool
+static void
 put_graph(FILE *file, enum graph_file kind, const struct cli_call_tree *tree,
           const char *name)
 {
     switch (kind) {
     case FOLDED:
-        return cli_graphs_folded(file, tree, CLI_BY_PEAK);
+        cli_graphs_folded(file, tree, CLI_BY_PEAK);
+        break;
     case SPEEDSCOPE:
-        return speedscope(file, tree, name);
+        speedscope(file, tree, name);
+        break;
     case PEAK_FLAMES:
-        return flames(file, tree, CLI_BY_PEAK, name);
+        flames(file, tree, CLI_BY_PEAK, name);
+        break;
     case EXIT_FLAMES:
-        return flames(file, tree, CLI_BY_EXIT, name);
+        flames(file, tree, CLI_BY_EXIT, name);
+        break;
     case ALLOCS_FLAMES:
-        return flames(file, tree, CLI_BY_ALLOCS, name);
+        flames(file, tree, CLI_BY_ALLOCS, name);
+        break;
     case GRAPHS:
         break;
     }
-    return false;
 }
 
 bool
@@ -377,18 +363,12 @@ cli_graphs_write(const char *folder, const struct cli_call_tree *tree,
     for (int i = 0; i < GRAPHS && good; i++) {
         struct cli_bytes bytes = {.count = 0};
         char *text = NULL;
-        FILE *memory = open_memstream(&text, &bytes.count);
+        FILE *const memory = cli_need(open_memstream(&text, &bytes.count));
 
-        good =
-            memory != NULL && put_graph(memory, (enum graph_file)i, tree, name);
-        good = memory != NULL && fclose(memory) == 0 && good;
-        bytes.at = text;
-        if (good)
-            good =
-                cli_save(folder, graph_files[i], NULL, cli_save_bytes, &bytes);
-        else
-            sim_escape_line(stderr, "profsim: %s/%s: not enough memory", folder,
-                            graph_files[i]);
+        put_graph(memory, (enum graph_file)i, tree, name);
+        fclose(memory);
+        bytes.at = cli_need(text);
+        good = cli_save(folder, graph_files[i], NULL, cli_save_bytes, &bytes);
         free(text);
     }
     return good;

@@ -11,9 +11,8 @@
 
 #include "call_tree.h"
 
-/* Write lines `root;caller;leaf BYTES`, sorted. returns: false if there was no
- * memory for a name */
-bool cli_graphs_folded(FILE *file, const struct cli_call_tree *tree,
+/* Write lines `root;caller;leaf BYTES`, sorted. */
+void cli_graphs_folded(FILE *file, const struct cli_call_tree *tree,
                        enum cli_measure measure);
 
 /*

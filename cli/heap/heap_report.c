@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "complaint.h"
 #include "escape.h"
 #include "losses.h"
 
@@ -265,14 +266,13 @@ print_classes(const struct cli_heap_report *report)
     }
 }
 
-bool
+void
 cli_heap_report_print(const struct cli_heap_report *report)
 {
     const uint32_t stacks = sim_recording_totals(report->recording)->stacks;
-    struct ranked *ranked = calloc((size_t)stacks + 1, sizeof *ranked);
+    struct ranked *ranked =
+        cli_need(calloc((size_t)stacks + 1, sizeof *ranked));
 
-    if (ranked == NULL)
-        return false;
     print_head(report);
     for (int i = 0; i < CLI_MEASURES; i++) {
         const enum cli_measure measure = (enum cli_measure)i;
@@ -284,5 +284,4 @@ cli_heap_report_print(const struct cli_heap_report *report)
     print_time(report);
     print_threads(report);
     print_classes(report);
-    return true;
 }

@@ -37,7 +37,7 @@ struct cli_heap_report {
     enum cli_measure measure;
 };
 
-/* Print it on standard output. returns: false if there is no memory */
-bool cli_heap_report_print(const struct cli_heap_report *report);
+/* Print it on standard output. */
+void cli_heap_report_print(const struct cli_heap_report *report);
 
 #endif

@@ -92,24 +92,22 @@ room_release(struct room *room)
     free(room->scratch);
 }
 
-static bool
+static void
 room_take(struct room *room, const struct cli_profiles *profiles)
 {
     struct census census = {0};
 
     memset(room, 0, sizeof *room);
     take_all(&census, profiles);
-    room->pcs = calloc(census.frames + 1, sizeof *room->pcs);
-    if (room->pcs == NULL)
-        return false;
+    room->pcs = cli_need(calloc(census.frames + 1, sizeof *room->pcs));
     census = (struct census){.pcs = room->pcs};
     take_all(&census, profiles);
     room->pcs_count = keep_distinct(room->pcs, census.frames);
     room->scratch_bytes =
         (prof_pprof_scratch_bytes(census.records, room->pcs_count + 1) + 63) /
         PROF_BLOCK_ALIGN * PROF_BLOCK_ALIGN;
-    room->scratch = aligned_alloc(PROF_BLOCK_ALIGN, room->scratch_bytes);
-    return room->scratch != NULL;
+    room->scratch =
+        cli_need(aligned_alloc(PROF_BLOCK_ALIGN, room->scratch_bytes));
 }
 
 /* ---- files ---- */
@@ -309,14 +307,11 @@ cli_profiles_write(const struct cli_profiles *profiles)
 {
     struct room room;
     struct file file = {.profiles = profiles, .room = &room};
-    bool good;
+    bool good = cli_save_folder(profiles->folder);
 
-    if (!cli_save_folder(profiles->folder))
-        return false;
-    good = room_take(&room, profiles);
     if (!good)
-        sim_escape_line(stderr, "profsim: %s: not enough memory",
-                        profiles->folder);
+        return false;
+    room_take(&room, profiles);
     for (int i = 0; i < CONTENT_COUNT && good; i++) {
         file.content = (enum content)i;
         if (i < BLOCK && heap_of(profiles, file.content) == NULL)

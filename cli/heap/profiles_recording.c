@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "complaint.h"
 #include "escape.h"
 #include "map.h"
 #include "profiles.h"
@@ -50,7 +51,7 @@ find_recorded(void *context, uintptr_t pc, struct prof_symbol *symbol)
 }
 
 /* Stretch the mapping of this call's module over it. */
-static bool
+static void
 cover_call(struct gathered *gathered, struct cli_map *by_file,
            const struct cli_call *call)
 {
@@ -63,14 +64,14 @@ cover_call(struct gathered *gathered, struct cli_map *by_file,
             (struct prof_mapping){.start = call->address - 1,
                                   .limit = call->address + 1,
                                   .file = call->module};
-        return cli_map_put(by_file, key, gathered->mappings_count++);
+        cli_map_put(by_file, key, gathered->mappings_count++);
+        return;
     }
     mapping = &gathered->mappings[known];
     if (call->address - 1 < mapping->start)
         mapping->start = call->address - 1;
     if (call->address + 1 > mapping->limit)
         mapping->limit = call->address + 1;
-    return true;
 }
 
 /* returns: how many signs there are that this frame's module is the program
@@ -121,27 +122,23 @@ program_first(struct prof_mapping *mappings, uint32_t count,
     mappings[0] = first;
 }
 
-static bool
+static void
 gather_mappings(struct gathered *gathered)
 {
     const struct sim_recording *recording = gathered->recording;
     const uint32_t frames = sim_recording_totals(recording)->frames;
-
     struct cli_map by_file = {0};
-    bool good;
 
-    gathered->mappings = calloc((size_t)frames + 1, sizeof *gathered->mappings);
-    good = gathered->mappings != NULL;
-    for (uint32_t i = 0; i < frames && good; i++) {
+    gathered->mappings =
+        cli_need(calloc((size_t)frames + 1, sizeof *gathered->mappings));
+    for (uint32_t i = 0; i < frames; i++) {
         const struct cli_call *call = cli_calls_at(gathered->calls, i);
 
         if (call->module[0] != '\0')
-            good = cover_call(gathered, &by_file, call);
+            cover_call(gathered, &by_file, call);
     }
     cli_map_release(&by_file);
-    if (good)
-        program_first(gathered->mappings, gathered->mappings_count, recording);
-    return good;
+    program_first(gathered->mappings, gathered->mappings_count, recording);
 }
 
 /* ---- stacks ---- */
@@ -166,20 +163,16 @@ gather_stacks(struct gathered *gathered)
     uint64_t frames = 0;
 
     gathered->stacks =
-        calloc((size_t)totals->stacks + 1, sizeof *gathered->stacks);
+        cli_need(calloc((size_t)totals->stacks + 1, sizeof *gathered->stacks));
     gathered->depths =
-        calloc((size_t)totals->stacks + 1, sizeof *gathered->depths);
-    if (gathered->stacks == NULL || gathered->depths == NULL)
-        return false;
+        cli_need(calloc((size_t)totals->stacks + 1, sizeof *gathered->depths));
     for (uint32_t i = 0; i < totals->stacks; i++) {
         gathered->depths[i] = cli_calls_of(gathered->calls, i, calls);
         frames += gathered->depths[i];
         if (is_too_deep(gathered, frames))
             return false;
     }
-    gathered->frames = calloc(frames + 1, sizeof *gathered->frames);
-    if (gathered->frames == NULL)
-        return false;
+    gathered->frames = cli_need(calloc(frames + 1, sizeof *gathered->frames));
     frames = 0;
     for (uint32_t i = 0; i < totals->stacks; i++) {
         gathered->stacks[i] = &gathered->frames[frames];
@@ -192,17 +185,14 @@ gather_stacks(struct gathered *gathered)
 
 /* ---- heaps ---- */
 
-static bool
+static void
 gather_heaps(struct gathered *gathered)
 {
     const struct sim_live_heap *heap = gathered->heap;
 
-    for (int i = 0; i < CLI_PROFILES_HEAPS; i++) {
-        gathered->heaps[i] =
-            calloc((size_t)heap->buckets_count + 1, sizeof *gathered->heaps[i]);
-        if (gathered->heaps[i] == NULL)
-            return false;
-    }
+    for (int i = 0; i < CLI_PROFILES_HEAPS; i++)
+        gathered->heaps[i] = cli_need(calloc((size_t)heap->buckets_count + 1,
+                                             sizeof *gathered->heaps[i]));
     for (uint32_t i = 0; i < heap->buckets_count; i++) {
         const struct sim_heap_bucket *bucket = &heap->buckets[i];
         struct prof_heap_record record = {
@@ -222,7 +212,6 @@ gather_heaps(struct gathered *gathered)
         record.frees = bucket->peak_frees;
         gathered->heaps[CLI_PROFILES_PEAK][i] = record;
     }
-    return true;
 }
 
 /* ---- text ---- */
@@ -327,8 +316,8 @@ add_wait(struct gathered *gathered, enum prof_contention kind, uint32_t stack,
     gathered->contention[kind][stack].cycles += ticks;
 }
 
-/* Add up waits and releases by stack. returns: false if there is no memory */
-static bool
+/* Add up waits and releases by stack. */
+static void
 walk_waits(struct gathered *gathered)
 {
     struct sim_recording_cursor cursor;
@@ -337,10 +326,8 @@ walk_waits(struct gathered *gathered)
     uint64_t released = 0;
     int64_t ticks;
 
-    if (!sim_releases_open(&releases, gathered->recording)) {
-        sim_releases_close(&releases);
-        return false;
-    }
+    if (!sim_releases_open(&releases, gathered->recording))
+        cli_need(NULL);
     sim_recording_begin(gathered->recording, &cursor);
     while (sim_recording_next(&cursor, &event)) {
         if (event.kind == SIM_RECORDED_WAIT)
@@ -351,22 +338,17 @@ walk_waits(struct gathered *gathered)
             add_wait(gathered, PROF_MUTEX, event.stack, (uint64_t)ticks);
     }
     sim_releases_close(&releases);
-    return true;
 }
 
-static bool
+static void
 gather_waits(struct gathered *gathered, size_t *counts)
 {
     const uint32_t stacks = sim_recording_totals(gathered->recording)->stacks;
 
-    for (int kind = 0; kind < 2; kind++) {
-        gathered->contention[kind] =
-            calloc((size_t)stacks + 1, sizeof *gathered->contention[kind]);
-        if (gathered->contention[kind] == NULL)
-            return false;
-    }
-    if (!walk_waits(gathered))
-        return false;
+    for (int kind = 0; kind < 2; kind++)
+        gathered->contention[kind] = cli_need(
+            calloc((size_t)stacks + 1, sizeof *gathered->contention[kind]));
+    walk_waits(gathered);
     for (int kind = 0; kind < 2; kind++) {
         struct prof_contention_record *records = gathered->contention[kind];
 
@@ -379,7 +361,6 @@ gather_waits(struct gathered *gathered, size_t *counts)
             records[counts[kind]++] = records[i];
         }
     }
-    return true;
 }
 
 /* ---- files ---- */
@@ -415,11 +396,12 @@ cli_profiles_write_recording(const char *folder, const char *path,
         .heap_text = write_heap_text,
         .heap_text_context = &gathered,
     };
-    bool good = gather_mappings(&gathered) && gather_stacks(&gathered) &&
-                gather_heaps(&gathered) &&
-                gather_waits(&gathered, profiles.contention_count);
+    bool good = gather_stacks(&gathered);
 
     if (good) {
+        gather_mappings(&gathered);
+        gather_heaps(&gathered);
+        gather_waits(&gathered, profiles.contention_count);
         profiles.mappings = gathered.mappings;
         profiles.mappings_count = gathered.mappings_count;
         for (int i = 0; i < CLI_PROFILES_HEAPS; i++)

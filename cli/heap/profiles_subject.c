@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "complaint.h"
 #include "escape.h"
 #include "instrument_subject.h"
 #include "profiles.h"
@@ -71,7 +72,6 @@ put_location(struct message *to, uintptr_t pc)
     cli_proto_message(&to->profile, 5, &function);
 }
 
-/* returns: 0 if there is no memory */
 static uint64_t
 location_of(struct message *to, uintptr_t pc)
 {
@@ -80,14 +80,8 @@ location_of(struct message *to, uintptr_t pc)
             return i + 1;
     }
     if (to->pcs_count == to->pcs_max) {
-        const size_t wanted = 2 * to->pcs_max + 64;
-        uintptr_t *pcs = realloc(to->pcs, wanted * sizeof *pcs);
-
-        to->profile.failed |= pcs == NULL;
-        if (pcs == NULL)
-            return 0;
-        to->pcs = pcs;
-        to->pcs_max = wanted;
+        to->pcs_max = 2 * to->pcs_max + 64;
+        to->pcs = cli_need(realloc(to->pcs, to->pcs_max * sizeof *to->pcs));
     }
     to->pcs[to->pcs_count++] = pc;
     put_location(to, pc);
@@ -144,9 +138,7 @@ finish(struct message *message, const char *folder, const char *name,
     cli_proto_put(&message->profile, message->strings.at,
                   message->strings.count);
     bytes = (struct cli_bytes){message->profile.at, message->profile.count};
-    good = message->profile.failed || message->strings.failed
-               ? complain(folder, "not enough memory")
-               : cli_save(folder, name, input, cli_save_bytes, &bytes);
+    good = cli_save(folder, name, input, cli_save_bytes, &bytes);
     free(message->profile.at);
     free(message->strings.at);
     free(message->pcs);

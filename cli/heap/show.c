@@ -23,20 +23,16 @@ struct words {
     struct cli_files files;
 };
 
-/* returns: NULL if there is no memory */
 static struct cli_call_tree *
 tree_of(const struct cli_heap_report *report)
 {
     struct cli_call_tree *tree = cli_call_tree_new();
-    bool good = tree != NULL;
 
-    for (uint32_t i = 0; i < CLI_MEASURES && good; i++)
-        good = cli_call_tree_add(tree, i, report->calls, report->recording,
-                                 report->heap, (enum cli_measure)i);
-    if (good && cli_call_tree_finish(tree))
-        return tree;
-    cli_call_tree_delete(tree);
-    return NULL;
+    for (uint32_t i = 0; i < CLI_MEASURES; i++)
+        cli_call_tree_add(tree, i, report->calls, report->recording,
+                          report->heap, (enum cli_measure)i);
+    cli_call_tree_finish(tree);
+    return tree;
 }
 
 /* Print, and write what goes into the folder ("": nothing). */
@@ -48,18 +44,12 @@ show_heap(const struct cli_heap_report *report, const char *folder,
     bool good = true;
 
     if (words->folded || folder[0] != '\0' ||
-        cli_page_wanted(&words->files.pages)) {
+        cli_page_wanted(&words->files.pages))
         tree = tree_of(report);
-        good = tree != NULL;
-    }
-    if (good && words->folded)
-        good = cli_graphs_folded(stdout, tree, words->by);
-    else if (good)
-        good = cli_heap_report_print(report);
-    if (!good) {
-        cli_call_tree_delete(tree);
-        return cli_usage("%s: not enough memory", report->path);
-    }
+    if (words->folded)
+        cli_graphs_folded(stdout, tree, words->by);
+    else
+        cli_heap_report_print(report);
     if (folder[0] != '\0')
         good = cli_profiles_write_recording(folder, report->path,
                                             report->recording, report->calls,
@@ -84,18 +74,17 @@ show_recording(const struct sim_recording *recording, const char *path,
     struct cli_calls *calls;
     enum cli_exit exit_code;
     char folder[PATH_MAX];
-    bool good;
 
     if (!cli_folder_prepare(folder, sizeof folder, "show", words->files.out,
                             words->files.out_each, path))
         return CLI_USAGE;
-    good = sim_live_heap_open(&heap, recording, cli_show_progress);
+    if (!sim_live_heap_open(&heap, recording, cli_show_progress))
+        cli_need(NULL);
     cli_hide_progress();
-    calls = good ? cli_calls_open(recording) : NULL;
+    calls = cli_calls_open(recording);
     report.heap = &heap;
     report.calls = calls;
-    exit_code = calls != NULL ? show_heap(&report, folder, words)
-                              : cli_usage("%s: not enough memory", path);
+    exit_code = show_heap(&report, folder, words);
     cli_calls_close(calls);
     sim_live_heap_close(&heap);
     return exit_code;

@@ -113,20 +113,18 @@ site_of(const struct cli_calls *calls, uint32_t stack)
     return count > 0 ? list[i]->name + 1 : 0;
 }
 
-/* returns: false if there is no memory */
-static bool
+static void
 find_sites(struct sites *sites, const struct cli_heap_report *report)
 {
     const uint32_t stacks = sim_recording_totals(report->recording)->stacks;
 
     sites->count = 1;
-    sites->of = calloc((size_t)stacks + 1, sizeof *sites->of);
-    for (uint32_t s = 0; sites->of != NULL && s < stacks; s++) {
+    sites->of = cli_need(calloc((size_t)stacks + 1, sizeof *sites->of));
+    for (uint32_t s = 0; s < stacks; s++) {
         sites->of[s] = site_of(report->calls, s);
         if (sites->of[s] >= sites->count)
             sites->count = sites->of[s] + 1;
     }
-    return sites->of != NULL;
 }
 
 static void
@@ -208,19 +206,16 @@ is_wide(const struct cli_tree_node *nodes, uint32_t node)
     return node == 0;
 }
 
-/* returns: false if there is no memory */
-static bool
+static void
 print_tree(FILE *file, const struct cli_call_tree *tree)
 {
     uint32_t count;
     uint32_t names_count;
     const struct cli_tree_node *nodes = cli_call_tree_nodes(tree, &count);
     const char *const *names = cli_call_tree_names(tree, &names_count);
-    uint32_t *numbers = calloc(count, sizeof *numbers);
+    uint32_t *numbers = cli_need(calloc(count, sizeof *numbers));
     uint32_t shown = 0;
 
-    if (numbers == NULL)
-        return false;
     fputs(",\n\"names\":[", file);
     for (uint32_t i = 0; i < names_count; i++) {
         fputs(i > 0 ? "," : "", file);
@@ -242,7 +237,6 @@ print_tree(FILE *file, const struct cli_call_tree *tree)
     }
     fputc(']', file);
     free(numbers);
-    return true;
 }
 
 static void
@@ -295,23 +289,18 @@ cli_run_page_write(const struct cli_page_paths *paths,
     struct cli_heap_time *time = cli_need(malloc(sizeof *time));
     struct cli_page page;
     struct sites sites = {0};
-    bool good;
 
     cli_page_begin(&page);
-    good = page.file != NULL && find_sites(&sites, report);
-    if (good) {
-        cli_heap_time_open(time, report->recording, sites.of, sites.count);
-        print_head(page.file, report);
-        print_time(page.file, report, &sites, time);
-        good = print_tree(page.file, tree);
-        print_locks(page.file, report, time);
-        print_threads(page.file, report);
-        cli_heap_time_close(time);
-    }
+    cli_need(page.file);
+    find_sites(&sites, report);
+    cli_heap_time_open(time, report->recording, sites.of, sites.count);
+    print_head(page.file, report);
+    print_time(page.file, report, &sites, time);
+    print_tree(page.file, tree);
+    print_locks(page.file, report, time);
+    print_threads(page.file, report);
+    cli_heap_time_close(time);
     free(time);
     free(sites.of);
-    if (good)
-        return cli_page_end(&page, CLI_PAGE_RUN, paths, report->path);
-    cli_page_drop(&page);
-    return cli_complain("%s: not enough memory for a page", report->path);
+    return cli_page_end(&page, CLI_PAGE_RUN, paths, report->path);
 }

@@ -60,13 +60,12 @@ read_all(int from, struct cli_proto *answer)
         got = recv(from, block, sizeof block, 0);
         if (got > 0)
             cli_proto_put(answer, block, (size_t)got);
-    } while ((got > 0 && !answer->failed && answer->count < ANSWER_MAX) ||
+    } while ((got > 0 && answer->count < ANSWER_MAX) ||
              (got < 0 && errno == EINTR));
     if (got < 0)
         return "it does not answer";
     cli_proto_put(answer, "", 1);
-    return got > 0 || answer->failed ? "its answer does not fit into memory"
-                                     : NULL;
+    return got > 0 ? "its answer does not fit into memory" : NULL;
 }
 
 /* Remove the first line, which says whether the request succeeded. */

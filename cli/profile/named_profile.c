@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "complaint.h"
 #include "map.h"
 #include "names.h"
 #include "pprof.h"
@@ -22,40 +23,27 @@ enum { MAPPING = 3, LOCATION, FUNCTION, STRING, DEFAULT_TYPE = 14 };
 struct naming {
     struct cli_proto to;
     const struct model_pprof *profile;
-    struct cli_map string_of; /* hash of a text -> its number */
-    struct cli_map function_of;
-    uint64_t strings;      /* so far */
-    uint64_t functions;    /* the largest id */
-    struct cli_proto tail; /* functions and strings to append */
-    bool failed;
+    struct cli_strings added;   /* texts, behind those of the profile */
+    struct cli_map function_of; /* name and file -> id */
+    uint64_t functions;         /* the largest id */
+    struct cli_proto tail;      /* functions and strings to append */
 };
 
 /* ---- names ---- */
 
-static uint64_t
-hash_of(const char *text, uint64_t hash)
-{
-    for (; *text != '\0'; text++)
-        hash = (hash ^ (uint8_t)*text) * UINT64_C(0x100000001b3);
-    return hash | 1;
-}
-
-/* returns: the number of a text, the same for equal texts. There are so few
- * texts that their 64-bit hashes differ. */
+/* returns: the number of a text, the same for equal texts */
 static uint64_t
 string_of(struct naming *naming, const char *text)
 {
-    const uint64_t hash = hash_of(text, UINT64_C(0xcbf29ce484222325));
-    const uint64_t found = cli_map_get(&naming->string_of, hash);
+    const size_t before = naming->added.count;
+    size_t number;
 
     if (*text == '\0')
         return 0;
-    if (found != CLI_MAP_NONE)
-        return found;
-    if (!cli_map_put(&naming->string_of, hash, naming->strings))
-        naming->failed = true;
-    cli_proto_text(&naming->tail, STRING, text);
-    return naming->strings++;
+    number = cli_strings_number(&naming->added, text);
+    if (number == before)
+        cli_proto_text(&naming->tail, STRING, text);
+    return naming->profile->strings_count + number;
 }
 
 /* returns: the largest id of a function; ids may have gaps */
@@ -73,23 +61,22 @@ largest_function(const struct model_pprof *profile)
 static uint64_t
 function_of(struct naming *naming, const struct prof_symbol *symbol)
 {
-    const char *const file = symbol->file != NULL ? symbol->file : "";
-    const uint64_t hash = hash_of(file, hash_of(symbol->function, 7));
-    const uint64_t found = cli_map_get(&naming->function_of, hash);
-    const uint64_t id = naming->functions + 1;
+    const uint64_t name = string_of(naming, symbol->function);
+    const uint64_t file =
+        string_of(naming, symbol->file != NULL ? symbol->file : "");
+    const uint64_t key = name << 32 | file;
+    const uint64_t found = cli_map_get(&naming->function_of, key);
     struct cli_proto function = {.count = 0};
 
     if (found != CLI_MAP_NONE)
         return found;
-    naming->functions = id;
-    if (!cli_map_put(&naming->function_of, hash, id))
-        naming->failed = true;
-    cli_proto_number(&function, 1, id);
-    cli_proto_number(&function, 2, string_of(naming, symbol->function));
-    cli_proto_number(&function, 3, string_of(naming, symbol->function));
-    cli_proto_number(&function, 4, string_of(naming, file));
+    cli_map_put(&naming->function_of, key, ++naming->functions);
+    cli_proto_number(&function, 1, naming->functions);
+    cli_proto_number(&function, 2, name);
+    cli_proto_number(&function, 3, name);
+    cli_proto_number(&function, 4, file);
     cli_proto_message(&naming->tail, FUNCTION, &function);
-    return id;
+    return naming->functions;
 }
 
 /* Does a location have a name? A writer without names may give it a line that
@@ -186,36 +173,28 @@ copy_fields(struct naming *naming, const uint8_t *at, const uint8_t *end,
     cli_proto_put(&naming->to, naming->tail.at, naming->tail.count);
 }
 
-static const char *
+static void
 name_all(struct naming *naming, const uint8_t *bytes, size_t bytes_count)
 {
     const struct model_pprof *const profile = naming->profile;
     struct prof_mapping *const mappings =
-        calloc(profile->mappings_count + 1, sizeof *mappings);
-    struct cli_names *names = NULL;
+        cli_need(calloc(profile->mappings_count + 1, sizeof *mappings));
+    struct cli_names *names;
     struct prof_symbols symbols;
 
-    for (size_t i = 0; mappings != NULL && i < profile->mappings_count; i++)
+    for (size_t i = 0; i < profile->mappings_count; i++)
         mappings[i] = (struct prof_mapping){
             .start = profile->mappings[i].start,
             .limit = profile->mappings[i].limit,
             .offset = profile->mappings[i].offset,
             .file = profile->mappings[i].file,
         };
-    if (mappings != NULL)
-        names = cli_names_open(mappings, profile->mappings_count);
-    if (names != NULL) {
-        symbols = cli_names_symbols(names);
-        naming->strings = profile->strings_count;
-        naming->functions = largest_function(profile);
-        copy_fields(naming, bytes, bytes + bytes_count, &symbols);
-    }
+    names = cli_names_open(mappings, profile->mappings_count);
+    symbols = cli_names_symbols(names);
+    naming->functions = largest_function(profile);
+    copy_fields(naming, bytes, bytes + bytes_count, &symbols);
     cli_names_close(names);
     free(mappings);
-    if (names == NULL || naming->failed || naming->to.failed ||
-        naming->tail.failed)
-        return "not enough memory";
-    return NULL;
 }
 
 const char *
@@ -229,10 +208,11 @@ cli_named_profile_make(struct cli_named_profile *named, const uint8_t *bytes,
     *named = (struct cli_named_profile){.samples_count = 0};
     if (model_pprof_read(&profile, bytes, bytes_count)) {
         named->samples_count = profile.samples_count;
-        reason = name_all(&naming, bytes, bytes_count);
+        name_all(&naming, bytes, bytes_count);
+        reason = NULL;
     }
     model_pprof_release(&profile);
-    cli_map_release(&naming.string_of);
+    cli_strings_release(&naming.added);
     cli_map_release(&naming.function_of);
     free(naming.tail.at);
     named->proto = naming.to;
@@ -253,7 +233,7 @@ cli_named_profile_show(struct cli_named_profile *named, const char *type)
     if (string < profile.strings_count)
         cli_proto_number(&named->proto, DEFAULT_TYPE, string);
     model_pprof_release(&profile);
-    return named->proto.failed ? "not enough memory" : NULL;
+    return NULL;
 }
 
 void

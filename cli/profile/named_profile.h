@@ -22,8 +22,7 @@ struct cli_named_profile {
  * already has a name keeps it.
  *
  * out:     *named, to be released even on failure
- * returns: NULL, or why it cannot be done: the bytes are not a profile, or
- *          memory ran out
+ * returns: NULL, or why it cannot be done: the bytes are not a profile
  */
 const char *cli_named_profile_make(struct cli_named_profile *named,
                                    const uint8_t *bytes, size_t bytes_count);

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "complaint.h"
 #include "map.h"
 #include "output.h"
 #include "pprof.h"
@@ -34,17 +35,13 @@ string_of(const struct writer *writer, const char *text)
     return found != CLI_MAP_NONE ? found : 0;
 }
 
-static bool
+static void
 know_strings(struct writer *writer)
 {
     const struct model_pprof *const profile = writer->profile;
-    bool good = true;
 
     for (size_t i = 1; i < profile->strings_count; i++)
-        good = cli_map_put(&writer->string_of, (uintptr_t)profile->strings[i],
-                           i) &&
-               good;
-    return good;
+        cli_map_put(&writer->string_of, (uintptr_t)profile->strings[i], i);
 }
 
 static void
@@ -255,24 +252,22 @@ put_data(const struct writer *writer, struct cli_proto *to)
 const char *
 cli_otlp_save(const struct cli_named_profile *named, const char *path)
 {
+    const struct props_output output = {.path = path};
     struct model_pprof profile;
     struct writer writer = {.profile = &profile};
     struct cli_proto data = {.count = 0};
     const char *reason = "it is not a profile";
 
     if (model_pprof_read(&profile, named->proto.at, named->proto.count)) {
-        writer.samples = calloc(profile.samples_count + 1, sizeof(void *));
-        reason = "not enough memory";
-        if (writer.samples != NULL && know_strings(&writer)) {
-            for (size_t i = 0; i < profile.samples_count; i++)
-                writer.samples[i] = &profile.samples[i];
-            qsort(writer.samples, profile.samples_count, sizeof(void *),
-                  compare_stacks);
-            put_data(&writer, &data);
-            if (!data.failed)
-                reason = props_output_write(
-                    &(struct props_output){.path = path}, data.at, data.count);
-        }
+        writer.samples =
+            cli_need(calloc(profile.samples_count + 1, sizeof(void *)));
+        for (size_t i = 0; i < profile.samples_count; i++)
+            writer.samples[i] = &profile.samples[i];
+        qsort(writer.samples, profile.samples_count, sizeof(void *),
+              compare_stacks);
+        know_strings(&writer);
+        put_data(&writer, &data);
+        reason = props_output_write(&output, data.at, data.count);
     }
     free(writer.samples);
     cli_map_release(&writer.string_of);

@@ -11,13 +11,6 @@ cli_conversion_fail(struct cli_conversion *convert, const char *reason)
 }
 
 bool
-cli_conversion_no_memory(struct cli_conversion *convert)
-{
-    return cli_conversion_fail(convert,
-                               "not enough memory to convert the recording");
-}
-
-bool
 cli_conversion_damaged(struct cli_conversion *convert, uint64_t offset,
                        const char *what)
 {

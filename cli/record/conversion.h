@@ -54,11 +54,10 @@ struct cli_conversion {
     struct cli_items sightings; /* struct cli_sighting, by epoch */
     struct cli_items threads;   /* uint64_t */
     struct cli_items
-        thread_names;         /* uint64_t: offset of the last record, or 0 */
-    struct cli_items strings; /* char * */
+        thread_names; /* uint64_t: offset of the last record, or 0 */
+    struct cli_strings strings;
     struct cli_map number_of_pc;
-    struct cli_map stack_at; /* by offset */
-    struct cli_map string_of_hash;
+    struct cli_map stack_at;       /* by offset */
     struct cli_map object_at;      /* by address; live ones */
     struct cli_map resize_at;      /* object, by offset of its RESIZE */
     struct cli_map lock_at;        /* by address */
@@ -76,7 +75,6 @@ struct cli_conversion {
 
 /* Report; returns: false */
 bool cli_conversion_fail(struct cli_conversion *convert, const char *reason);
-bool cli_conversion_no_memory(struct cli_conversion *convert);
 bool cli_conversion_damaged(struct cli_conversion *convert, uint64_t offset,
                             const char *what);
 
@@ -106,7 +104,7 @@ cli_conversion_length(const struct embed_record *record)
 }
 
 /* modules.c. Add the module at offset, unless it is known. */
-bool cli_modules_take(struct cli_conversion *convert, uint64_t offset);
+void cli_modules_take(struct cli_conversion *convert, uint64_t offset);
 
 /* Call this when all modules are known: finds out which replaced another. */
 void cli_modules_place(struct cli_conversion *convert);

@@ -49,14 +49,6 @@ write_about(struct cli_conversion *convert)
     cli_recfile_about(&convert->file, &about);
 }
 
-static void
-set_value(struct cli_conversion *convert, struct cli_map *map, uint64_t key,
-          uint64_t value)
-{
-    if (!cli_map_put(map, key, value))
-        convert->file.failed = true;
-}
-
 static uint64_t
 lock_of(struct cli_conversion *convert, uint64_t address)
 {
@@ -64,7 +56,7 @@ lock_of(struct cli_conversion *convert, uint64_t address)
 
     if (lock != CLI_MAP_NONE)
         return lock;
-    set_value(convert, &convert->lock_at, address, convert->locks);
+    cli_map_put(&convert->lock_at, address, convert->locks);
     return convert->locks++;
 }
 
@@ -79,7 +71,7 @@ write_free(struct cli_conversion *convert, uint32_t thread, uint64_t ticks,
         return;
     }
     cli_recfile_free(&convert->file, thread, ticks, object);
-    set_value(convert, &convert->object_at, address, CLI_MAP_NONE);
+    cli_map_put(&convert->object_at, address, CLI_MAP_NONE);
 }
 
 /* If an address is allocated again, its free was not seen: record it now. */
@@ -116,9 +108,9 @@ write_alloc(struct cli_conversion *convert, const struct embed_record *record,
     };
 
     clear_address(convert, record->number, ticks, words[1]);
-    cli_recfile_alloc_as(&convert->file, record->number, ticks, words[2],
-                         &request, stack);
-    set_value(convert, &convert->object_at, words[1], convert->objects++);
+    cli_recfile_alloc(&convert->file, record->number, ticks, words[2], &request,
+                      stack);
+    cli_map_put(&convert->object_at, words[1], convert->objects++);
 }
 
 /* During a resize the object has no address. If the resize never ends, the
@@ -132,8 +124,8 @@ begin_resize(struct cli_conversion *convert, uint64_t offset, uint64_t address)
         convert->dropped[EMBED_DROP_UNKNOWN]++;
         return;
     }
-    set_value(convert, &convert->object_at, address, CLI_MAP_NONE);
-    set_value(convert, &convert->resize_at, offset, object);
+    cli_map_put(&convert->object_at, address, CLI_MAP_NONE);
+    cli_map_put(&convert->resize_at, offset, object);
 }
 
 /* A resize of an object that was never seen counts as an allocation. */
@@ -149,10 +141,10 @@ end_resize(struct cli_conversion *convert, const struct embed_record *record,
         return;
     }
     clear_address(convert, record->number, ticks, words[1]);
-    cli_recfile_resize_usable(&convert->file, record->number, ticks, object,
-                              words[2], usable_of(record, words), stack);
-    set_value(convert, &convert->object_at, words[1], object);
-    set_value(convert, &convert->resize_at, words[3], CLI_MAP_NONE);
+    cli_recfile_resize(&convert->file, record->number, ticks, object, words[2],
+                       usable_of(record, words), stack);
+    cli_map_put(&convert->object_at, words[1], object);
+    cli_map_put(&convert->resize_at, words[3], CLI_MAP_NONE);
 }
 
 static bool
@@ -299,10 +291,8 @@ convert_all(struct cli_conversion *convert, const char *to)
     for (i = 0; i < EMBED_DROP_COUNT; i++)
         convert->dropped[i] += atomic_load(&convert->header->dropped[i]);
     cli_recfile_end(&convert->file, convert->dropped);
-    if (convert->file.failed)
-        return cli_conversion_no_memory(convert);
-    reason = props_output_write(&output, convert->file.bytes,
-                                convert->file.bytes_count);
+    reason = props_output_write(&output, convert->file.to.at,
+                                convert->file.to.count);
     if (reason == NULL)
         return true;
     snprintf(convert->error, convert->error_bytes, "cannot write %s: %s", to,
@@ -314,15 +304,12 @@ static void
 release(struct cli_conversion *convert)
 {
     struct cli_stack *stacks = convert->stacks.items;
-    char **strings = convert->strings.items;
     size_t i;
 
     for (i = 0; i < convert->stacks.count; i++)
         free(stacks[i].frames);
-    for (i = 0; i < convert->strings.count; i++)
-        free(strings[i]);
     free(stacks);
-    free(strings);
+    cli_strings_release(&convert->strings);
     free(convert->pcs.items);
     free(convert->frames.items);
     free(convert->modules.items);
@@ -332,7 +319,6 @@ release(struct cli_conversion *convert)
     cli_map_release(&convert->number_of_pc);
     cli_map_release(&convert->stack_at);
     cli_map_release(&convert->module_of_hash);
-    cli_map_release(&convert->string_of_hash);
     cli_map_release(&convert->object_at);
     cli_map_release(&convert->resize_at);
     cli_map_release(&convert->lock_at);
@@ -397,10 +383,9 @@ cli_convert(const char *from, const char *to, struct cli_symbol_files *files,
                                               : "the log has a damaged header");
     convert.bytes = (const uint8_t *)convert.header;
     convert.used_bytes = atomic_load(&convert.header->used_bytes);
-    cli_recfile_init(&convert.file, 0);
+    cli_recfile_init(&convert.file);
     convert.symbols = cli_symbols_open(files);
-    good = convert.symbols != NULL ? convert_all(&convert, to)
-                                   : cli_conversion_no_memory(&convert);
+    good = convert_all(&convert, to);
     if (good)
         sum_up(&convert, what);
     munmap((void *)(uintptr_t)convert.header, bytes);

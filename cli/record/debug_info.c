@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "complaint.h"
 #include "items.h"
 
 /* A range of addresses that belongs to an entry. */
@@ -42,10 +43,7 @@ enum { NESTING_MAX = 16 }; /* of namespaces, classes and blocks */
 static void
 add_range(struct cli_items *ranges, struct range range)
 {
-    struct range *const added = cli_items_add(ranges, sizeof range);
-
-    if (added != NULL)
-        *added = range;
+    *(struct range *)cli_items_add(ranges, sizeof range) = range;
 }
 
 static void
@@ -131,22 +129,17 @@ range_of(const struct cli_items *ranges, uint64_t address)
 struct cli_debug_info *
 cli_debug_info_open(Dwfl_Module *module)
 {
-    struct cli_debug_info *info = calloc(1, sizeof *info);
+    struct cli_debug_info *const info = cli_need(calloc(1, sizeof *info));
     Dwarf_Die *die = NULL;
 
-    if (info == NULL)
-        return NULL;
     while ((die = dwfl_module_nextcu(module, die, &info->bias)) != NULL)
         add_ranges_of(&info->units, die, info->units_count++);
     sort_ranges(&info->units);
-    info->functions =
-        calloc((size_t)info->units_count + 1, sizeof *info->functions);
-    info->is_filled =
-        calloc((size_t)info->units_count + 1, sizeof *info->is_filled);
-    if (info->functions != NULL && info->is_filled != NULL)
-        return info;
-    cli_debug_info_close(info);
-    return NULL;
+    info->functions = cli_need(
+        calloc((size_t)info->units_count + 1, sizeof *info->functions));
+    info->is_filled = cli_need(
+        calloc((size_t)info->units_count + 1, sizeof *info->is_filled));
+    return info;
 }
 
 void
@@ -154,7 +147,7 @@ cli_debug_info_close(struct cli_debug_info *info)
 {
     if (info == NULL)
         return;
-    for (uint32_t i = 0; info->functions != NULL && i < info->units_count; i++)
+    for (uint32_t i = 0; i < info->units_count; i++)
         free(info->functions[i].items);
     free(info->functions);
     free(info->is_filled);

@@ -22,7 +22,6 @@ struct cli_inline {
 
 struct cli_debug_info; /* opaque: what was looked up of one module */
 
-/* returns: NULL if there is no memory */
 struct cli_debug_info *cli_debug_info_open(Dwfl_Module *module);
 
 /* NULL is allowed. */

@@ -189,6 +189,7 @@ begin_saver(struct saver *saver, size_t first)
 
     if (pipe2(ends, O_CLOEXEC) != 0)
         return complain(saver->images, "saving failed", strerror(errno));
+    fflush(NULL);
     child = fork();
     if (child == 0) {
         signal(SIGINT, SIG_DFL); /* ^C ends a long conversion */

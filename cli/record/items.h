@@ -11,7 +11,7 @@ struct cli_items {
     size_t room;
 };
 
-/* returns: a new item, not yet set; NULL if there is no memory */
+/* returns: a new item, not yet set */
 void *cli_items_add(struct cli_items *items, size_t item_bytes);
 
 #endif

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "complaint.h"
+
 static size_t
 slot_of(const struct cli_map *map, uint64_t key)
 {
@@ -26,7 +28,7 @@ cli_map_get(const struct cli_map *map, uint64_t key)
     return map->keys[slot] == key ? map->values[slot] : CLI_MAP_NONE;
 }
 
-static bool
+static void
 grow(struct cli_map *map)
 {
     struct cli_map bigger = {0};
@@ -37,12 +39,8 @@ grow(struct cli_map *map)
         live += map->keys[i] != 0 && map->values[i] != CLI_MAP_NONE;
     for (bigger.room = 64; bigger.room < live * 4;)
         bigger.room *= 2;
-    bigger.keys = calloc(bigger.room, sizeof *bigger.keys);
-    bigger.values = calloc(bigger.room, sizeof *bigger.values);
-    if (bigger.keys == NULL || bigger.values == NULL) {
-        cli_map_release(&bigger);
-        return false;
-    }
+    bigger.keys = cli_need(calloc(bigger.room, sizeof *bigger.keys));
+    bigger.values = cli_need(calloc(bigger.room, sizeof *bigger.values));
     for (i = 0; i < map->room; i++) {
         size_t slot;
 
@@ -55,21 +53,19 @@ grow(struct cli_map *map)
     bigger.used = live;
     cli_map_release(map);
     *map = bigger;
-    return true;
 }
 
-bool
+void
 cli_map_put(struct cli_map *map, uint64_t key, uint64_t value)
 {
     size_t slot;
 
-    if (map->used + 1 > map->room / 4 * 3 && !grow(map))
-        return false;
+    if (map->used + 1 > map->room / 4 * 3)
+        grow(map);
     slot = slot_of(map, key);
     map->used += map->keys[slot] == 0;
     map->keys[slot] = key;
     map->values[slot] = value;
-    return true;
 }
 
 void
@@ -78,4 +74,39 @@ cli_map_release(struct cli_map *map)
     free(map->keys);
     free(map->values);
     memset(map, 0, sizeof *map);
+}
+
+size_t
+cli_strings_number(struct cli_strings *strings, const char *text)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+    for (const char *at = text; *at != '\0'; at++)
+        hash = (hash ^ (uint8_t)*at) * UINT64_C(0x100000001b3);
+    for (hash |= 1;; hash += 2) {
+        const uint64_t known = cli_map_get(&strings->by_hash, hash);
+
+        if (known == CLI_MAP_NONE)
+            break;
+        if (strcmp(strings->texts[known], text) == 0)
+            return (size_t)known;
+    }
+    if (strings->count == strings->room) {
+        strings->room = strings->room * 2 + 64;
+        strings->texts = cli_need(
+            realloc(strings->texts, strings->room * sizeof *strings->texts));
+    }
+    strings->texts[strings->count] = cli_need(strdup(text));
+    cli_map_put(&strings->by_hash, hash, strings->count);
+    return strings->count++;
+}
+
+void
+cli_strings_release(struct cli_strings *strings)
+{
+    for (size_t i = 0; i < strings->count; i++)
+        free(strings->texts[i]);
+    free(strings->texts);
+    cli_map_release(&strings->by_hash);
+    memset(strings, 0, sizeof *strings);
 }

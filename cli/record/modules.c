@@ -37,7 +37,7 @@ is_same(const struct cli_conversion *convert, uint64_t one, uint64_t other)
     return a->words == b->words && memcmp(a, b, 8 * (size_t)a->words) == 0;
 }
 
-/* returns: the number of the module at offset; CLI_MAP_NONE: no memory */
+/* returns: the number of the module at offset */
 static uint64_t
 number_of(struct cli_conversion *convert, uint64_t offset)
 {
@@ -55,24 +55,19 @@ number_of(struct cli_conversion *convert, uint64_t offset)
             return known;
     }
     module = cli_items_add(&convert->modules, sizeof *module);
-    if (module == NULL || !cli_map_put(&convert->module_of_hash, hash, number))
-        return CLI_MAP_NONE;
+    cli_map_put(&convert->module_of_hash, hash, number);
     *module = (struct cli_module){.offset = offset};
     return number;
 }
 
-bool
+void
 cli_modules_take(struct cli_conversion *convert, uint64_t offset)
 {
     const uint64_t number = number_of(convert, offset);
-    struct cli_sighting *sighting = NULL;
+    struct cli_sighting *const sighting =
+        cli_items_add(&convert->sightings, sizeof *sighting);
 
-    if (number != CLI_MAP_NONE)
-        sighting = cli_items_add(&convert->sightings, sizeof *sighting);
-    if (sighting == NULL)
-        return cli_conversion_no_memory(convert);
     *sighting = (struct cli_sighting){convert->epoch, number};
-    return true;
 }
 
 /* Do two modules overlap? Only different files can: the segments of one file do

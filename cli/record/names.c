@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "complaint.h"
 #include "items.h"
 #include "map.h"
 #include "symbol_file.h"
@@ -73,15 +74,9 @@ find_bias(const struct prof_mapping *mapping, uint64_t *bias)
 struct cli_names *
 cli_names_open(const struct prof_mapping *mappings, size_t mappings_count)
 {
-    struct cli_names *names = calloc(1, sizeof *names);
+    struct cli_names *const names = cli_need(calloc(1, sizeof *names));
 
-    if (names == NULL)
-        return NULL;
     names->symbols = cli_symbols_open(NULL);
-    if (names->symbols == NULL) {
-        free(names);
-        return NULL;
-    }
     for (size_t i = 0; i < mappings_count; i++) {
         const struct prof_mapping *mapping = &mappings[i];
         uint64_t bias;
@@ -97,11 +92,8 @@ cli_names_open(const struct prof_mapping *mappings, size_t mappings_count)
 void
 cli_names_close(struct cli_names *names)
 {
-    struct name *all;
+    struct name *const all = names->names.items;
 
-    if (names == NULL)
-        return;
-    all = names->names.items;
     for (size_t i = 0; i < names->names.count; i++)
         free(all[i].function);
     free(all);
@@ -118,7 +110,7 @@ look_up(struct cli_names *names, uintptr_t pc, struct name *name)
     struct cli_symbol found;
 
     cli_symbols_find(names->symbols, pc, &found);
-    name->function = strdup(found.function);
+    name->function = cli_need(strdup(found.function));
     name->symbol = (struct prof_symbol){
         .function = name->function,
         .file = found.file,
@@ -127,34 +119,20 @@ look_up(struct cli_names *names, uintptr_t pc, struct name *name)
     };
 }
 
-/* returns: a new name at the end of the list, NULL if there is no memory */
-static struct name *
-append(struct cli_names *names, uintptr_t pc)
-{
-    struct name *const name = cli_items_add(&names->names, sizeof *name);
-
-    if (name == NULL)
-        return NULL;
-    look_up(names, pc, name);
-    (void)cli_map_put(&names->numbers, pc, names->names.count - 1);
-    return name;
-}
-
 static void
 find_name(void *context, uintptr_t pc, struct prof_symbol *symbol)
 {
     struct cli_names *names = context;
-    const struct name *name;
-    uint64_t number;
+    uint64_t number = cli_map_get(&names->numbers, pc);
 
     if (pc == 0)
         return;
-    number = cli_map_get(&names->numbers, pc);
-    name = number != CLI_MAP_NONE
-               ? (const struct name *)names->names.items + number
-               : append(names, pc);
-    if (name != NULL)
-        *symbol = name->symbol;
+    if (number == CLI_MAP_NONE) {
+        number = names->names.count;
+        look_up(names, pc, cli_items_add(&names->names, sizeof(struct name)));
+        cli_map_put(&names->numbers, pc, number);
+    }
+    *symbol = ((const struct name *)names->names.items)[number].symbol;
 }
 
 struct prof_symbols

@@ -8,14 +8,11 @@
 
 struct cli_names; /* opaque */
 
-/*
- * in:      mappings, of this process (prof_process_mappings())
- * returns: NULL if there is no memory
- */
+/* in: mappings, of this process (prof_process_mappings()) */
 struct cli_names *cli_names_open(const struct prof_mapping *mappings,
                                  size_t mappings_count);
 
-/* NULL is allowed. Frees all texts. */
+/* Frees all texts. */
 void cli_names_close(struct cli_names *names);
 
 /* returns: the symbols for a profile's writer; valid until cli_names_close() */

@@ -1,10 +1,8 @@
 /*
  * recfile.c -- writes recordings: varints, deltas, blocks with a checksum.
  *
- * Invariants
- *   I1  a record lies in one block; a block ends once it has grown past
- *       block_bytes, or when a record of another kind begins.
- *   I2  after a failed allocation nothing is written any more.
+ * Invariant: a record lies in one block; a block ends once it has grown past
+ * BLOCK_BYTES, or when a record of another kind begins.
  */
 #include "recfile.h"
 
@@ -31,34 +29,13 @@ enum { LOCK_SEMAPHORE = 4 }; /* the kinds below it have two bits of the tag */
 static void
 put(struct cli_recfile *file, const void *bytes, size_t count)
 {
-    if (file->failed)
-        return;
-    if (count > file->room_bytes - file->bytes_count) {
-        size_t room = file->room_bytes * 2 + count + 4096;
-        uint8_t *grown = realloc(file->bytes, room);
-
-        if (grown == NULL) {
-            file->failed = true;
-            return;
-        }
-        file->bytes = grown;
-        file->room_bytes = room;
-    }
-    if (count > 0)
-        memcpy(file->bytes + file->bytes_count, bytes, count);
-    file->bytes_count += count;
+    cli_proto_put(&file->to, bytes, count);
 }
 
 static void
 put_varint(struct cli_recfile *file, uint64_t value)
 {
-    uint8_t bytes[10];
-    size_t count = 0;
-
-    for (; value >= 0x80; value >>= 7)
-        bytes[count++] = (uint8_t)(value | 0x80);
-    bytes[count++] = (uint8_t)value;
-    put(file, bytes, count);
+    cli_proto_varint(&file->to, value);
 }
 
 static void
@@ -85,10 +62,10 @@ close_block(struct cli_recfile *file)
     uint8_t *head;
     size_t payload_bytes;
 
-    if (file->block_kind == 0 || file->failed)
+    if (file->block_kind == 0)
         return;
-    payload_bytes = file->bytes_count - file->block_offset - HEAD_BYTES;
-    head = file->bytes + file->block_offset;
+    payload_bytes = file->to.count - file->block_offset - HEAD_BYTES;
+    head = file->to.at + file->block_offset;
     store_u32(head + 1, (uint32_t)payload_bytes);
     file->crc = sim_recording_crc(file->crc, head, 5);
     file->crc = sim_recording_crc(file->crc, head + HEAD_BYTES, payload_bytes);
@@ -103,26 +80,25 @@ begin(struct cli_recfile *file, char kind)
     uint8_t head[HEAD_BYTES] = {(uint8_t)kind};
 
     if (file->block_kind == (uint8_t)kind &&
-        file->bytes_count - file->block_offset < file->block_bytes)
+        file->to.count - file->block_offset < BLOCK_BYTES)
         return;
     close_block(file);
-    file->block_offset = file->bytes_count;
+    file->block_offset = file->to.count;
     file->block_kind = (uint8_t)kind;
     put(file, head, sizeof head);
 }
 
 void
-cli_recfile_init(struct cli_recfile *file, size_t block_bytes)
+cli_recfile_init(struct cli_recfile *file)
 {
     memset(file, 0, sizeof *file);
-    file->block_bytes = block_bytes == 0 ? BLOCK_BYTES : block_bytes;
     put(file, "PROFREC\n\2\0\0\0", 12);
 }
 
 void
 cli_recfile_release(struct cli_recfile *file)
 {
-    free(file->bytes);
+    free(file->to.at);
     memset(file, 0, sizeof *file);
 }
 
@@ -231,17 +207,8 @@ is_usable(uint64_t usable_bytes, uint64_t size_bytes)
 
 void
 cli_recfile_alloc(struct cli_recfile *file, uint32_t thread, uint64_t ticks,
-                  uint64_t size_bytes, uint32_t stack)
-{
-    static const struct cli_recfile_request plain;
-
-    cli_recfile_alloc_as(file, thread, ticks, size_bytes, &plain, stack);
-}
-
-void
-cli_recfile_alloc_as(struct cli_recfile *file, uint32_t thread, uint64_t ticks,
-                     uint64_t size_bytes,
-                     const struct cli_recfile_request *request, uint32_t stack)
+                  uint64_t size_bytes,
+                  const struct cli_recfile_request *request, uint32_t stack)
 {
     const bool has_usable = is_usable(request->usable_bytes, size_bytes);
     const uint32_t tag = TAG_ALLOC | (request->zeroed ? 0x20u : 0u) |
@@ -260,16 +227,8 @@ cli_recfile_alloc_as(struct cli_recfile *file, uint32_t thread, uint64_t ticks,
 
 void
 cli_recfile_resize(struct cli_recfile *file, uint32_t thread, uint64_t ticks,
-                   uint64_t object, uint64_t size_bytes, uint32_t stack)
-{
-    cli_recfile_resize_usable(file, thread, ticks, object, size_bytes, 0,
-                              stack);
-}
-
-void
-cli_recfile_resize_usable(struct cli_recfile *file, uint32_t thread,
-                          uint64_t ticks, uint64_t object, uint64_t size_bytes,
-                          uint64_t usable_bytes, uint32_t stack)
+                   uint64_t object, uint64_t size_bytes, uint64_t usable_bytes,
+                   uint32_t stack)
 {
     const bool has_usable = is_usable(usable_bytes, size_bytes);
 

@@ -13,18 +13,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "proto.h"
+
 #define CLI_RECFILE_CAUSES 8u
 
-/* Plain data; bytes[0..bytes_count) is the file after cli_recfile_end(). */
+/* Plain data; `to` is the file after cli_recfile_end(). */
 struct cli_recfile {
-    uint8_t *bytes;
-    size_t bytes_count;
-    size_t room_bytes;
+    struct cli_proto to;
     size_t block_offset; /* of the open block */
-    size_t block_bytes;  /* a block this long is closed */
     uint32_t crc;
     uint8_t block_kind; /* 0: no block is open */
-    bool failed;        /* out of memory: the bytes are worthless */
     uint64_t pc;        /* of the frame before */
     uint32_t stack[128];
     uint32_t stack_depth;
@@ -73,8 +71,7 @@ struct cli_recfile_request {
     uint64_t usable_bytes;   /* not known: 0, or less than was asked for */
 };
 
-/* block_bytes: blocks are closed at this length; 0: a good one */
-void cli_recfile_init(struct cli_recfile *file, size_t block_bytes);
+void cli_recfile_init(struct cli_recfile *file);
 void cli_recfile_release(struct cli_recfile *file);
 
 void cli_recfile_about(struct cli_recfile *file,
@@ -97,24 +94,16 @@ void cli_recfile_thread(struct cli_recfile *file, uint64_t number,
  * in: object, its number: the n-th allocation makes object n
  */
 void cli_recfile_alloc(struct cli_recfile *file, uint32_t thread,
-                       uint64_t ticks, uint64_t size_bytes, uint32_t stack);
+                       uint64_t ticks, uint64_t size_bytes,
+                       const struct cli_recfile_request *request,
+                       uint32_t stack);
 void cli_recfile_free(struct cli_recfile *file, uint32_t thread, uint64_t ticks,
                       uint64_t object);
+
+/* in: usable_bytes, as in a request */
 void cli_recfile_resize(struct cli_recfile *file, uint32_t thread,
                         uint64_t ticks, uint64_t object, uint64_t size_bytes,
-                        uint32_t stack);
-
-/* The same, with the usable bytes. */
-void cli_recfile_resize_usable(struct cli_recfile *file, uint32_t thread,
-                               uint64_t ticks, uint64_t object,
-                               uint64_t size_bytes, uint64_t usable_bytes,
-                               uint32_t stack);
-
-/* As cli_recfile_alloc(), with how it was asked for. */
-void cli_recfile_alloc_as(struct cli_recfile *file, uint32_t thread,
-                          uint64_t ticks, uint64_t size_bytes,
-                          const struct cli_recfile_request *request,
-                          uint32_t stack);
+                        uint64_t usable_bytes, uint32_t stack);
 
 /* in: lock_kind as in docs/recording.md; failed: it ended without the lock */
 void cli_recfile_wait(struct cli_recfile *file, uint32_t thread, uint64_t ticks,

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "complaint.h"
 #include "items.h"
 
 struct cli_symbol_files {
@@ -122,17 +123,11 @@ cli_symbol_file_read(struct cli_symbol_file *file)
 static struct cli_symbol_file *
 make(const char *path, const uint8_t *id, uint32_t id_bytes)
 {
-    struct cli_symbol_file *const file = calloc(1, sizeof *file);
+    struct cli_symbol_file *const file = cli_need(calloc(1, sizeof *file));
     Dwfl_Module *module;
 
-    if (file == NULL)
-        return NULL;
-    file->path = strdup(path);
-    file->id = malloc(id_bytes + 1);
-    if (file->path == NULL || file->id == NULL) {
-        release(file);
-        return NULL;
-    }
+    file->path = cli_need(strdup(path));
+    file->id = cli_need(malloc(id_bytes + 1));
     if (id_bytes > 0)
         memcpy(file->id, id, id_bytes);
     file->id_bytes = id_bytes;
@@ -151,7 +146,7 @@ struct cli_symbol_files *
 cli_symbol_files_open(void)
 {
     unsetenv("DEBUGINFOD_URLS");
-    return calloc(1, sizeof(struct cli_symbol_files));
+    return cli_need(calloc(1, sizeof(struct cli_symbol_files)));
 }
 
 void
@@ -178,10 +173,6 @@ cli_symbol_file_of(struct cli_symbol_files *files, const char *path,
             strcmp(items[i]->path, path) == 0)
             return items[i];
     slot = cli_items_add(&files->items, sizeof(struct cli_symbol_file *));
-    if (slot == NULL)
-        return NULL;
     *slot = make(path, id, id_bytes);
-    if (*slot == NULL)
-        files->items.count--;
     return *slot;
 }

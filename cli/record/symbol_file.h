@@ -27,12 +27,11 @@ struct cli_symbol_file {
 
 struct cli_symbol_files; /* opaque */
 
-/* returns: NULL if there is no memory */
 struct cli_symbol_files *cli_symbol_files_open(void);
 void cli_symbol_files_close(struct cli_symbol_files *files);
 
-/* in: id, which the file must have; none if id_bytes is 0. returns: NULL if
- * there is no memory; valid as long as the files */
+/* in: id, which the file must have; none if id_bytes is 0. returns: valid as
+ * long as the files */
 struct cli_symbol_file *cli_symbol_file_of(struct cli_symbol_files *files,
                                            const char *path, const uint8_t *id,
                                            uint32_t id_bytes);

@@ -14,6 +14,8 @@
 
 #include <stdlib.h>
 
+#include "complaint.h"
+
 static uint32_t
 rank_of_binding(const GElf_Sym *symbol)
 {
@@ -59,8 +61,8 @@ cli_symbol_table_fill(struct cli_symbol_table *table, Dwfl_Module *module)
 
     if (count <= 0)
         return;
-    table->symbols = calloc((size_t)count, sizeof *table->symbols);
-    for (int i = 0; table->symbols != NULL && i < count; i++) {
+    table->symbols = cli_need(calloc((size_t)count, sizeof *table->symbols));
+    for (int i = 0; i < count; i++) {
         struct cli_table_symbol *to = &table->symbols[table->count];
         GElf_Sym symbol;
         GElf_Addr start;

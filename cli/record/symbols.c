@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "complaint.h"
 #include "items.h"
 #include "symbol_file.h"
 
@@ -35,24 +36,17 @@ struct cli_symbols {
 struct cli_symbols *
 cli_symbols_open(struct cli_symbol_files *files)
 {
-    struct cli_symbols *symbols = calloc(1, sizeof *symbols);
+    struct cli_symbols *const symbols = cli_need(calloc(1, sizeof *symbols));
 
-    if (symbols == NULL)
-        return NULL;
     if (files == NULL)
         files = symbols->own = cli_symbol_files_open();
     symbols->files = files;
-    if (files != NULL)
-        return symbols;
-    free(symbols);
-    return NULL;
+    return symbols;
 }
 
 void
 cli_symbols_close(struct cli_symbols *symbols)
 {
-    if (symbols == NULL)
-        return;
     cli_symbol_files_close(symbols->own);
     free(symbols->mappings.items);
     free(symbols);
@@ -63,14 +57,12 @@ cli_symbols_add(struct cli_symbols *symbols, const char *path, uint64_t bias,
                 uint64_t start, uint64_t limit, uint64_t offset,
                 const uint8_t *id, uint32_t id_bytes)
 {
-    struct cli_symbol_file *const file =
-        cli_symbol_file_of(symbols->files, path, id, id_bytes);
     struct mapping *const mapping =
-        file != NULL ? cli_items_add(&symbols->mappings, sizeof *mapping)
-                     : NULL;
+        cli_items_add(&symbols->mappings, sizeof *mapping);
 
-    if (mapping != NULL)
-        *mapping = (struct mapping){start, limit, offset, bias, file};
+    *mapping = (struct mapping){
+        start, limit, offset, bias,
+        cli_symbol_file_of(symbols->files, path, id, id_bytes)};
 }
 
 /* returns: the last mapping at pc, which has replaced earlier ones; NULL if

@@ -20,7 +20,7 @@ struct cli_symbol_files;
 
 /*
  * in:      files, that were read before, to be used again; they must outlive
- * the symbols; or NULL returns: NULL if there is no memory
+ *          the symbols; or NULL
  */
 struct cli_symbols *cli_symbols_open(struct cli_symbol_files *files);
 void cli_symbols_close(struct cli_symbols *symbols);

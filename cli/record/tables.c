@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "complaint.h"
+
 uint32_t
 cli_conversion_words_of(uint8_t kind)
 {
@@ -52,24 +54,27 @@ check_record(struct cli_conversion *convert, uint64_t offset)
     return true;
 }
 
-static bool
+static void
 take_stack(struct cli_conversion *convert, uint64_t offset)
 {
     const struct embed_record *record = (const void *)(convert->bytes + offset);
-    uint32_t depth = record->number;
     struct cli_stack *stack = cli_items_add(&convert->stacks, sizeof *stack);
 
-    if (stack == NULL)
-        return cli_conversion_no_memory(convert);
     stack->offset = offset;
     stack->epoch = convert->epoch;
-    stack->depth = depth;
-    stack->frames = malloc((depth + 1) * sizeof *stack->frames);
-    return stack->frames != NULL || cli_conversion_no_memory(convert);
+    stack->depth = record->number;
+    stack->frames =
+        cli_need(malloc((record->number + 1) * sizeof *stack->frames));
+}
+
+static void
+add_number(struct cli_items *items, uint64_t number)
+{
+    *(uint64_t *)cli_items_add(items, sizeof number) = number;
 }
 
 /* Number the pcs of a stack. All modules are known. */
-static bool
+static void
 number_pcs(struct cli_conversion *convert, const struct cli_stack *stack)
 {
     const uint64_t *words = cli_conversion_words(convert, stack->offset);
@@ -82,28 +87,31 @@ number_pcs(struct cli_conversion *convert, const struct cli_stack *stack)
         uint64_t frame = cli_map_get(&convert->number_of_pc, pc);
 
         if (frame == CLI_MAP_NONE) {
-            uint64_t *slot = cli_items_add(&convert->pcs, sizeof *slot);
-
-            frame = convert->pcs.count - 1;
-            if (slot == NULL || !cli_map_put(&convert->number_of_pc, pc, frame))
-                return cli_conversion_no_memory(convert);
-            *slot = pc;
+            frame = convert->pcs.count;
+            add_number(&convert->pcs, pc);
+            cli_map_put(&convert->number_of_pc, pc, frame);
         }
         stack->frames[i] = (uint32_t)frame;
     }
-    return true;
 }
 
-static bool
-take_number(struct cli_conversion *convert, struct cli_items *items,
-            uint64_t number)
+static void
+take_record(struct cli_conversion *convert, uint64_t offset)
 {
-    uint64_t *slot = cli_items_add(items, sizeof *slot);
+    const struct embed_record *record = (const void *)(convert->bytes + offset);
 
-    if (slot == NULL)
-        return cli_conversion_no_memory(convert);
-    *slot = number;
-    return true;
+    if (record->kind == EMBED_STACK) {
+        take_stack(convert, offset);
+    } else if (record->kind == EMBED_MODULE) {
+        cli_modules_take(convert, offset);
+    } else if (record->kind == EMBED_UNLOAD) {
+        convert->epoch++;
+    } else if (record->kind == EMBED_THREAD) {
+        add_number(&convert->threads, cli_conversion_words(convert, offset)[0]);
+        add_number(&convert->thread_names, 0);
+    } else if (record->kind == EMBED_NAME) {
+        ((uint64_t *)convert->thread_names.items)[record->number] = offset;
+    }
 }
 
 bool
@@ -112,30 +120,15 @@ cli_conversion_take_tables(struct cli_conversion *convert)
     uint64_t offset = EMBED_SPOOL_FIRST;
 
     while (offset < convert->used_bytes) {
-        const struct embed_record *record =
-            (const void *)(convert->bytes + offset);
-        bool good = check_record(convert, offset);
-
-        if (good && record->kind == EMBED_STACK)
-            good = take_stack(convert, offset);
-        else if (good && record->kind == EMBED_MODULE)
-            good = cli_modules_take(convert, offset);
-        else if (good && record->kind == EMBED_UNLOAD)
-            convert->epoch++;
-        else if (good && record->kind == EMBED_THREAD)
-            good = take_number(convert, &convert->threads,
-                               cli_conversion_words(convert, offset)[0]) &&
-                   take_number(convert, &convert->thread_names, 0);
-        else if (good && record->kind == EMBED_NAME)
-            ((uint64_t *)convert->thread_names.items)[record->number] = offset;
-        if (!good)
+        if (!check_record(convert, offset))
             return false;
-        offset += 8u * cli_conversion_length(record);
+        take_record(convert, offset);
+        offset +=
+            8u * cli_conversion_length((const void *)(convert->bytes + offset));
     }
     cli_modules_place(convert);
     for (size_t i = 0; i < convert->stacks.count; i++)
-        if (!number_pcs(convert, (struct cli_stack *)convert->stacks.items + i))
-            return false;
+        number_pcs(convert, (struct cli_stack *)convert->stacks.items + i);
     return true;
 }
 
@@ -157,7 +150,7 @@ compare_stacks(const void *left, const void *right)
     return a->depth < b->depth ? -1 : a->depth > b->depth;
 }
 
-static bool
+static void
 write_stacks(struct cli_conversion *convert)
 {
     struct cli_stack *stacks = convert->stacks.items;
@@ -176,41 +169,16 @@ write_stacks(struct cli_conversion *convert)
             cli_recfile_stack(&convert->file, stack->frames, stack->depth);
             number++;
         }
-        if (!cli_map_put(&convert->stack_at, stack->offset, number - 1))
-            return cli_conversion_no_memory(convert);
+        cli_map_put(&convert->stack_at, stack->offset, number - 1);
     }
     convert->stacks_written = number;
-    return true;
 }
 
-/* returns: the number of a text; CLI_MAP_NONE if there is no memory */
+/* returns: the number of a text, from 1; 0 of an empty one */
 static uint64_t
 string_of(struct cli_conversion *convert, const char *text)
 {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    const char *at;
-    uint64_t found;
-    char **slot;
-
-    if (*text == '\0')
-        return 0;
-    for (at = text; *at != '\0'; at++)
-        hash = (hash ^ (uint8_t)*at) * UINT64_C(0x100000001b3);
-    for (hash |= 1;; hash += 2) {
-        found = cli_map_get(&convert->string_of_hash, hash);
-        if (found == CLI_MAP_NONE)
-            break;
-        if (strcmp(((char **)convert->strings.items)[found - 1], text) == 0)
-            return found;
-    }
-    slot = cli_items_add(&convert->strings, sizeof *slot);
-    if (slot == NULL)
-        return CLI_MAP_NONE;
-    *slot = strdup(text);
-    if (*slot == NULL ||
-        !cli_map_put(&convert->string_of_hash, hash, convert->strings.count))
-        return CLI_MAP_NONE;
-    return convert->strings.count;
+    return *text == '\0' ? 0 : cli_strings_number(&convert->strings, text) + 1;
 }
 
 /* Copy the path at the end of a module's record, as text. */
@@ -246,8 +214,6 @@ describe_modules(struct cli_conversion *convert,
         to->id = (const uint8_t *)(words + 5);
         to->id_bytes = (uint32_t)(words[4] & UINT32_MAX);
         to->path = string_of(convert, path);
-        if (to->path == CLI_MAP_NONE)
-            return cli_conversion_no_memory(convert);
         if (words[2] <= words[1])
             return cli_conversion_damaged(convert, from[i].offset,
                                           "an empty module");
@@ -272,7 +238,7 @@ module_of(const struct cli_conversion *convert,
 }
 
 /* Write one record for each function at the pc, the innermost first. */
-static bool
+static void
 describe_pc(struct cli_conversion *convert,
             const struct cli_recfile_module *modules, uint64_t pc)
 {
@@ -281,21 +247,16 @@ describe_pc(struct cli_conversion *convert,
     const uint64_t module = module_of(convert, modules, pc);
 
     for (uint32_t i = 0; i < count; i++) {
-        struct cli_recfile_frame *to =
+        struct cli_recfile_frame *const to =
             cli_items_add(&convert->frames, sizeof *to);
 
-        if (to == NULL)
-            return cli_conversion_no_memory(convert);
         to->pc = pc;
         to->module = module;
         to->function = string_of(convert, found[i].function);
         to->function_offset = found[i].function_offset;
         to->file = string_of(convert, found[i].file);
         to->line = found[i].line;
-        if (to->function == CLI_MAP_NONE || to->file == CLI_MAP_NONE)
-            return cli_conversion_no_memory(convert);
     }
-    return true;
 }
 
 /* Replace the numbers of pcs in all stacks by those of frames. */
@@ -310,61 +271,54 @@ number_frames(struct cli_conversion *convert, const uint32_t *frame_of)
     }
 }
 
-static bool
+static void
 describe_frames(struct cli_conversion *convert,
                 const struct cli_recfile_module *modules)
 {
     const uint64_t *pcs = convert->pcs.items;
-    uint32_t *frame_of = calloc(convert->pcs.count + 1, sizeof *frame_of);
-    bool good = frame_of != NULL || cli_conversion_no_memory(convert);
+    uint32_t *frame_of =
+        cli_need(calloc(convert->pcs.count + 1, sizeof *frame_of));
 
-    for (size_t i = 0; i < convert->pcs.count && good; i++) {
+    for (size_t i = 0; i < convert->pcs.count; i++) {
         frame_of[i] = (uint32_t)convert->frames.count;
-        good = describe_pc(convert, modules, pcs[i]);
+        describe_pc(convert, modules, pcs[i]);
     }
-    if (good)
-        number_frames(convert, frame_of);
+    number_frames(convert, frame_of);
     free(frame_of);
-    return good;
 }
 
-static bool
-write_named(struct cli_conversion *convert, struct cli_recfile_module *modules)
+static void
+write_named(struct cli_conversion *convert,
+            const struct cli_recfile_module *modules)
 {
     const struct cli_recfile_frame *frames;
-    char **strings;
-    size_t i;
 
-    if (modules == NULL)
-        return cli_conversion_no_memory(convert);
-    if (!describe_modules(convert, modules) ||
-        !describe_frames(convert, modules))
-        return false;
-    strings = convert->strings.items;
+    describe_frames(convert, modules);
     frames = convert->frames.items;
-    for (i = 0; i < convert->strings.count; i++)
-        cli_recfile_string(&convert->file, strings[i]);
-    for (i = 0; i < convert->modules.count; i++)
+    for (size_t i = 0; i < convert->strings.count; i++)
+        cli_recfile_string(&convert->file, convert->strings.texts[i]);
+    for (size_t i = 0; i < convert->modules.count; i++)
         cli_recfile_module(&convert->file, &modules[i]);
-    for (i = 0; i < convert->frames.count; i++)
+    for (size_t i = 0; i < convert->frames.count; i++)
         cli_recfile_frame(&convert->file, &frames[i]);
-    return true;
 }
 
 bool
 cli_conversion_write_tables(struct cli_conversion *convert)
 {
     struct cli_recfile_module *modules =
-        calloc(convert->modules.count + 1, sizeof *modules);
+        cli_need(calloc(convert->modules.count + 1, sizeof *modules));
     const uint64_t *threads = convert->threads.items;
     const uint64_t *names = convert->thread_names.items;
-    bool good = write_named(convert, modules);
-    size_t i;
+    const bool good = describe_modules(convert, modules);
 
+    if (good)
+        write_named(convert, modules);
     free(modules);
-    if (!good || !write_stacks(convert))
+    if (!good)
         return false;
-    for (i = 0; i < convert->threads.count; i++) {
+    write_stacks(convert);
+    for (size_t i = 0; i < convert->threads.count; i++) {
         char name[17] = "";
 
         if (names[i] != 0)

@@ -163,8 +163,8 @@ take(void *to, const struct model_trace_item *item)
     else
         put_event(out, item);
     cli_proto_end(&out->packet, start);
-    return !out->packet.failed && fwrite(out->packet.at, 1, out->packet.count,
-                                         out->to) == out->packet.count;
+    return fwrite(out->packet.at, 1, out->packet.count, out->to) ==
+           out->packet.count;
 }
 
 bool
