@@ -249,3 +249,15 @@ cli_named_profile_save(const struct cli_named_profile *named, const char *path)
 
     return cli_save_at(path, NULL, cli_save_bytes, &bytes);
 }
+
+int
+cli_compare_stacks(const struct model_pprof_sample *a,
+                   const struct model_pprof_sample *b)
+{
+    for (size_t i = 0; i < a->locations_count && i < b->locations_count; i++)
+        if (a->locations[i] != b->locations[i])
+            return a->locations[i] < b->locations[i] ? -1 : 1;
+    return a->locations_count < b->locations_count
+               ? -1
+               : a->locations_count > b->locations_count;
+}

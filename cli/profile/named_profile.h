@@ -45,4 +45,9 @@ void cli_named_profile_release(struct cli_named_profile *named);
 const char *cli_named_profile_save(const struct cli_named_profile *named,
                                    const char *path);
 
+/* Compare the stacks of two samples: a total order. */
+struct model_pprof_sample;
+int cli_compare_stacks(const struct model_pprof_sample *a,
+                       const struct model_pprof_sample *b);
+
 #endif

@@ -124,17 +124,8 @@ put_functions(const struct writer *writer, struct cli_proto *to)
 static int
 compare_stacks(const void *left, const void *right)
 {
-    const struct model_pprof_sample *const a =
-        *(const struct model_pprof_sample *const *)left;
-    const struct model_pprof_sample *const b =
-        *(const struct model_pprof_sample *const *)right;
-
-    for (size_t i = 0; i < a->locations_count && i < b->locations_count; i++)
-        if (a->locations[i] != b->locations[i])
-            return a->locations[i] < b->locations[i] ? -1 : 1;
-    return a->locations_count < b->locations_count
-               ? -1
-               : a->locations_count > b->locations_count;
+    return cli_compare_stacks(*(const struct model_pprof_sample *const *)left,
+                              *(const struct model_pprof_sample *const *)right);
 }
 
 /* Is this sample the first of its stack? */

@@ -188,33 +188,25 @@ static uint8_t *
 read_file(const char *path, size_t *bytes_count)
 {
     const int file = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    FILE *const from = file >= 0 ? fdopen(file, "r") : NULL;
     struct stat status;
     uint8_t *bytes = NULL;
-    size_t got = 0;
 
-    if (file < 0)
+    if (from == NULL)
         return NULL;
-    if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode))
+    if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode)) {
         errno = EINVAL;
-    else if (status.st_size >= FILES_MAX)
+    } else if (status.st_size >= FILES_MAX) {
         errno = EFBIG;
-    else
-        bytes = malloc((size_t)status.st_size + 1);
-    while (bytes != NULL && got < (size_t)status.st_size) {
-        const ssize_t some =
-            read(file, bytes + got, (size_t)status.st_size - got);
-
-        if (some > 0)
-            got += (size_t)some;
-        if (some > 0 || (some < 0 && errno == EINTR))
-            continue;
-        if (some == 0)
-            errno = EIO; /* it has become shorter */
-        free(bytes);
-        bytes = NULL;
+    } else {
+        bytes = cli_need(malloc((size_t)status.st_size + 1));
+        *bytes_count = fread(bytes, 1, (size_t)status.st_size, from);
+        if (ferror(from) != 0) {
+            free(bytes);
+            bytes = NULL;
+        }
     }
-    close(file);
-    *bytes_count = got;
+    fclose(from);
     return bytes;
 }
 
@@ -227,67 +219,53 @@ struct shown {
 };
 
 static bool
-is_heap(const char *path)
+is_heap(const char *stem)
 {
-    const size_t length = strlen(path);
-    static const char end[] = ".heap.pb.gz";
-
-    return length >= sizeof end - 1 &&
-           strcmp(path + length - (sizeof end - 1), end) == 0;
+    return strcmp(strrchr(stem, '.'), ".heap") == 0;
 }
 
-/* returns: true if there is no reason why the path was not written; else false,
- * reported */
+/* returns: false, reported, if there is a reason why it was not written */
 static bool
 is_saved(const char *path, const char *reason)
 {
     return reason == NULL || cli_complain("%s: %s", path, reason);
 }
 
-/* Save PID.heap.pb.gz, and PID.heap.otlp if that is asked for. returns: false,
- * reported */
+/* Save PID.KIND.pb.gz, and PID.KIND.otlp if that is asked for. in: stem,
+ * FOLDER/PID.KIND; path, room. returns: false, reported */
 static bool
-save(const struct cli_named_profile *named, const char *path, bool otlp)
+save(const struct cli_named_profile *named, const char *stem, char *path,
+     const struct options *options)
 {
-    const size_t length = strlen(path) - strlen("pb.gz");
-    char other[PATH_MAX];
-
-    if (!is_saved(path, cli_named_profile_save(named, path)))
+    snprintf(path, PATH_MAX, "%s.otlp", stem);
+    if (options->otlp && !is_saved(path, cli_otlp_save(named, path)))
         return false;
-    memcpy(other, path, length);
-    strcpy(other + length, "otlp");
-    return !otlp || is_saved(other, cli_otlp_save(named, other));
+    snprintf(path, PATH_MAX, "%s.pb.gz", stem);
+    return is_saved(path, cli_named_profile_save(named, path));
 }
 
 /*
- * Save the profile of allocations: it has the values of the heap profile, but
- * shows those of allocations first. in: path, of PID.heap.pb.gz
+ * Save what a process wrote. Of a heap, there is also the profile of
+ * allocations: it has the same values, but shows those of allocations first.
  *
  * returns: false, reported
  */
 static bool
-save_allocs(struct cli_named_profile *heap, const char *path, bool otlp)
-{
-    const size_t length = strlen(path) - strlen("heap.pb.gz");
-    char other[PATH_MAX + 2];
-
-    memcpy(other, path, length);
-    strcpy(other + length, "allocs.pb.gz");
-    return is_saved(other, cli_named_profile_show(heap, "alloc_space")) &&
-           save(heap, other, otlp);
-}
-
-/* Save what a process wrote. returns: false, reported */
-static bool
-save_all(struct cli_named_profile *named, const char *path,
+save_all(struct cli_named_profile *named, const char *stem,
          const struct options *options, struct shown *shown)
 {
-    if (!save(named, path, options->otlp))
+    const int length = (int)(strlen(stem) - strlen("heap"));
+    char path[PATH_MAX];
+    char allocs[PATH_MAX];
+
+    if (!save(named, stem, path, options))
         return false;
     shown->count++;
-    if (!is_heap(path))
+    if (!is_heap(stem))
         return true;
-    if (!save_allocs(named, path, options->otlp))
+    snprintf(allocs, sizeof allocs, "%.*sallocs", length, stem);
+    if (!is_saved(allocs, cli_named_profile_show(named, "alloc_space")) ||
+        !save(named, allocs, path, options))
         return false;
     shown->count++;
     return true;
@@ -303,29 +281,30 @@ save_all(struct cli_named_profile *named, const char *path,
 static bool
 name_file(const struct options *options, const char *name, struct shown *shown)
 {
+    const int length = (int)(strlen(name) - strlen(".pb"));
     struct cli_named_profile named;
-    char from[PROFILE_FOLDER_MAX + 1 + NAME_MAX];
-    char to[sizeof from + 3];
+    char stem[PATH_MAX];
+    char from[PATH_MAX];
     size_t bytes_count;
     uint8_t *bytes;
     bool good;
 
+    snprintf(stem, sizeof stem, "%s/%.*s", options->folder, length, name);
     snprintf(from, sizeof from, "%s/%s", options->folder, name);
-    snprintf(to, sizeof to, "%s.gz", from);
     bytes = read_file(from, &bytes_count);
     if (bytes == NULL)
         return cli_complain("%s: %s", from, strerror(errno));
     good = is_saved(from, cli_named_profile_make(&named, bytes, bytes_count));
     if (good && named.samples_count > 0)
-        good = save_all(&named, to, options, shown);
+        good = save_all(&named, stem, options, shown);
     free(bytes);
     if (good)
         unlink(from);
-    if (good && named.samples_count > 0 && is_heap(to) &&
+    if (good && named.samples_count > 0 && is_heap(stem) &&
         named.proto.count > shown->heap.proto.count) {
         cli_named_profile_release(&shown->heap);
         shown->heap = named;
-        strcpy(shown->path, to);
+        snprintf(shown->path, sizeof shown->path, "%s.pb.gz", stem);
         return true;
     }
     cli_named_profile_release(&named);

@@ -103,17 +103,8 @@ print_error(const struct model_pprof *profile, size_t value, int64_t sum,
 static int
 compare_stacks(const void *left, const void *right)
 {
-    const struct model_pprof_sample *const a =
-        ((const struct line *)left)->sample;
-    const struct model_pprof_sample *const b =
-        ((const struct line *)right)->sample;
-
-    for (size_t i = 0; i < a->locations_count && i < b->locations_count; i++)
-        if (a->locations[i] != b->locations[i])
-            return a->locations[i] < b->locations[i] ? -1 : 1;
-    return a->locations_count < b->locations_count
-               ? -1
-               : a->locations_count > b->locations_count;
+    return cli_compare_stacks(((const struct line *)left)->sample,
+                              ((const struct line *)right)->sample);
 }
 
 static int
