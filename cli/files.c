@@ -46,9 +46,10 @@ cli_files_run(int argc, char **argv, const struct cli_syntax *syntax,
     if (count == 0)
         return cli_report_drop(&report,
                                cli_options_missing(&options, "a FILE"));
-    if (count > 1 && cli_page_wanted(&files->pages))
-        return cli_report_drop(&report,
-                               cli_usage("--html and --data take one file"));
+    if (cli_page_wanted(&files->pages))
+        files->of_one = "--html and --data take one file";
+    if (count > 1 && files->of_one != NULL)
+        return cli_report_drop(&report, cli_usage("%s", files->of_one));
     files->out_each = count > 1;
     report.inputs = &argv[1];
     report.inputs_count = count;

@@ -15,6 +15,7 @@ struct cli_files {
     bool out_each;   /* in it a folder for each file, named after it */
     struct cli_page_paths pages;
     struct cli_report *report;
+    const char *of_one; /* the complaint about several files; NULL: none */
 };
 
 /*

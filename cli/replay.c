@@ -9,6 +9,7 @@
 #include "failure.h"
 #include "failure_page.h"
 #include "file_result.h"
+#include "files.h"
 #include "options.h"
 #include "replay.h"
 #include "subject_file.h"
@@ -17,7 +18,7 @@
 struct way {
     const struct subject *subject;
     const char *subject_path;
-    struct cli_page_paths pages;
+    struct cli_files files;
     struct props_replay_way run;
 };
 
@@ -80,8 +81,8 @@ replay_scenario(const struct sim_input *input, const char *path,
     else
         exit_code = cli_usage("%s: not enough memory", path);
     if (exit_code != CLI_USAGE &&
-        !cli_subject_pages(&way->pages, scenario, asked, way->subject_path,
-                           path))
+        !cli_subject_pages(&way->files.pages, scenario, asked,
+                           way->subject_path, path))
         exit_code = CLI_USAGE;
     sim_scenario_free(scenario);
     return exit_code;
@@ -98,8 +99,9 @@ cli_replay_input(const struct sim_input *input, const char *path,
 }
 
 static enum cli_exit
-replay_file(struct cli_report *report, const char *path, const struct way *way)
+replay_file(const char *path, const void *context)
 {
+    const struct way *way = context;
     struct props_breach breach = cli_no_breach();
     struct sim_input input;
     enum cli_exit exit_code;
@@ -112,7 +114,8 @@ replay_file(struct cli_report *report, const char *path, const struct way *way)
     } else {
         exit_code = cli_usage("%s: %s", path, input.reason);
     }
-    cli_file_result(report, "files", path, exit_code, &breach, command);
+    cli_file_result(way->files.report, "files", path, exit_code, &breach,
+                    command);
     return exit_code;
 }
 
@@ -146,12 +149,15 @@ take_break(struct way *way, const char *value)
     if (!cli_number("--break", value, 1, SIM_SCENARIO_EVENTS_MAX, &event))
         return false;
     way->run.break_before = (uint32_t)event;
+    way->files.of_one = "--break takes one file";
     return way->run.in_process = true;
 }
 
 static bool
-take(struct way *way, struct cli_report *report, int id, const char *value)
+take(void *context, int id, const char *value)
 {
+    struct way *way = context;
+
     switch (id) {
     case SUBJECT:
         return cli_subject_take(&way->subject, &way->subject_path, value);
@@ -159,53 +165,18 @@ take(struct way *way, struct cli_report *report, int id, const char *value)
         return way->run.in_process = true;
     case BREAK:
         return take_break(way, value);
-    case CLI_PAGE_HTML:
-    case CLI_PAGE_DATA:
-        return cli_page_take(&way->pages, id, value);
     default:
-        return cli_report_take(report, id, value);
+        return cli_files_take(&way->files, id, value);
     }
-}
-
-/* Options that concern one run allow only one file. */
-static bool
-fits(const struct way *way, int count)
-{
-    if (count > 1 && cli_page_wanted(&way->pages))
-        return cli_complain("--html and --data take one file");
-    return count <= 1 || way->run.break_before == 0 ||
-           cli_complain("--break takes one file");
 }
 
 enum cli_exit
 cli_replay(int argc, char **argv)
 {
-    enum cli_exit worst = CLI_OK;
-    struct cli_report report;
-    struct cli_options words;
     struct way way = {0};
-    int count = 0;
-    int id;
 
-    cli_report_begin(&report, argc, argv);
-    cli_options_begin(&words, &replay_syntax, argc, argv);
-    while ((id = cli_options_next(&words)) != CLI_OPTIONS_END) {
-        if (id == CLI_OPTIONS_WORD)
-            argv[++count] = argv[words.index - 1];
-        else if (!take(&way, &report, id, words.value))
-            return cli_report_drop(&report, CLI_USAGE);
-    }
-    if (words.ended)
-        return cli_report_drop(&report, words.exit_code);
-    if (count == 0)
-        return cli_report_drop(&report, cli_options_missing(&words, "a FILE"));
-    if (!fits(&way, count))
-        return cli_report_drop(&report, CLI_USAGE);
-    report.inputs = &argv[1];
-    report.inputs_count = count;
-    for (int i = 1; i <= count; i++)
-        worst = cli_exit_worse(worst, replay_file(&report, argv[i], &way));
-    return cli_report_end(&report, worst);
+    return cli_files_run(argc, argv, &replay_syntax, &way.files, &way, take,
+                         replay_file);
 }
 
 /* ---- shrink ---- */
