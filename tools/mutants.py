@@ -174,7 +174,8 @@ def catches(tree, patch, word):
         status = run([profsim, 'explore', word[len('kernel:'):]], here, tree.log)
     elif word.startswith('cover:'):
         run([profsim, 'check', *worlds], here, tree.log)
-        return word[len('cover:'):] in text_of(tree.log)
+        goal = word[len('cover:'):]
+        return f'never reached: {goal} ' in text_of(tree.log)
     elif word == 'crash':
         return run([profsim, 'check', *worlds], here, tree.log) == 3
     else:
@@ -361,7 +362,7 @@ def sample(options):
 
     in_trees(options.jobs, options.check, work)
     print(f'{options.folder}: {share(caught, tried)}')
-    return 0
+    return 0 if tried > 0 else 1
 
 
 # ----------------------------------------------------------------------- jobs
