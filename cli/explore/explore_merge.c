@@ -158,10 +158,14 @@ cli_explore_merge_end(struct cli_merge *merge)
                                                  : cli_verdict_of(exit_code));
     cli_result_count(result, "runs", whole.runs);
     cli_result_count(result, "graphs", whole.graphs);
-    for (uint32_t i = 0; i < merge->first.shard.count; i++) {
-        if (merge->paths[i] != NULL)
-            cli_explored_free(&shards[i]);
-    }
-    free(shards);
     return exit_code;
+}
+
+void
+cli_explore_merge_free(struct cli_merge *merge)
+{
+    for (uint32_t i = 0; shards != NULL && i < merge->first.shard.count; i++)
+        cli_explored_free(&shards[i]);
+    free(shards);
+    shards = NULL;
 }

@@ -54,12 +54,18 @@ cli_mutants_merge_end(struct cli_merge *merge)
         }
         count += seen;
     }
-    for (uint32_t i = 0; i < shards_count; i++)
-        cli_mutants_free(&shards[i]);
-    free(shards);
     if (cli_merge_missing(merge) > 0)
         return CLI_INCOMPLETE;
     if (!csv)
         cli_mutants_total(noticed, count);
     return CLI_OK;
+}
+
+void
+cli_mutants_merge_free(struct cli_merge *merge)
+{
+    for (uint32_t i = 0; shards != NULL && i < merge->first.shard.count; i++)
+        cli_mutants_free(&shards[i]);
+    free(shards);
+    shards = NULL;
 }

@@ -106,10 +106,11 @@ cli_merge_missing(const struct cli_merge *merge)
 static const struct kind {
     cli_merge_add *add;
     cli_merge_end *end;
+    cli_merge_free *free; /* or NULL */
 } kinds[] = {
-    {cli_check_merge_add, cli_check_merge_end},
-    {cli_explore_merge_add, cli_explore_merge_end},
-    {cli_mutants_merge_add, cli_mutants_merge_end},
+    {cli_check_merge_add, cli_check_merge_end, NULL},
+    {cli_explore_merge_add, cli_explore_merge_end, cli_explore_merge_free},
+    {cli_mutants_merge_add, cli_mutants_merge_end, cli_mutants_merge_free},
 };
 
 /* returns: how a command's results are added up; NULL: it has none */
@@ -177,6 +178,8 @@ merge_all(struct cli_merge *merge, char *const *paths, int count)
     }
     if (exit_code == CLI_OK)
         exit_code = kind_of(merge->first.words)->end(merge);
+    if (merge->first.words != NULL && kind_of(merge->first.words)->free != NULL)
+        kind_of(merge->first.words)->free(merge);
     cli_shard_close(&merge->first);
     free(merge->paths);
     free(merge->is_done);

@@ -42,8 +42,11 @@ typedef bool cli_merge_add(struct cli_merge *merge,
                            struct cli_shard_file *file);
 /* All are added. returns: the exit code of the whole command */
 typedef enum cli_exit cli_merge_end(struct cli_merge *merge);
+/* Release what was added, whether it ended well or not. */
+typedef void cli_merge_free(struct cli_merge *merge);
 
 cli_merge_add cli_check_merge_add, cli_explore_merge_add, cli_mutants_merge_add;
 cli_merge_end cli_check_merge_end, cli_explore_merge_end, cli_mutants_merge_end;
+cli_merge_free cli_explore_merge_free, cli_mutants_merge_free;
 
 #endif

@@ -76,11 +76,11 @@ for jobs in 2 3 7; do
 done
 around campaign-go1.17 check --rules go1.17 --seeds 1..1000 --jobs 1 \
     --save "$dir/saved"
-want run "$recording"
+want show "$recording"
 for profsim in $others; do
     same "recording: $profsim" "$profsim" show "$recording"
 done
-same "recording: no environment" env -i setarch -R "$first" run "$recording"
+same "recording: no environment" env -i setarch -R "$first" show "$recording"
 want check "$recording"
 for profsim in $others; do
     same "recording, judged: $profsim" "$profsim" check "$recording"
