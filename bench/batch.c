@@ -1,10 +1,10 @@
 /* batch.c -- the repetitions of batch.h, on one thread or two. */
-#include "batch.h"
+#include "bench/batch.h"
 
 #include <stdlib.h>
 
-#include "bench.h"
-#include "pair.h"
+#include "bench/bench.h"
+#include "bench/pair.h"
 
 enum {
     BATCHES = BENCH_OPS / BENCH_BATCH,

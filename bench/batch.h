@@ -7,7 +7,7 @@
 #ifndef BENCH_BATCH_H
 #define BENCH_BATCH_H
 
-#include "load.h"
+#include "bench/load.h"
 
 enum { BENCH_OPS = 1 << 15 }; /* operations of a repetition */
 

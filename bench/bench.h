@@ -4,8 +4,8 @@
  * is the ratio of two entrants in the same round. The median of the ratios is
  * shown only if the rounds agree (compare.c).
  */
-#ifndef BENCH_H
-#define BENCH_H
+#ifndef BENCH_BENCH_H
+#define BENCH_BENCH_H
 
 #include <stdbool.h>
 #include <stddef.h>

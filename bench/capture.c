@@ -10,11 +10,11 @@
 #include <libunwind.h>
 #include <stdlib.h>
 
-#include "bench.h"
-#include "frames.h"
-#include "peers/peers.h"
+#include "bench/bench.h"
+#include "record/unwind/frames.h"
+#include "bench/peers.h"
 #include "prof/prof.h"
-#include "unwind.h"
+#include "record/unwind/unwind.h"
 
 enum { CALLS = 2000, DEPTH_MAX = 32, OBJECT_BYTES = 64 };
 

@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bench.h"
+#include "bench/bench.h"
 
 enum {
     ROUNDS_MIN = 7,

@@ -2,10 +2,10 @@
  * contention.c -- the cost of a block event: one that is recorded, with a given
  * stack, and one that sampling leaves out.
  */
-#include "batch.h"
-#include "bench.h"
-#include "ours.h"
-#include "peers/peers.h"
+#include "bench/batch.h"
+#include "bench/bench.h"
+#include "bench/ours.h"
+#include "bench/peers.h"
 
 enum { CALLS = 100000, DEPTH = 16, STACKS = 10000, TICKS_OUT = 10 };
 

@@ -1,10 +1,10 @@
 /*
- * explorer.c -- complete runs per second of the explorer (sim/explore/), on
+ * explorer.c -- complete runs per second of the explorer (explore/engine/), on
  * programs whose number of orderings is known.
  */
-#include "bench.h"
-#include "explore.h"
-#include "textbook.h"
+#include "bench/bench.h"
+#include "explore/engine/explore.h"
+#include "explore/textbook/textbook.h"
 
 static double
 runs_a_second(const struct sim_kernel *kernel)

@@ -2,10 +2,10 @@
  * heap.c -- the record path of the heap profile: an allocation and a free as a
  * runtime records them, stack unwinding excluded on both sides.
  */
-#include "batch.h"
-#include "bench.h"
-#include "ours.h"
-#include "peers/peers.h"
+#include "bench/batch.h"
+#include "bench/bench.h"
+#include "bench/ours.h"
+#include "bench/peers.h"
 
 struct point {
     uint32_t depth;

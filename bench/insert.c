@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#include "bench.h"
-#include "peers/peers.h"
-#include "peers/tables.h"
+#include "bench/bench.h"
+#include "bench/peers.h"
+#include "bench/tables.h"
 #include "prof/prof.h"
 
 enum {

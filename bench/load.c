@@ -12,7 +12,7 @@
  * A load is a function of its parameters, by integer arithmetic and a fixed
  * random generator; floating point only shapes distributions.
  */
-#include "load.h"
+#include "bench/load.h"
 
 #include <math.h>
 #include <stdio.h>

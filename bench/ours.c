@@ -1,10 +1,10 @@
 /* ours.c -- the library as an entrant, through its public functions only. */
-#include "ours.h"
+#include "bench/ours.h"
 
 #include <stdlib.h>
 
-#include "batch.h"
-#include "bench.h"
+#include "bench/batch.h"
+#include "bench/bench.h"
 
 /* One processor of the library for each thread that a row uses. */
 static _Thread_local uint32_t my_proc;

@@ -2,7 +2,7 @@
 #ifndef BENCH_OURS_H
 #define BENCH_OURS_H
 
-#include "load.h"
+#include "bench/load.h"
 #include "prof/prof.h"
 
 struct bench_ours {

@@ -1,8 +1,8 @@
 /* ours_table.c -- the bucket table alone, as an entrant beside other tables. */
 #include <stdlib.h>
 
-#include "instance.h"
-#include "peers/tables.h"
+#include "prof/core/instance.h"
+#include "bench/tables.h"
 
 struct ours {
     struct prof *prof;

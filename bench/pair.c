@@ -1,12 +1,12 @@
 /* pair.c -- see pair.h. */
-#include "pair.h"
+#include "bench/pair.h"
 
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "bench.h"
+#include "bench/bench.h"
 
 enum {
     SPINS = 10000, /* after these, yield: the other thread is not running */

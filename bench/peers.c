@@ -1,5 +1,5 @@
 /* peers.c -- processes that answer a line with a line. */
-#include "peers.h"
+#include "bench/peers.h"
 
 #include <fcntl.h>
 #include <poll.h>

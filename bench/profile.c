@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench.h"
-#include "load.h"
-#include "ours.h"
-#include "peers/peers.h"
+#include "bench/bench.h"
+#include "bench/load.h"
+#include "bench/ours.h"
+#include "bench/peers.h"
 #include "prof/gzip.h"
 #include "prof/pprof.h"
 

@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench.h"
-#include "ours.h"
-#include "peers/peers.h"
+#include "bench/bench.h"
+#include "bench/ours.h"
+#include "bench/peers.h"
 
 enum { CALLS = 100000, FRAMES = 32, DEPTH = 16 };
 

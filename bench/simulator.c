@@ -6,8 +6,8 @@
  */
 #include <stdlib.h>
 
-#include "bench.h"
-#include "run.h"
+#include "bench/bench.h"
+#include "props/judge/run.h"
 
 enum { RUNS = 400, CHOICES_MAX = 8192 };
 

@@ -9,9 +9,9 @@
  */
 #include <string.h>
 
-#include "bench.h"
-#include "peers/peers.h"
-#include "peers/tables.h"
+#include "bench/bench.h"
+#include "bench/peers.h"
+#include "bench/tables.h"
 
 struct point {
     enum bench_stacks stacks;

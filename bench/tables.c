@@ -1,12 +1,12 @@
 /* tables.c -- what the peer tables share; see tables.h. */
-#include "tables.h"
+#include "bench/tables.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "../bench.h"
+#include "bench/bench.h"
 
 /* In the order of their rows. */
 static const char *const names[] = {"absl", "boost"};

@@ -3,14 +3,14 @@
  * finds a key of (kind, size, stack) or adds it. All use our hash, so that the
  * benchmark compares tables, not hashes.
  */
-#ifndef BENCH_PEERS_TABLES_H
-#define BENCH_PEERS_TABLES_H
+#ifndef BENCH_TABLES_H
+#define BENCH_TABLES_H
 
 #include <string.h>
 
-#include "../batch.h"
-#include "../bench.h"
-#include "hash.h"
+#include "bench/batch.h"
+#include "bench/bench.h"
+#include "prof/core/hash.h"
 
 struct bench_table {
     const char *name;

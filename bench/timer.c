@@ -4,7 +4,7 @@
 #include <sys/mman.h>
 #include <time.h>
 
-#include "bench.h"
+#include "bench/bench.h"
 
 static double ns_a_tick;
 static bool pages_recycled;

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "bench.h"
-#include "pair.h"
-#include "peers/peers.h"
+#include "bench/bench.h"
+#include "bench/pair.h"
+#include "bench/peers.h"
 #include "prof/trace.h"
 
 enum { EVENTS = 200000, ROUNDS = 1000, BUFFERS = 64 };

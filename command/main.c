@@ -4,20 +4,20 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "audit_command.h"
-#include "command.h"
-#include "complaint.h"
-#include "build_program.h"
-#include "conform.h"
-#include "corpus.h"
-#include "images.h"
-#include "merge.h"
-#include "nearest.h"
-#include "preload.h"
+#include "subjects/command/audit_command.h"
+#include "props/command/commands.h"
+#include "common/command/complaint.h"
+#include "explore/command/build_program.h"
+#include "subjects/command/conform.h"
+#include "props/command/corpus.h"
+#include "record/symbols/images.h"
+#include "common/shard/merge.h"
+#include "common/nearest.h"
+#include "common/command/preload.h"
 #include "prof/version.h"
-#include "profile.h"
-#include "record.h"
-#include "trace.h"
+#include "record/command/profile_command.h"
+#include "record/command/record.h"
+#include "model/command/trace_command.h"
 
 enum group { PROGRAMS, ORDERINGS, PROFILERS, CAMPAIGNS, GROUPS };
 

@@ -8,7 +8,7 @@
  * relative error of 1e-7. A threshold is wrong only if a sum is that close to
  * alpha / 2.
  */
-#include "binomial.h"
+#include "common/binomial.h"
 
 #include <math.h>
 

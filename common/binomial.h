@@ -1,8 +1,8 @@
 /*
  * binomial.h -- exact thresholds for counts of independent events.
  */
-#ifndef PROPS_BINOMIAL_H
-#define PROPS_BINOMIAL_H
+#ifndef COMMON_BINOMIAL_H
+#define COMMON_BINOMIAL_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -10,7 +10,7 @@
  *   I3  ODOMETER: list[0..fixed_count) is copied from the previous run's list;
  *       only its last value differs from that run's.
  */
-#include "choice.h"
+#include "common/choice.h"
 
 #include <assert.h>
 #include <string.h>

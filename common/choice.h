@@ -16,13 +16,13 @@
  *     that deleting the answers of one item deletes the item.
  *   - a bound of 1 leaves no choice: the answer is 0 and is not recorded.
  */
-#ifndef SIM_CHOICE_H
-#define SIM_CHOICE_H
+#ifndef COMMON_CHOICE_H
+#define COMMON_CHOICE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "rng.h"
+#include "common/rng.h"
 
 /* What a choice decides. The shrinker zeroes whole kinds first. */
 enum sim_kind {

@@ -2,7 +2,7 @@
  * demangle.c -- see demangle.h. libiberty prints into a buffer of fixed size: a
  * few bytes of a forged name can expand to gigabytes.
  */
-#include "demangle.h"
+#include "common/demangle.h"
 
 #include <libiberty/demangle.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* demangle.h -- names of C++, Rust and D functions as their source has them. */
-#ifndef CLI_DEMANGLE_H
-#define CLI_DEMANGLE_H
+#ifndef COMMON_DEMANGLE_H
+#define COMMON_DEMANGLE_H
 
 /*
  * in:      symbol, as a symbol table has it; any text

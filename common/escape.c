@@ -1,5 +1,5 @@
 /* escape.c -- see escape.h. */
-#include "escape.h"
+#include "common/escape.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -9,8 +9,8 @@
  * or end one (C1 controls, zero-width and bidirectional marks, U+2028), and the
  * two that XML does not allow (U+FFFE, U+FFFF), are escaped byte by byte.
  */
-#ifndef SIM_ESCAPE_H
-#define SIM_ESCAPE_H
+#ifndef COMMON_ESCAPE_H
+#define COMMON_ESCAPE_H
 
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* input.c -- see input.h. */
-#include "input.h"
+#include "common/input.h"
 
 #include <errno.h>
 #include <fcntl.h>

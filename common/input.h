@@ -4,8 +4,8 @@
  * If the kind is unknown, nothing more is read, because the file may have no
  * end.
  */
-#ifndef SIM_INPUT_H
-#define SIM_INPUT_H
+#ifndef COMMON_INPUT_H
+#define COMMON_INPUT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,10 +1,10 @@
 /* json.c -- see json.h. */
-#include "json.h"
+#include "common/json.h"
 
 #include <stdint.h>
 #include <string.h>
 
-#include "escape.h"
+#include "common/escape.h"
 
 /* A byte that a JSON string cannot show as it is. */
 static void

@@ -2,8 +2,8 @@
  * json.h -- prints untrusted text as a JSON string, safe inside the <script> of
  * a page too.
  */
-#ifndef SIM_JSON_H
-#define SIM_JSON_H
+#ifndef COMMON_JSON_H
+#define COMMON_JSON_H
 
 #include <stdio.h>
 

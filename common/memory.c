@@ -1,5 +1,5 @@
 /* memory.c -- see memory.h. */
-#include "memory.h"
+#include "common/memory.h"
 
 #include "prof/prof.h"
 

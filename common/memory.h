@@ -2,8 +2,8 @@
  * memory.h -- limits the memory that running a file may take: 64 MiB plus 64
  * times the size of the file. The check comes before anything is allocated.
  */
-#ifndef SIM_MEMORY_H
-#define SIM_MEMORY_H
+#ifndef COMMON_MEMORY_H
+#define COMMON_MEMORY_H
 
 #include <stddef.h>
 #include <stdint.h>

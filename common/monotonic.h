@@ -1,6 +1,6 @@
-/* clock.h -- a clock that never runs backwards. */
-#ifndef CLI_CLOCK_H
-#define CLI_CLOCK_H
+/* monotonic.h -- a clock that never runs backwards. */
+#ifndef COMMON_MONOTONIC_H
+#define COMMON_MONOTONIC_H
 
 #include <stdint.h>
 

@@ -1,5 +1,5 @@
 /* nearest.c -- see nearest.h. */
-#include "nearest.h"
+#include "common/nearest.h"
 
 #include <stdbool.h>
 #include <string.h>

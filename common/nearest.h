@@ -1,6 +1,6 @@
 /* nearest.h -- finds the known word that a wrong word was meant to be. */
-#ifndef SIM_NEAREST_H
-#define SIM_NEAREST_H
+#ifndef COMMON_NEAREST_H
+#define COMMON_NEAREST_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -3,8 +3,8 @@
  * (prof/file.h), even if a signal ends the command, and never over the file
  * that the command reads.
  */
-#ifndef PROPS_OUTPUT_H
-#define PROPS_OUTPUT_H
+#ifndef COMMON_OUTPUT_H
+#define COMMON_OUTPUT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,17 +1,17 @@
 /* profiles.c -- the profile files of `profsim run` and `show --out DIR`. */
-#include "profiles.h"
+#include "common/profiles.h"
 
-#include "complaint.h"
+#include "common/command/complaint.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "escape.h"
+#include "common/escape.h"
 #include "prof/file.h"
 #include "prof/text.h"
-#include "saved_file.h"
+#include "common/command/saved_file.h"
 
 /* What one file holds. */
 enum content { HEAP, ALLOCS, PEAK, EXIT, BLOCK, MUTEX, CONTENT_COUNT };

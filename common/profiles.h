@@ -12,8 +12,8 @@
  * Each file appears whole or not at all, and its content depends only on the
  * run.
  */
-#ifndef CLI_PROFILES_H
-#define CLI_PROFILES_H
+#ifndef COMMON_PROFILES_H
+#define COMMON_PROFILES_H
 
 #include <stdbool.h>
 #include <stdint.h>

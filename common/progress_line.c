@@ -1,5 +1,5 @@
 /* progress_line.c -- see progress_line.h. */
-#include "progress_line.h"
+#include "common/progress_line.h"
 
 #include <stdarg.h>
 #include <stdio.h>

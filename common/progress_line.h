@@ -1,8 +1,8 @@
 /* progress_line.h -- the progress of long work, on standard error: on a
  * terminal, one line that is rewritten; elsewhere, as in the log of a CI job,
  * one line per minute. */
-#ifndef PROPS_PROGRESS_LINE_H
-#define PROPS_PROGRESS_LINE_H
+#ifndef COMMON_PROGRESS_LINE_H
+#define COMMON_PROGRESS_LINE_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,10 +1,10 @@
 /* proto.c -- see proto.h. */
-#include "proto.h"
+#include "common/proto.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "complaint.h"
+#include "common/command/complaint.h"
 
 enum { WIRE_VARINT = 0, WIRE_FIXED = 1, WIRE_BYTES = 2, LENGTH_BYTES = 4 };
 

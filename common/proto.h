@@ -8,8 +8,8 @@
  *
  * If there is no memory, the process ends with one line.
  */
-#ifndef CLI_PROTO_H
-#define CLI_PROTO_H
+#ifndef COMMON_PROTO_H
+#define COMMON_PROTO_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -4,8 +4,8 @@
  * One 64-bit word of state, no warm-up, any seed is good. A run must be a
  * function of its seed alone, so nothing else in sim/ may draw random numbers.
  */
-#ifndef SIM_RNG_H
-#define SIM_RNG_H
+#ifndef COMMON_RNG_H
+#define COMMON_RNG_H
 
 #include <stdint.h>
 

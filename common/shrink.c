@@ -10,7 +10,7 @@
  *   I3  a hash in the cache belongs to a candidate that ran and passed. A hash
  *       collision (2^-64) loses one step, never the failure.
  */
-#include "shrink.h"
+#include "common/shrink.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -6,13 +6,13 @@
  * lexicographically; trailing zeros do not count (choice.h). Every accepted
  * step is strictly smaller, so shrinking ends.
  */
-#ifndef SIM_SHRINK_H
-#define SIM_SHRINK_H
+#ifndef COMMON_SHRINK_H
+#define COMMON_SHRINK_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "choice.h"
+#include "common/choice.h"
 
 struct sim_shrink {
     /*

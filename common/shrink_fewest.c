@@ -10,7 +10,7 @@
  *      1 0 0 0  0 1 0 0   every position, every value: lists with one
  *      1 0 2    1 0 0 1   from each of those, every later position: with two
  */
-#include "shrink.h"
+#include "common/shrink.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -13,7 +13,7 @@ major=$(install/version major)
 prefix=/opt/prof
 root=$dir/root
 tree=$root$prefix
-. props/test/lib/count.sh
+. common/test/count.sh
 shown=said
 unset PREFIX LIBDIR DESTDIR PKG_CONFIG_PATH PKG_CONFIG_SYSROOT_DIR PROFSIM_RECORDER
 
@@ -200,7 +200,7 @@ nm -D --defined-only "$tree/lib/libprof-malloc.so" | awk '{ print $3 }' |
 count "libprof-malloc.so shows what prof/malloc.h declares" $?
 
 # Explore a user's program with the installed command.
-"$tree/bin/profsim" explore fixtures/explore/user/bank_broken.c \
+"$tree/bin/profsim" explore explore/examples/bank_broken.c \
     >"$dir/said" 2>&1
 [ $? -eq 2 ] && grep -q 'assertion failed: balance >= 0' "$dir/said"
 count "the installed command explores a program" $?

@@ -1,12 +1,12 @@
 /* cover.c -- names and sums of coverage goals. */
-#include "cover.h"
+#include "props/cover.h"
 
 static const struct {
     const char *id;
     const char *text;
 } names[] = {
 #define X(id, text) {#id, text},
-#include "cover.def"
+#include "props/cover.def"
 #undef X
 };
 

@@ -9,7 +9,7 @@
 
 enum props_cover {
 #define X(id, text) COVER_##id,
-#include "cover.def"
+#include "props/cover.def"
 #undef X
     COVER_COUNT
 };

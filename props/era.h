@@ -2,7 +2,7 @@
 #ifndef PROPS_ERA_H
 #define PROPS_ERA_H
 
-#include "contention.h"
+#include "model/heap/contention.h"
 #include "prof/rules.h"
 
 static inline enum model_era

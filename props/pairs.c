@@ -1,5 +1,5 @@
 /* pairs.c -- see pairs.h; pairs.def lists the pairs that no run has met. */
-#include "pairs.h"
+#include "props/pairs.h"
 
 void
 props_pairs_note(struct props_pairs *pairs, const struct props_coverage *before,
@@ -42,7 +42,7 @@ const struct props_pairs_unmet props_pairs_unmet[] = {
     {COVER_##goal, COVER_##first, COVER_##last, false, reason},
 #define NOT_YET(goal, first, last, reason) \
     {COVER_##goal, COVER_##first, COVER_##last, true, reason},
-#include "pairs.def"
+#include "props/pairs.def"
 #undef CANNOT
 #undef NOT_YET
 };

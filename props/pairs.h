@@ -10,7 +10,7 @@
 
 #include <stddef.h>
 
-#include "cover.h"
+#include "props/cover.h"
 
 enum { PROPS_PAIR_WORDS = (COVER_OF_LIBRARY + 63) / 64 };
 

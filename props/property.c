@@ -1,9 +1,9 @@
 /* property.c -- names of the properties. */
-#include "property.h"
+#include "props/property.h"
 
 #include <string.h>
 
-#include "subject.h"
+#include "subjects/subject.h"
 
 static const struct {
     const char *id;
@@ -11,7 +11,7 @@ static const struct {
     enum props_cover goal;
 } properties[] = {
 #define X(id, goal, sentence) {#id, sentence, COVER_##goal},
-#include "property.def"
+#include "props/property.def"
 #undef X
 };
 

@@ -5,11 +5,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cover.h"
+#include "props/cover.h"
 
 enum props_property {
 #define X(id, goal, sentence) PROPS_##id,
-#include "property.def"
+#include "props/property.def"
 #undef X
     PROPS_COUNT,
     PROPS_NONE = PROPS_COUNT

@@ -1,5 +1,5 @@
 /* audit.c -- the figures of a rule set, and how they are shown. */
-#include "audit.h"
+#include "subjects/audit.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -7,8 +7,8 @@
 
 #include <stdio.h>
 
-#include "effects.h"
-#include "figures.h"
+#include "subjects/effects.h"
+#include "subjects/figures.h"
 
 /* What is allocated: a period of sizes, for ever. */
 struct subjects_pattern {

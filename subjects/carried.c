@@ -1,11 +1,11 @@
 /* carried.c -- what CARRIED rule sets report on average, enumerated. */
-#include "carried.h"
+#include "subjects/carried.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "no_memory.h"
+#include "subjects/no_memory.h"
 
 enum { EPOCHS_MAX = 256 };
 

@@ -20,7 +20,7 @@
 #ifndef SUBJECTS_CARRIED_H
 #define SUBJECTS_CARRIED_H
 
-#include "figures.h"
+#include "subjects/figures.h"
 
 /* Implement subjects_mean(), subjects_variance() and subjects_short()
  * (figures.h) for CARRIED rule sets. A mean or variance that does not converge

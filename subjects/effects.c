@@ -1,10 +1,10 @@
 /* effects.c -- computes the figures of realloc, alignment, new threads and
  * changes of the rate. */
-#include "effects.h"
+#include "subjects/effects.h"
 
 #include <math.h>
 
-#include "figures.h"
+#include "subjects/figures.h"
 
 static double
 aligned(const struct subjects_rules *rules, uint64_t rate, uint64_t size_bytes,

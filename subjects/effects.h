@@ -5,7 +5,7 @@
 #ifndef SUBJECTS_EFFECTS_H
 #define SUBJECTS_EFFECTS_H
 
-#include "rules.h"
+#include "subjects/rules/rule_set.h"
 
 /* A figure that the rule set has no meaning for is NAN. */
 struct subjects_effects {

@@ -1,13 +1,13 @@
 /* figures.c -- what a rule set reports on average: selects its enumeration. */
-#include "figures.h"
+#include "subjects/figures.h"
 
 #include <math.h>
 
-#include "carried.h"
-#include "jfr.h"
-#include "kept.h"
-#include "renewal.h"
-#include "strata.h"
+#include "subjects/carried.h"
+#include "subjects/rules/jfr.h"
+#include "subjects/kept.h"
+#include "subjects/renewal.h"
+#include "subjects/strata.h"
 
 void
 subjects_mean(const struct subjects_rules *rules, uint64_t rate,

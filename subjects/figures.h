@@ -9,7 +9,7 @@
 #ifndef SUBJECTS_FIGURES_H
 #define SUBJECTS_FIGURES_H
 
-#include "rules.h"
+#include "subjects/rules/rule_set.h"
 
 enum { SUBJECTS_SIZES_MAX = 64 };
 

@@ -1,11 +1,11 @@
 /* kept.c -- what KEPT rule sets (Seastar) report on average, enumerated. */
-#include "kept.h"
+#include "subjects/kept.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "no_memory.h"
+#include "subjects/no_memory.h"
 
 struct segment {
     uint64_t cut; /* where it begins, in bytes allocated */

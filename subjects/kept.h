@@ -14,7 +14,7 @@
 #ifndef SUBJECTS_KEPT_H
 #define SUBJECTS_KEPT_H
 
-#include "figures.h"
+#include "subjects/figures.h"
 
 /* Implement subjects_mean(), subjects_variance() and subjects_short()
  * (figures.h) for KEPT rule sets. */

@@ -1,6 +1,6 @@
 /* law.c -- the distributions and estimates that several rule sets have in
  * common. */
-#include "law.h"
+#include "subjects/law.h"
 
 #include <math.h>
 

@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#include "rules.h"
+#include "subjects/rules/rule_set.h"
 
 /*
  * returns: E, an exponential number of mean R made from 26 random bits, as in

@@ -1,12 +1,12 @@
 /* live_variance.c -- how much the live bytes of a profile vary. */
-#include "live_variance.h"
+#include "subjects/live_variance.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "no_memory.h"
-#include "strata.h"
+#include "subjects/no_memory.h"
+#include "subjects/strata.h"
 
 enum { GRID = 52, BISECTIONS = 60 }; /* R: 4 to 4 2^25.5 */
 

@@ -1,5 +1,5 @@
 /* machine.c -- see machine.h. */
-#include "machine.h"
+#include "subjects/machine.h"
 
 /* splitmix64 */
 static uint64_t

@@ -9,9 +9,9 @@
 #ifndef SUBJECTS_MACHINE_H
 #define SUBJECTS_MACHINE_H
 
-#include "jfr.h"
-#include "rules.h"
-#include "strata.h"
+#include "subjects/rules/jfr.h"
+#include "subjects/rules/rule_set.h"
+#include "subjects/strata.h"
 
 struct subjects_thread {
     const struct subjects_rules *rules;

@@ -6,7 +6,7 @@
  * texts. If the whole file was relocated since, .stapsdt.base moved by the same
  * distance.
  */
-#include "notes.h"
+#include "subjects/notes.h"
 
 #include <elf.h>
 #include <fcntl.h>

@@ -2,8 +2,8 @@
  * notes.h -- the static probes of an ELF file, read without a library and
  * without malloc: this runs inside programs whose malloc is watched.
  */
-#ifndef CONFORM_NOTES_H
-#define CONFORM_NOTES_H
+#ifndef SUBJECTS_NOTES_H
+#define SUBJECTS_NOTES_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,11 +1,11 @@
 /* renewal.c -- what RENEWAL rule sets report on average, enumerated. */
-#include "renewal.h"
+#include "subjects/renewal.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "no_memory.h"
+#include "subjects/no_memory.h"
 
 static const double negligible = 1e-15;
 

@@ -18,7 +18,7 @@
 #ifndef SUBJECTS_RENEWAL_H
 #define SUBJECTS_RENEWAL_H
 
-#include "figures.h"
+#include "subjects/figures.h"
 
 /* Implement subjects_mean(), subjects_variance() and subjects_short()
  * (figures.h) for RENEWAL rule sets. */

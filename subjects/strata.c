@@ -1,5 +1,5 @@
 /* strata.c -- one point in each block of R bytes, for each size class. */
-#include "strata.h"
+#include "subjects/strata.h"
 
 unsigned
 subjects_class(uint64_t size_bytes)

@@ -20,7 +20,7 @@
 #ifndef SUBJECTS_STRATA_H
 #define SUBJECTS_STRATA_H
 
-#include "figures.h"
+#include "subjects/figures.h"
 
 enum { SUBJECTS_CLASSES = 256 };
 

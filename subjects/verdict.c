@@ -1,11 +1,11 @@
 /* verdict.c -- see verdict.h. */
-#include "verdict.h"
+#include "subjects/verdict.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "effects.h"
-#include "workloads.h"
+#include "subjects/effects.h"
+#include "subjects/workloads.h"
 
 /* All workloads except W12, whose R is always 8. */
 enum { WORKLOADS = SUBJECTS_WORKLOADS - 1, SMALL_BYTES = 16 };

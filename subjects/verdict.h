@@ -6,7 +6,7 @@
 #ifndef SUBJECTS_VERDICT_H
 #define SUBJECTS_VERDICT_H
 
-#include "figures.h"
+#include "subjects/figures.h"
 
 /* A figure further from 1 than this is off. */
 #define SUBJECTS_TOLERANCE 0.01

@@ -1,5 +1,5 @@
 /* workloads.c -- the twelve periods of sizes that tell rule sets apart. */
-#include "workloads.h"
+#include "subjects/workloads.h"
 
 static size_t
 two(uint64_t *sizes, uint64_t first, uint64_t second)

@@ -17,7 +17,7 @@
 Example: `tools/mutants.py sample prof/core --count 3 --seed 7` prints
 
     [1/3] caught    prof/core/heap.c:120: `<` becomes `<=`: test_prof_heap
-    [2/3] survives  prof/core/rng.c:94: `1` becomes `2`
+    [2/3] survives  prof/core/random.c:94: `1` becomes `2`
     [3/3] caught    prof/core/table.c:210: a call is left out: test_worlds
     prof/core: 2 of 3 caught, 66.7 % (95 %: 9.4 to 99.2 %)
 

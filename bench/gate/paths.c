@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../bench.h"
-#include "paths.h"
+#include "bench/bench.h"
+#include "bench/gate/paths.h"
 #include "prof/prof.h"
 
 enum { FRAMES_ROOM = STACKS * FRAMES_MAX };

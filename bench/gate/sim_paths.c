@@ -3,11 +3,11 @@
  * is a separate program, because the explorer replaces functions that code
  * compiled for it calls.
  */
-#include "explore.h"
-#include "paths.h"
-#include "queue.h"
-#include "rng.h"
-#include "textbook.h"
+#include "explore/engine/explore.h"
+#include "bench/gate/paths.h"
+#include "sim/world/queue.h"
+#include "common/rng.h"
+#include "explore/textbook/textbook.h"
 
 enum { HOLDS = 1000, ACTORS_MAX = 64 };
 

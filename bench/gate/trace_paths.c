@@ -4,9 +4,9 @@
  */
 #include <stdio.h>
 
-#include "../bench.h"
-#include "hash.h"
-#include "paths.h"
+#include "bench/bench.h"
+#include "prof/core/hash.h"
+#include "bench/gate/paths.h"
 #include "prof/cpu.h"
 #include "prof/pprof.h"
 #include "prof/trace.h"

@@ -2,7 +2,7 @@
 #include <absl/container/flat_hash_set.h>
 
 #define FLAT_SET absl::flat_hash_set
-#include "flat.h"
+#include "bench/peers/flat.h"
 
 static inline uint64_t
 find_or_add(flat_table *table, const struct bench_key *key)

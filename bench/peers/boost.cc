@@ -2,7 +2,7 @@
 #include <boost/unordered/unordered_flat_set.hpp>
 
 #define FLAT_SET boost::unordered_flat_set
-#include "flat.h"
+#include "bench/peers/flat.h"
 
 static inline uint64_t
 find_or_add(flat_table *table, const struct bench_key *key)

@@ -11,7 +11,7 @@
 #include <cstring>
 
 extern "C" {
-#include "tables.h"
+#include "bench/tables.h"
 }
 
 struct flat_entry {

@@ -7,9 +7,9 @@
 #include <otf2/otf2.h>
 #include <otf2/OTF2_Pthread_Locks.h>
 
-#include "../bench.h"
-#include "../pair.h"
-#include "serve.h"
+#include "bench/bench.h"
+#include "bench/pair.h"
+#include "bench/peers/serve.h"
 
 enum { EVENTS = 200000, ROUNDS = 1000, CHUNK_BYTES = 4 << 20 };
 

@@ -13,9 +13,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../bench.h"
+#include "bench/bench.h"
 #include "profile.pb-c.h"
-#include "serve.h"
+#include "bench/peers/serve.h"
 
 enum {
     FUNCTIONS = 8192,

@@ -12,7 +12,7 @@ run without the tool.
 
 jemalloc and gperftools bring their own malloc, so their ratio is to a run with
 that malloc and its profiler off. That results are right is tested elsewhere
-(props/test/cli/test_live_programs.sh, `make audit-live`).
+(record/test/test_live_programs.sh, `make audit-live`).
 
 --instructions instead counts the process's instructions under callgrind, once,
 without those of the kernel. The counts do not depend on other load of the

@@ -1,5 +1,5 @@
 /* bad_commands.c -- see bad_commands.h. */
-#include "bad_commands.h"
+#include "command/test/bad_commands.h"
 
 #include <stdio.h>
 #include <stdlib.h>

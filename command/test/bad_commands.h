@@ -1,9 +1,9 @@
 /* bad_commands.h -- commands that misbehave on purpose, which hostile.c must
  * notice. */
-#ifndef PROPS_FUZZ_BAD_COMMANDS_H
-#define PROPS_FUZZ_BAD_COMMANDS_H
+#ifndef COMMAND_TEST_BAD_COMMANDS_H
+#define COMMAND_TEST_BAD_COMMANDS_H
 
-#include "exit.h"
+#include "common/command/exit.h"
 
 enum cli_exit bad_accepts(int argc, char **argv); /* accepts any file */
 enum cli_exit bad_prints(int argc, char **argv);  /* an escape sequence */

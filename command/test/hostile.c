@@ -19,16 +19,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "bad_commands.h"
-#include "captured.h"
-#include "command.h"
-#include "record.h"
-#include "convert.h"
-#include "escape.h"
-#include "merge.h"
-#include "mutate.h"
+#include "command/test/bad_commands.h"
+#include "common/test/captured.h"
+#include "props/command/commands.h"
+#include "record/command/record.h"
+#include "record/convert/convert.h"
+#include "common/escape.h"
+#include "common/shard/merge.h"
+#include "props/fuzz/mutate.h"
 #include "prof/process.h"
-#include "trace.h"
+#include "model/command/trace_command.h"
 
 enum { SECONDS_MAX = 10, FILES_MAX = 128, FINDINGS_MAX = 10, BATCH = 100 };
 

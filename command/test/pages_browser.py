@@ -98,7 +98,7 @@ def test_heap():
 
 
 def test_threads():
-    run("explore", "fixtures/explore/user/peterson_broken.c", "--html", os.path.join(work, "threads.html"))
+    run("explore", "explore/examples/peterson_broken.c", "--html", os.path.join(work, "threads.html"))
     got = browse(os.path.join(work, "threads.html"), [
         "all('#timeline th').length",
         "all('#timeline svg path[marker-end]').length",

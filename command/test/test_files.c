@@ -1,6 +1,6 @@
 /*
  * test_files.c -- the command's files appear whole or not at all, whichever of
- * its system calls fails (props/test/lib/syscall_injector.h): profiles, their
+ * its system calls fails (common/test/syscall_injector.h): profiles, their
  * texts, traces and what traces are converted to.
  *
  * Before each command the file exists with the contents "old". After a fault it
@@ -16,12 +16,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "fault.h"
-#include "folder.h"
+#include "sim/generate/fault.h"
+#include "common/test/folder.h"
 #include "prof/file.h"
 #include "prof/text.h"
-#include "syscall_injector.h"
-#include "unit_test.h"
+#include "common/test/syscall_injector.h"
+#include "common/test/unit_test.h"
 
 enum { FILES_MAX = 32, FILE_BYTES_MAX = 1 << 16, PLACES_MAX = 6 };
 
@@ -226,7 +226,7 @@ TEST(each_fault_of_files_is_tried)
         const char *test = sim_fault_test((enum sim_fault)i);
 
         named +=
-            test != NULL && strcmp(test, "props/test/cli/test_files.c") == 0;
+            test != NULL && strcmp(test, "command/test/test_files.c") == 0;
     }
     assert_int_equal(named, sizeof rows / sizeof *rows);
 }

@@ -1,6 +1,6 @@
 #!/bin/sh
-# hostile.sh -- every kind of input, changed at random (props/fuzz/hostile.c).
-# usage: props/fuzz/hostile.sh HOSTILE COUNT
+# test_hostile_files.sh -- every kind of input, changed at random (command/test/hostile.c).
+# usage: command/test/test_hostile_files.sh HOSTILE COUNT
 set -u
 hostile=$1
 count=$2

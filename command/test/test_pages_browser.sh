@@ -1,10 +1,10 @@
 #!/bin/sh
-# Pages in a browser: props/test/cli/pages_browser.py, where Chromium is
+# Pages in a browser: command/test/pages_browser.py, where Chromium is
 # installed; with --required it must be.
 # usage: test_pages_browser.sh PROFSIM [--required]
 set -u
 if chromium --version >/dev/null 2>&1; then
-    exec python3 props/test/cli/pages_browser.py "$1"
+    exec python3 command/test/pages_browser.py "$1"
 fi
 echo "skipped: Chromium is not installed, so pages are not opened (make check-pages)"
 [ "${2:-}" != --required ]

@@ -12,7 +12,7 @@ whatever happens. Where they cannot be changed (in a container), they stay as th
 Without root the test uses user namespaces (uidmap). If there are none either, nothing
 is tested, and that counts as a failure.
 
-usage: props/test/cli/test_shared.py PROFSIM RECORDER
+usage: command/test/test_shared.py PROFSIM RECORDER
 """
 import contextlib
 import fcntl

@@ -1,5 +1,5 @@
 /* complaint.c -- see complaint.h. */
-#include "complaint.h"
+#include "common/command/complaint.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "escape.h"
-#include "nearest.h"
+#include "common/escape.h"
+#include "common/nearest.h"
 
 static char last[1024];
 

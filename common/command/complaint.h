@@ -1,11 +1,11 @@
 /* complaint.h -- errors about arguments, on standard error. */
-#ifndef CLI_COMPLAINT_H
-#define CLI_COMPLAINT_H
+#ifndef COMMON_COMMAND_COMPLAINT_H
+#define COMMON_COMMAND_COMPLAINT_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "exit.h"
+#include "common/command/exit.h"
 
 struct sim_nearest;
 

@@ -1,5 +1,5 @@
 /* exit.c -- see exit.h. */
-#include "exit.h"
+#include "common/command/exit.h"
 
 static int
 rank(enum cli_exit code)

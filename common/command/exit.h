@@ -3,8 +3,8 @@
  * signals (128 and more) and of `timeout` (124). `record` is the exception: it
  * runs a program, and uses the codes of `env`.
  */
-#ifndef CLI_EXIT_H
-#define CLI_EXIT_H
+#ifndef COMMON_COMMAND_EXIT_H
+#define COMMON_COMMAND_EXIT_H
 
 enum cli_exit {
     CLI_OK = 0,

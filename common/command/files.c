@@ -1,7 +1,7 @@
 /* files.c -- see files.h. */
-#include "files.h"
+#include "common/command/files.h"
 
-#include "complaint.h"
+#include "common/command/complaint.h"
 
 bool
 cli_files_take(struct cli_files *files, int id, const char *value)

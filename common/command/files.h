@@ -1,12 +1,12 @@
 /* files.h -- commands that take files. */
-#ifndef CLI_FILES_H
-#define CLI_FILES_H
+#ifndef COMMON_COMMAND_FILES_H
+#define COMMON_COMMAND_FILES_H
 
 #include <stdbool.h>
 
-#include "options.h"
-#include "page.h"
-#include "report.h"
+#include "common/command/options.h"
+#include "common/page/page.h"
+#include "common/report/report.h"
 
 /* What commands that take files have in common: each file may have profiles and
  * a page, and a result. */

@@ -1,11 +1,11 @@
 /* options.c -- see options.h. */
-#include "options.h"
+#include "common/command/options.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "complaint.h"
-#include "nearest.h"
+#include "common/command/complaint.h"
+#include "common/nearest.h"
 
 enum { HELP = 1 << 20, HELP_COLUMN = 23 };
 

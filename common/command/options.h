@@ -10,13 +10,13 @@
  * wanted (FILE, DIR, FOLDER, OUT, PREFIX), a word of its own that begins with
  * `--` is an option behind a forgotten name, and refused.
  */
-#ifndef CLI_OPTIONS_H
-#define CLI_OPTIONS_H
+#ifndef COMMON_COMMAND_OPTIONS_H
+#define COMMON_COMMAND_OPTIONS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "exit.h"
+#include "common/command/exit.h"
 
 enum {
     CLI_OPTIONS_END = 0, /* no word is left, or see `ended` */

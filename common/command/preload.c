@@ -1,5 +1,5 @@
 /* preload.c -- see preload.h. */
-#include "preload.h"
+#include "common/command/preload.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,8 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "escape.h"
-#include "output.h"
+#include "common/escape.h"
+#include "common/output.h"
 
 enum { PROBE_BYTES_MAX = 65536 };
 

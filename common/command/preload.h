@@ -1,13 +1,13 @@
 /*
  * preload.h -- run a command with a library of ours preloaded.
  */
-#ifndef CLI_PRELOAD_H
-#define CLI_PRELOAD_H
+#ifndef COMMON_COMMAND_PRELOAD_H
+#define COMMON_COMMAND_PRELOAD_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "exit.h"
+#include "common/command/exit.h"
 
 struct cli_preload {
     const char *verb;     /* "record": for messages */

@@ -1,10 +1,10 @@
 /* quote.c -- see quote.h. */
-#include "quote.h"
+#include "common/command/quote.h"
 
 #include <stdbool.h>
 #include <string.h>
 
-#include "escape.h"
+#include "common/escape.h"
 
 static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
                             "ABCDEFGHIJKLMNOPQRSTUVWXYZ"

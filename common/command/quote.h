@@ -1,6 +1,6 @@
 /* quote.h -- quotes a word for a shell. */
-#ifndef CLI_QUOTE_H
-#define CLI_QUOTE_H
+#ifndef COMMON_COMMAND_QUOTE_H
+#define COMMON_COMMAND_QUOTE_H
 
 #include <stdio.h>
 

@@ -1,11 +1,11 @@
 /* recording_input.c -- see recording_input.h. */
-#include "recording_input.h"
+#include "common/command/recording_input.h"
 
 #include <inttypes.h>
 
-#include "clock.h"
-#include "complaint.h"
-#include "progress_line.h"
+#include "common/monotonic.h"
+#include "common/command/complaint.h"
+#include "common/progress_line.h"
 
 /* One recording is read at a time. */
 static struct props_progress_line progress_line;

@@ -1,10 +1,10 @@
 /* recording_input.h -- the recording that a command was given. */
-#ifndef CLI_RECORDING_INPUT_H
-#define CLI_RECORDING_INPUT_H
+#ifndef COMMON_COMMAND_RECORDING_INPUT_H
+#define COMMON_COMMAND_RECORDING_INPUT_H
 
 #include <stdint.h>
 
-#include "recording.h"
+#include "common/recording/recording.h"
 
 /* Show the progress of long work over events (progress_line.h). */
 void cli_show_progress(uint64_t done, uint64_t total);

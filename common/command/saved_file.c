@@ -1,13 +1,13 @@
 /* saved_file.c -- see saved_file.h. */
-#include "saved_file.h"
+#include "common/command/saved_file.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "escape.h"
-#include "output.h"
+#include "common/escape.h"
+#include "common/output.h"
 #include "prof/file.h"
 #include "prof/gzip.h"
 

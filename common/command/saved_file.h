@@ -2,8 +2,8 @@
  * saved_file.h -- writes a file of a folder: whole or not at all, packed by
  * gzip if its name ends in .gz.
  */
-#ifndef CLI_SAVED_FILE_H
-#define CLI_SAVED_FILE_H
+#ifndef COMMON_COMMAND_SAVED_FILE_H
+#define COMMON_COMMAND_SAVED_FILE_H
 
 #include <stdbool.h>
 #include <stddef.h>

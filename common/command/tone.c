@@ -1,11 +1,11 @@
 /* tone.c -- see tone.h. */
-#include "tone.h"
+#include "common/command/tone.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "complaint.h"
+#include "common/command/complaint.h"
 
 static enum { AUTO, ALWAYS, NEVER } when_coloured;
 

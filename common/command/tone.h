@@ -1,7 +1,7 @@
 /* tone.h -- colour on standard output: on a terminal, unless NO_COLOR is set or
  * --color says otherwise. No information is shown by colour alone. */
-#ifndef CLI_TONE_H
-#define CLI_TONE_H
+#ifndef COMMON_COMMAND_TONE_H
+#define COMMON_COMMAND_TONE_H
 
 #include <stdbool.h>
 

@@ -1,5 +1,5 @@
 /* page.c -- see page.h. */
-#include "page.h"
+#include "common/page/page.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -8,15 +8,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "complaint.h"
-#include "json.h"
-#include "output.h"
+#include "common/command/complaint.h"
+#include "common/json.h"
+#include "common/output.h"
 
 /* The templates as they were when this program was built. */
 #define TEMPLATE(name, path)                  \
     __asm__(".pushsection .rodata\n"          \
             "cli_page_" #name ":\n"           \
-            ".incbin \"cli/page/" path "\"\n" \
+            ".incbin \"common/page/" path "\"\n" \
             ".byte 0\n"                       \
             ".popsection\n");                 \
     extern const char cli_page_##name[] __attribute__((visibility("hidden")));

@@ -8,8 +8,8 @@
  * template is HTML, CSS and plain JavaScript in this folder, part of the
  * program.
  */
-#ifndef CLI_PAGE_H
-#define CLI_PAGE_H
+#ifndef COMMON_PAGE_PAGE_H
+#define COMMON_PAGE_PAGE_H
 
 #include <stdbool.h>
 #include <stddef.h>

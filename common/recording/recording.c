@@ -17,7 +17,7 @@
  *       (a node is a frame and its caller); no stack is expanded.
  *   I2  all numbers in a recording that was returned are in range.
  */
-#include "recording_internal.h"
+#include "common/recording/recording_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,14 +6,14 @@
  * are numbered from 0 in order of allocation, locks in order of appearance,
  * threads from 0. The only addresses are those of code.
  */
-#ifndef SIM_RECORDING_H
-#define SIM_RECORDING_H
+#ifndef COMMON_RECORDING_RECORDING_H
+#define COMMON_RECORDING_RECORDING_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "input.h"
+#include "common/input.h"
 
 #define SIM_RECORDED_DEPTH_MAX 128u
 

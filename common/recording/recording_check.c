@@ -2,7 +2,7 @@
  * recording_check.c -- is this file a recording? One pass, in file order:
  * blocks and their checksums, tables, events, totals.
  */
-#include "recording_internal.h"
+#include "common/recording/recording_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * these numbers. */
 #include <string.h>
 
-#include "recording_internal.h"
+#include "common/recording/recording_internal.h"
 
 /* returns: false if the bytes at `at` are not a shortest varint before limit */
 bool

@@ -2,10 +2,10 @@
  * recording_internal.h -- the tables of an open recording, shared by the two
  * files that fill and read them.
  */
-#ifndef SIM_RECORDING_INTERNAL_H
-#define SIM_RECORDING_INTERNAL_H
+#ifndef COMMON_RECORDING_RECORDING_INTERNAL_H
+#define COMMON_RECORDING_RECORDING_INTERNAL_H
 
-#include "recording.h"
+#include "common/recording/recording.h"
 
 #define SIM_RECORDING_NONE UINT32_MAX
 

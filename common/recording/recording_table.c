@@ -5,7 +5,7 @@
  * the largest valid value, and reports the first that is too large, with its
  * offset. After a failure all numbers read as 0, so that loops end.
  */
-#include "recording_internal.h"
+#include "common/recording/recording_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>

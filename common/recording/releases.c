@@ -20,7 +20,7 @@
  * release is taken at most once, and a wait reads at most one that it does not
  * take.
  */
-#include "releases.h"
+#include "common/recording/releases.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,13 +2,13 @@
  * releases.h -- how long other threads had waited for a lock that a recorded
  * release gave up.
  */
-#ifndef SIM_RELEASES_H
-#define SIM_RELEASES_H
+#ifndef COMMON_RECORDING_RELEASES_H
+#define COMMON_RECORDING_RELEASES_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "recording.h"
+#include "common/recording/recording.h"
 
 struct sim_release; /* opaque; see releases.c */
 

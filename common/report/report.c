@@ -1,15 +1,15 @@
 /* report.c -- see report.h. */
-#include "report.h"
+#include "common/report/report.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "complaint.h"
-#include "escape.h"
-#include "output.h"
-#include "page.h"
-#include "quote.h"
+#include "common/command/complaint.h"
+#include "common/escape.h"
+#include "common/output.h"
+#include "common/page/page.h"
+#include "common/command/quote.h"
 
 /* ---- results ---- */
 

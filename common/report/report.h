@@ -7,20 +7,20 @@
  * A report is always collected, and written when the command ends, with its
  * exit code. A report holds no times, so the same run writes the same bytes.
  */
-#ifndef CLI_REPORT_H
-#define CLI_REPORT_H
+#ifndef COMMON_REPORT_REPORT_H
+#define COMMON_REPORT_REPORT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
-#include "exit.h"
+#include "common/command/exit.h"
 
 /* Words and kinds are in report.def. */
 enum cli_verdict {
 #define X(id, word, kind, exit_code, text) CLI_VERDICT_##id,
-#include "report.def"
+#include "common/report/report.def"
 #undef X
     CLI_VERDICT_COUNT
 };

@@ -4,9 +4,9 @@
  */
 #include <inttypes.h>
 
-#include "json.h"
+#include "common/json.h"
 #include "prof/version.h"
-#include "report.h"
+#include "common/report/report.h"
 
 enum { VERSION = 1 };
 

@@ -14,7 +14,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "report.h"
+#include "common/report/report.h"
 
 /* Print a byte of a text or of an attribute's value. The report's texts are
  * printable UTF-8 (escape.h), so none has a character that XML forbids. */

@@ -1,5 +1,5 @@
 /* verdict.c -- the verdicts of report.def, and how many a report has. */
-#include "report.h"
+#include "common/report/report.h"
 
 #include <string.h>
 
@@ -10,7 +10,7 @@ static const struct {
     const char *text;
 } verdicts[] = {
 #define X(id, word, kind, exit_code, text) {word, kind, exit_code, text},
-#include "report.def"
+#include "common/report/report.def"
 #undef X
 };
 

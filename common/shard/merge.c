@@ -1,14 +1,14 @@
 /* merge.c -- see merge.h. */
-#include "merge.h"
+#include "common/shard/merge.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "complaint.h"
-#include "options.h"
-#include "quote.h"
+#include "common/command/complaint.h"
+#include "common/command/options.h"
+#include "common/command/quote.h"
 
 enum { SAVE = 1 };
 

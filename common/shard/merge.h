@@ -8,15 +8,15 @@
  * Each kind of command adds and ends in its own way (check_merge.c,
  * explore_merge.c, mutants_merge.c). No file is changed.
  */
-#ifndef CLI_MERGE_H
-#define CLI_MERGE_H
+#ifndef COMMON_SHARD_MERGE_H
+#define COMMON_SHARD_MERGE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
-#include "report.h"
-#include "shard_file.h"
+#include "common/report/report.h"
+#include "common/shard/shard_file.h"
 
 struct cli_merge {
     struct cli_shard_file first; /* all have its command and shards */

@@ -1,5 +1,5 @@
 /* shard.c -- see shard.h. */
-#include "shard.h"
+#include "common/shard/shard.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "complaint.h"
+#include "common/command/complaint.h"
 #include "prof/file.h"
 
 /* The environment variables that a scheduler sets. */

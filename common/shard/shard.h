@@ -4,8 +4,8 @@
  * a job scheduler sets for each task. `--result FILE` is where its result is
  * written (shard_file.h).
  */
-#ifndef CLI_SHARD_H
-#define CLI_SHARD_H
+#ifndef COMMON_SHARD_SHARD_H
+#define COMMON_SHARD_SHARD_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* shard_file.c -- see shard_file.h. */
-#include "shard_file.h"
+#include "common/shard/shard_file.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -12,8 +12,8 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "complaint.h"
-#include "output.h"
+#include "common/command/complaint.h"
+#include "common/output.h"
 #include "prof/version.h"
 
 #define FIRST "profsim result 2\n"

@@ -17,15 +17,15 @@
  * Each command has one function that passes its values to a file or from it, so
  * both have the same names. A file appears whole, and is read as hostile.
  */
-#ifndef CLI_SHARD_FILE_H
-#define CLI_SHARD_FILE_H
+#ifndef COMMON_SHARD_SHARD_FILE_H
+#define COMMON_SHARD_SHARD_FILE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
-#include "input.h"
-#include "shard.h"
+#include "common/input.h"
+#include "common/shard/shard.h"
 
 enum { CLI_BUILD_BYTES = 64 };
 

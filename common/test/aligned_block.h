@@ -1,13 +1,13 @@
 /* aligned_block.h -- memory for an instance, aligned as init functions require.
  */
-#ifndef PROPS_ALIGNED_BLOCK_H
-#define PROPS_ALIGNED_BLOCK_H
+#ifndef COMMON_TEST_ALIGNED_BLOCK_H
+#define COMMON_TEST_ALIGNED_BLOCK_H
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "prof/prof.h"
-#include "unit_test.h"
+#include "common/test/unit_test.h"
 
 /*
  * Allocate a block. Without enough memory the test fails.

@@ -1,5 +1,5 @@
 /* captured.c -- see captured.h. */
-#include "captured.h"
+#include "common/test/captured.h"
 
 #include <fcntl.h>
 #include <signal.h>

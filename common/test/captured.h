@@ -2,13 +2,13 @@
  * captured.h -- a command of profsim, run in a process of its own: how it ends,
  * what it prints, and how much memory it takes.
  */
-#ifndef PROPS_CAPTURED_H
-#define PROPS_CAPTURED_H
+#ifndef COMMON_TEST_CAPTURED_H
+#define COMMON_TEST_CAPTURED_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "exit.h"
+#include "common/command/exit.h"
 
 struct captured {
     int exit_code;     /* -1: it did not exit */

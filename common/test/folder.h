@@ -2,8 +2,8 @@
  * folder.h -- a temporary folder for a test program: the group's setup makes
  * it, the group's teardown removes it.
  */
-#ifndef FOLDER_H
-#define FOLDER_H
+#ifndef COMMON_TEST_FOLDER_H
+#define COMMON_TEST_FOLDER_H
 
 #include <stdio.h>
 #include <stdlib.h>

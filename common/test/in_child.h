@@ -5,15 +5,15 @@
  * In `body`, use CHECK() instead of assertions: it prints the condition that
  * does not hold, and ends the process.
  */
-#ifndef IN_CHILD_H
-#define IN_CHILD_H
+#ifndef COMMON_TEST_IN_CHILD_H
+#define COMMON_TEST_IN_CHILD_H
 
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "unit_test.h"
+#include "common/test/unit_test.h"
 
 #define CHECK(condition) \
     ((condition) ? (void)0 : child_fail(#condition, __FILE__, __LINE__))

@@ -3,8 +3,8 @@
  * and its children: a seccomp filter, which nothing can take back. For a test's
  * child process (in_child.h).
  */
-#ifndef PROPS_REFUSED_SYSCALL_H
-#define PROPS_REFUSED_SYSCALL_H
+#ifndef COMMON_TEST_REFUSED_SYSCALL_H
+#define COMMON_TEST_REFUSED_SYSCALL_H
 
 #include <linux/filter.h>
 #include <linux/seccomp.h>

@@ -1,5 +1,5 @@
 /* run_tests.c -- main() of a test program of several files. */
-#include "unit_test.h"
+#include "common/test/unit_test.h"
 
 int
 main(void)

@@ -2,8 +2,8 @@
  * sanitized.h -- is this program built with a sanitizer, and so several times
  * slower and larger?
  */
-#ifndef SANITIZED_H
-#define SANITIZED_H
+#ifndef COMMON_TEST_SANITIZED_H
+#define COMMON_TEST_SANITIZED_H
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SANITIZED 1

@@ -6,7 +6,7 @@
  * while a handler runs. The return from the handler sets it again, unless the
  * handler has cleared it in the saved flags.
  */
-#include "single_step.h"
+#include "common/test/single_step.h"
 
 #include <signal.h>
 #include <stddef.h>

@@ -4,8 +4,8 @@
  * props_step_end() a SIGTRAP arrives; its handler is not stepped itself. This
  * is deterministic, and the stepped code needs no preparation.
  */
-#ifndef PROPS_SINGLE_STEP_H
-#define PROPS_SINGLE_STEP_H
+#ifndef COMMON_TEST_SINGLE_STEP_H
+#define COMMON_TEST_SINGLE_STEP_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -6,7 +6,7 @@
  * then replaces its result. A close() that fails is still made, because Linux
  * closes the descriptor even then. For a short write the count is reduced.
  */
-#include "syscall_injector.h"
+#include "common/test/syscall_injector.h"
 
 #if PROPS_SUPERVISES
 

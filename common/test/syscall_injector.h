@@ -3,8 +3,8 @@
  * k-th write, fsync, close, rename or open of a file that it creates. It works
  * with the command as shipped.
  */
-#ifndef PROPS_SYSCALL_INJECTOR_H
-#define PROPS_SYSCALL_INJECTOR_H
+#ifndef COMMON_TEST_SYSCALL_INJECTOR_H
+#define COMMON_TEST_SYSCALL_INJECTOR_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -9,8 +9,8 @@
 #include <string.h>
 #include <wchar.h>
 
-#include "escape.h"
-#include "unit_test.h"
+#include "common/escape.h"
+#include "common/test/unit_test.h"
 
 static char *
 escaped(const char *text)

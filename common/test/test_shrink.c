@@ -6,11 +6,11 @@
  * later a 5 with an argument above 1000, and later still a 1. So the smallest
  * failing list is (3,0) (5,1001) (1,0).
  */
-#include "shrink.h"
+#include "common/shrink.h"
 
 #include <string.h>
 
-#include "unit_test.h"
+#include "common/test/unit_test.h"
 
 enum { LIST_MAX = 512, OPS_MAX = 64 };
 

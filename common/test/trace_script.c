@@ -1,12 +1,12 @@
 /* trace_script.c -- see trace_script.h. */
-#include "trace_script.h"
+#include "common/test/trace_script.h"
 
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "unit_test.h"
+#include "common/test/unit_test.h"
 
 #define FILL 7
 

@@ -17,8 +17,8 @@
  * first byte, and how many numbers follow it. These are the differences of the
  * sequence number and of the tick, the argument, and 7 for each further one.
  */
-#ifndef PROPS_TRACE_SCRIPT_H
-#define PROPS_TRACE_SCRIPT_H
+#ifndef COMMON_TEST_TRACE_SCRIPT_H
+#define COMMON_TEST_TRACE_SCRIPT_H
 
 #include <stddef.h>
 #include <stdint.h>

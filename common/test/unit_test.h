@@ -17,8 +17,8 @@
  * which they stand there. TEST_FILTER=NAME in the environment runs that test
  * only; * and ? match any characters.
  */
-#ifndef PROPS_UNIT_TEST_H
-#define PROPS_UNIT_TEST_H
+#ifndef COMMON_TEST_UNIT_TEST_H
+#define COMMON_TEST_UNIT_TEST_H
 
 /* cmocka.h needs the first four headers. */
 #include <setjmp.h>

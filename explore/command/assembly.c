@@ -9,7 +9,7 @@
  *
  * clang gives the source line earlier, in the comment of a .loc.
  */
-#include "assembly.h"
+#include "explore/command/assembly.h"
 
 #include <errno.h>
 #include <stdint.h>
@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "complaint.h"
+#include "common/command/complaint.h"
 
 enum { LOCATION_BYTES = 1024 };
 

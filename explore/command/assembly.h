@@ -1,7 +1,7 @@
 /* assembly.h -- finds inline assembly, whose accesses the explorer cannot see.
  */
-#ifndef CLI_ASSEMBLY_H
-#define CLI_ASSEMBLY_H
+#ifndef EXPLORE_COMMAND_ASSEMBLY_H
+#define EXPLORE_COMMAND_ASSEMBLY_H
 
 #include <stdbool.h>
 

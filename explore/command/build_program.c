@@ -6,7 +6,7 @@
  *
  * The explorer, with its own main, is linked to it, in a temporary folder.
  */
-#include "build_program.h"
+#include "explore/command/build_program.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -19,15 +19,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "assembly.h"
-#include "child.h"
-#include "complaint.h"
-#include "explore.h"
-#include "foreign.h"
-#include "gdb.h"
-#include "options.h"
-#include "preload.h"
-#include "quote.h"
+#include "explore/command/assembly.h"
+#include "explore/command/child.h"
+#include "common/command/complaint.h"
+#include "explore/command/explore_command.h"
+#include "explore/command/foreign.h"
+#include "explore/command/gdb.h"
+#include "common/command/options.h"
+#include "common/command/preload.h"
+#include "common/command/quote.h"
 
 enum { GIVEN_MAX = 3000, WORDS_MAX = 8192 };
 

@@ -1,8 +1,8 @@
 /* build_program.h -- `profsim explore prog.c`: build it, and explore it. */
-#ifndef CLI_BUILD_PROGRAM_H
-#define CLI_BUILD_PROGRAM_H
+#ifndef EXPLORE_COMMAND_BUILD_PROGRAM_H
+#define EXPLORE_COMMAND_BUILD_PROGRAM_H
 
-#include "exit.h"
+#include "common/command/exit.h"
 
 /* `profsim explore`: explores a program if a word names a source file, else
  * kernels. */

@@ -1,5 +1,5 @@
 /* child.c -- see child.h. */
-#include "child.h"
+#include "explore/command/child.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "complaint.h"
+#include "common/command/complaint.h"
 
 static volatile pid_t running;            /* the command, or 0 */
 static volatile sig_atomic_t was_told_by; /* a signal to end, or 0 */

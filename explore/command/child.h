@@ -1,6 +1,6 @@
 /* child.h -- runs a command, and hands on the signals that end this one. */
-#ifndef CLI_CHILD_H
-#define CLI_CHILD_H
+#ifndef EXPLORE_COMMAND_CHILD_H
+#define EXPLORE_COMMAND_CHILD_H
 
 /*
  * Run a command and wait for it, and for what it leaves behind. SIGTERM and

@@ -1,10 +1,10 @@
 /*
- * explore.c -- `profsim explore`: every ordering of small programs.
+ * explore_command.c -- `profsim explore`: every ordering of small programs.
  *
  * One line per kernel; a failure is shrunk, drawn, and shown with the command
  * that replays it.
  */
-#include "explore.h"
+#include "explore/command/explore_command.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,17 +12,17 @@
 #include <string.h>
 #include <time.h>
 
-#include "complaint.h"
-#include "explore_mutants.h"
-#include "explore_shard.h"
-#include "explore_words.h"
-#include "json.h"
-#include "kernel_groups.h"
-#include "page.h"
+#include "common/command/complaint.h"
+#include "explore/command/explore_mutants.h"
+#include "explore/command/explore_shard.h"
+#include "explore/command/explore_words.h"
+#include "common/json.h"
+#include "explore/command/kernel_groups.h"
+#include "common/page/page.h"
 #include "prof/version.h"
-#include "progress.h"
-#include "registry.h"
-#include "report.h"
+#include "explore/command/progress.h"
+#include "explore/engine/kernel_entry.h"
+#include "common/report/report.h"
 
 enum { REPLAY_MAX = 1 << 16, RUNS_RANDOM = 100000 };
 

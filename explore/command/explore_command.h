@@ -1,8 +1,8 @@
-/* explore.h -- `profsim explore`: every ordering of small programs. */
-#ifndef CLI_EXPLORE_H
-#define CLI_EXPLORE_H
+/* explore_command.h -- `profsim explore`: every ordering of small programs. */
+#ifndef EXPLORE_COMMAND_EXPLORE_COMMAND_H
+#define EXPLORE_COMMAND_EXPLORE_COMMAND_H
 
-#include "exit.h"
+#include "common/command/exit.h"
 
 struct cli_syntax;
 

@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "complaint.h"
-#include "escape.h"
-#include "explore_shard.h"
-#include "merge.h"
+#include "common/command/complaint.h"
+#include "common/escape.h"
+#include "explore/command/explore_shard.h"
+#include "common/shard/merge.h"
 
 static struct cli_explored *shards; /* by number */
 

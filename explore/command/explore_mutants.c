@@ -7,7 +7,7 @@
  * survives only if every kernel that reaches its site passes. Kernels are tried
  * in the order of their table, the cheap ones first.
  */
-#include "explore_mutants.h"
+#include "explore/command/explore_mutants.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -15,10 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "complaint.h"
-#include "explore_shard.h"
-#include "kernel_groups.h"
-#include "mutant_rows.h"
+#include "common/command/complaint.h"
+#include "explore/command/explore_shard.h"
+#include "explore/command/kernel_groups.h"
+#include "explore/command/mutant_rows.h"
 #include "prof/process.h"
 
 enum {

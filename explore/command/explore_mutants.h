@@ -1,8 +1,8 @@
 /* explore_mutants.h -- weaken each memory order; which kernel notices? */
-#ifndef CLI_EXPLORE_MUTANTS_H
-#define CLI_EXPLORE_MUTANTS_H
+#ifndef EXPLORE_COMMAND_EXPLORE_MUTANTS_H
+#define EXPLORE_COMMAND_EXPLORE_MUTANTS_H
 
-#include "explore_words.h"
+#include "explore/command/explore_words.h"
 
 /*
  * Print one row for each atomic site and weaker order that the kernels reach:

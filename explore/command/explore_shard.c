@@ -1,5 +1,5 @@
 /* explore_shard.c -- see explore_shard.h. */
-#include "explore_shard.h"
+#include "explore/command/explore_shard.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "complaint.h"
+#include "common/command/complaint.h"
 
 static struct cli_shard_file mine;
 static char result_path[PATH_MAX];

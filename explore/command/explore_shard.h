@@ -3,11 +3,11 @@
  * of an exhaustive search. The file is written when the shard ends; until then
  * the state is in its checkpoint.
  */
-#ifndef CLI_EXPLORE_SHARD_H
-#define CLI_EXPLORE_SHARD_H
+#ifndef EXPLORE_COMMAND_EXPLORE_SHARD_H
+#define EXPLORE_COMMAND_EXPLORE_SHARD_H
 
-#include "explore_words.h"
-#include "shard_file.h"
+#include "explore/command/explore_words.h"
+#include "common/shard/shard_file.h"
 
 /* What a shard has found. */
 struct cli_explored {

@@ -1,14 +1,14 @@
 /* explore_words.c -- see explore_words.h. */
-#include "explore_words.h"
+#include "explore/command/explore_words.h"
 
 #include <string.h>
 
-#include "complaint.h"
-#include "explore.h"
-#include "kernel_groups.h"
-#include "nearest.h"
-#include "options.h"
-#include "report.h"
+#include "common/command/complaint.h"
+#include "explore/command/explore_command.h"
+#include "explore/command/kernel_groups.h"
+#include "common/nearest.h"
+#include "common/command/options.h"
+#include "common/report/report.h"
 
 enum {
     EXHAUSTIVE = 1,

@@ -1,14 +1,14 @@
 /* explore_words.h -- the arguments of `profsim explore`. */
-#ifndef CLI_EXPLORE_WORDS_H
-#define CLI_EXPLORE_WORDS_H
+#ifndef EXPLORE_COMMAND_EXPLORE_WORDS_H
+#define EXPLORE_COMMAND_EXPLORE_WORDS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "exit.h"
-#include "page.h"
-#include "registry.h"
-#include "shard.h"
+#include "common/command/exit.h"
+#include "common/page/page.h"
+#include "explore/engine/kernel_entry.h"
+#include "common/shard/shard.h"
 
 struct cli_report;
 

@@ -1,5 +1,5 @@
 /* foreign.c -- see foreign.h. */
-#include "foreign.h"
+#include "explore/command/foreign.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,8 +11,8 @@
 #include <gelf.h>
 #include <libelf.h>
 
-#include "complaint.h"
-#include "demangle.h"
+#include "common/command/complaint.h"
+#include "common/demangle.h"
 
 enum { SHOWN_MAX = 20 };
 
@@ -27,7 +27,7 @@ static const struct {
 } allowed[] = {
 #define NAME(name)   {#name, false},
 #define PREFIX(name) {#name, true},
-#include "foreign.def"
+#include "explore/command/foreign.def"
 #undef NAME
 #undef PREFIX
 };

@@ -2,8 +2,8 @@
  * foreign.h -- the functions that a program calls and that the explorer can
  * neither see into nor replace.
  */
-#ifndef CLI_FOREIGN_H
-#define CLI_FOREIGN_H
+#ifndef EXPLORE_COMMAND_FOREIGN_H
+#define EXPLORE_COMMAND_FOREIGN_H
 
 #include <stdbool.h>
 #include <stdint.h>

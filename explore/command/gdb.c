@@ -7,13 +7,13 @@
  * top of its stack, where fiber.c pushed them. To show a stack, the script
  * temporarily sets gdb's registers to them.
  */
-#include "gdb.h"
+#include "explore/command/gdb.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "complaint.h"
+#include "common/command/complaint.h"
 
 static const char script[] =
     "set confirm off\n"

@@ -1,6 +1,6 @@
 /* gdb.h -- shows gdb the threads of an explored program. */
-#ifndef CLI_GDB_H
-#define CLI_GDB_H
+#ifndef EXPLORE_COMMAND_GDB_H
+#define EXPLORE_COMMAND_GDB_H
 
 #include <stdbool.h>
 

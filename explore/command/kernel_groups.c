@@ -1,13 +1,13 @@
 /* kernel_groups.c -- see kernel_groups.h. */
-#include "kernel_groups.h"
+#include "explore/command/kernel_groups.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "complaint.h"
-#include "kernels.h"
-#include "nearest.h"
-#include "textbook.h"
+#include "common/command/complaint.h"
+#include "props/kernels/kernels.h"
+#include "common/nearest.h"
+#include "explore/textbook/textbook.h"
 
 const struct sim_kernel_entry *const cli_kernel_groups[] = {
     fixtures_textbook,

@@ -1,9 +1,9 @@
 /* kernel_groups.h -- the kernels that the command knows. */
-#ifndef CLI_KERNEL_GROUPS_H
-#define CLI_KERNEL_GROUPS_H
+#ifndef EXPLORE_COMMAND_KERNEL_GROUPS_H
+#define EXPLORE_COMMAND_KERNEL_GROUPS_H
 
-#include "exit.h"
-#include "registry.h"
+#include "common/command/exit.h"
+#include "explore/engine/kernel_entry.h"
 
 /*
  * Tables of kernels, NULL at the end. The kernels of a table share one program.

@@ -1,12 +1,12 @@
 /* mutant_rows.c -- see mutant_rows.h. */
-#include "mutant_rows.h"
+#include "explore/command/mutant_rows.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "complaint.h"
-#include "escape.h"
+#include "common/command/complaint.h"
+#include "common/escape.h"
 
 enum { ROWS_MAX = 1 << 16 };
 

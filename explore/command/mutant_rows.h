@@ -2,14 +2,14 @@
  * mutant_rows.h -- what became of each weaker memory order, and the rows of a
  * shard: the I-th, and each N-th from there on.
  */
-#ifndef CLI_MUTANT_ROWS_H
-#define CLI_MUTANT_ROWS_H
+#ifndef EXPLORE_COMMAND_MUTANT_ROWS_H
+#define EXPLORE_COMMAND_MUTANT_ROWS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "report.h"
-#include "shard_file.h"
+#include "common/report/report.h"
+#include "common/shard/shard_file.h"
 
 /* A weaker order. The texts are malloc'd. */
 struct cli_mutant {

@@ -2,9 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "complaint.h"
-#include "merge.h"
-#include "mutant_rows.h"
+#include "common/command/complaint.h"
+#include "common/shard/merge.h"
+#include "explore/command/mutant_rows.h"
 
 static struct cli_mutants *shards; /* by number */
 

@@ -1,5 +1,5 @@
 /* progress.c -- see progress.h. */
-#include "progress.h"
+#include "explore/command/progress.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* progress.h -- how far a search is, on standard error. */
-#ifndef CLI_PROGRESS_H
-#define CLI_PROGRESS_H
+#ifndef EXPLORE_COMMAND_PROGRESS_H
+#define EXPLORE_COMMAND_PROGRESS_H
 
-#include "progress_line.h"
-#include "registry.h"
+#include "common/progress_line.h"
+#include "explore/engine/kernel_entry.h"
 
 /* The state of the last line. */
 struct cli_progress {

@@ -5,7 +5,7 @@
  * location that it read. A thread that waits for an object (object.c) can go on
  * if the object admits it, or if its wait may time out.
  */
-#include "object.h"
+#include "explore/engine/object.h"
 
 enum { UNROLL_DEFAULT = 1, LEFT_MAX = 4 };
 

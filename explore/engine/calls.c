@@ -1,7 +1,7 @@
 /*
  * calls.c -- the explorer's functions for kernels (explore.h).
  */
-#include "engine.h"
+#include "explore/engine/engine.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* engine.c -- the state of one run, its graph hash, its choices, its end. */
-#include "engine.h"
-#include "reduce.h"
+#include "explore/engine/engine.h"
+#include "explore/search/reduce.h"
 
 #include <stdlib.h>
 #include <string.h>

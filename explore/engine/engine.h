@@ -1,5 +1,5 @@
 /*
- * engine.h -- one run in progress; private to sim/explore/.
+ * engine.h -- one run in progress; private to explore/engine/.
  *
  * Who calls whom:  tsan.c (ABI) -> memory.c, plain.c, lock.c -> engine.c
  * (scheduling points) -> strategy.h -> choice.c.
@@ -14,17 +14,17 @@
  * runs with the same (partial) execution graph have the same hash, whatever
  * their interleaving.
  */
-#ifndef SIM_ENGINE_H
-#define SIM_ENGINE_H
+#ifndef EXPLORE_ENGINE_ENGINE_H
+#define EXPLORE_ENGINE_ENGINE_H
 
-#include "explore.h"
-#include "fiber.h"
-#include "reduce.h"
-#include "graph_shard.h"
-#include "location.h"
-#include "thread.h"
-#include "trace.h"
-#include "visited.h"
+#include "explore/engine/explore.h"
+#include "explore/engine/fiber.h"
+#include "explore/search/reduce.h"
+#include "explore/search/graph_shard.h"
+#include "explore/engine/location.h"
+#include "explore/engine/thread.h"
+#include "explore/engine/steps.h"
+#include "explore/search/visited.h"
 
 enum {
     LOCKS_MAX = 64,
@@ -313,7 +313,7 @@ bool sim_seq_cst_allows(struct engine *e, const struct location *l,
                         uint32_t from, uint32_t position, bool seq_cst,
                         const struct clock *now);
 
-/* trace.c */
+/* steps.c */
 struct trace_event *sim_trace_add_event(struct engine *e, enum sim_op op,
                                         uintptr_t site);
 

@@ -7,8 +7,8 @@
  * jump to the function of the same name in tsan.c, so the caller's return
  * address stays in place.
  */
-#include "engine.h"
-#include "tsan.h"
+#include "explore/engine/engine.h"
+#include "explore/engine/tsan.h"
 
 #ifdef __x86_64__
 

@@ -19,15 +19,15 @@
  * yet). Refused: 16-byte atomics, and atomics of different sizes at one
  * location.
  */
-#ifndef SIM_EXPLORE_H
-#define SIM_EXPLORE_H
+#ifndef EXPLORE_ENGINE_EXPLORE_H
+#define EXPLORE_ENGINE_EXPLORE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
-#include "choice.h"
+#include "common/choice.h"
 
 enum {
     SIM_THREADS_MAX = 8,

@@ -6,7 +6,7 @@
  * later relaxed stores publish (`release`). A seq_cst fence does both, and
  * limits what may be read around it (seq_cst.c).
  */
-#include "engine.h"
+#include "explore/engine/engine.h"
 
 enum event_kind { EVENT_FENCE = 4, EVENT_BARRIER };
 

@@ -10,12 +10,12 @@
  * The zero takes the place of entry's return address: so rsp is 8 modulo 16 at
  * entry, as after a call, and backtraces end there.
  */
-#include "fiber.h"
+#include "explore/engine/fiber.h"
 
 #include <string.h>
 #include <sys/mman.h>
 
-#include "need.h"
+#include "explore/engine/need.h"
 
 #ifdef SIM_FIBER_FAST
 #include <asm/prctl.h>

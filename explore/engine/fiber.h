@@ -4,8 +4,8 @@
  * A switch costs a few nanoseconds, because it saves neither the signal mask
  * nor the floating-point control state. Explored code must not change these.
  */
-#ifndef SIM_FIBER_H
-#define SIM_FIBER_H
+#ifndef EXPLORE_ENGINE_FIBER_H
+#define EXPLORE_ENGINE_FIBER_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,13 +1,13 @@
 /*
- * registry.h -- kernels by name, for commands and for whole campaigns.
+ * kernel_entry.h -- kernels by name, for commands and for whole campaigns.
  *
  * To register kernels: write a table that ends with an empty row, and name it
- * in cli/explore/explore.c (groups).
+ * in explore/command/explore_command.c (groups).
  */
-#ifndef SIM_REGISTRY_H
-#define SIM_REGISTRY_H
+#ifndef EXPLORE_ENGINE_KERNEL_ENTRY_H
+#define EXPLORE_ENGINE_KERNEL_ENTRY_H
 
-#include "explore.h"
+#include "explore/engine/explore.h"
 
 struct sim_kernel_entry {
     const char *name; /* NULL: end of the table */

@@ -8,14 +8,14 @@
  * linearized ends the walk, because everything behind it comes later in every
  * linearization.
  */
-#include "linear.h"
+#include "explore/engine/linear.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "explore.h"
-#include "rng.h"
-#include "visited.h"
+#include "explore/engine/explore.h"
+#include "common/rng.h"
+#include "explore/search/visited.h"
 
 struct entry {
     uint32_t operation;

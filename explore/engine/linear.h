@@ -9,8 +9,8 @@
  * Times come from sim_explore_mark(), so exhaustive search distinguishes
  * histories with the same graph but a different order of calls and returns.
  */
-#ifndef SIM_LINEAR_H
-#define SIM_LINEAR_H
+#ifndef EXPLORE_ENGINE_LINEAR_H
+#define EXPLORE_ENGINE_LINEAR_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,12 +5,12 @@
  * which have sizes of their own. Real memory holds the last value of each
  * location.
  */
-#include "engine.h"
+#include "explore/engine/engine.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "need.h"
+#include "explore/engine/need.h"
 
 /* The processors that this runs on are little-endian. */
 static uint64_t

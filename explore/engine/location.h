@@ -2,10 +2,10 @@
  * location.h -- what a run knows of memory: which thread stored what at each
  * location, and which threads have seen it.
  */
-#ifndef SIM_LOCATION_H
-#define SIM_LOCATION_H
+#ifndef EXPLORE_ENGINE_LOCATION_H
+#define EXPLORE_ENGINE_LOCATION_H
 
-#include "reduce.h"
+#include "explore/search/reduce.h"
 
 struct engine;
 

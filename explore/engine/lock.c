@@ -7,7 +7,7 @@
  * rank; a violation is reported in any run that shows it, whether or not that
  * run deadlocks.
  */
-#include "engine.h"
+#include "explore/engine/engine.h"
 
 enum event_kind {
     EVENT_LOCK = 8,

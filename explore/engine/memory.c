@@ -30,12 +30,12 @@
  * No event happens before, or is read by, an event that ran earlier. So load
  * buffering does not occur; everything else that RC11 allows does.
  */
-#include "engine.h"
+#include "explore/engine/engine.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "need.h"
+#include "explore/engine/need.h"
 
 enum event_kind {
     EVENT_LOAD = 1,

@@ -1,5 +1,5 @@
 /* need.c -- see need.h. */
-#include "need.h"
+#include "explore/engine/need.h"
 
 #include <sys/mman.h>
 #include <unistd.h>

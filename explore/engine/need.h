@@ -1,8 +1,8 @@
 /*
  * need.h -- memory without which the explorer cannot go on.
  */
-#ifndef SIM_NEED_H
-#define SIM_NEED_H
+#ifndef EXPLORE_ENGINE_NEED_H
+#define EXPLORE_ENGINE_NEED_H
 
 /*
  * in:      memory, as malloc() or mmap() returned it

@@ -1,9 +1,9 @@
 /* object.c -- see object.h. */
-#include "object.h"
+#include "explore/engine/object.h"
 
 #include <stdlib.h>
 
-#include "need.h"
+#include "explore/engine/need.h"
 
 enum {
     OBJECTS_MAX = 256,

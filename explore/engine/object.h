@@ -5,12 +5,12 @@
  * An object is identified by its address. Every operation is one event. An
  * object has a version, which orders its operations, so the graph records which
  * came first. A thread that must wait is not ready, until another thread
- * changes the object so that it can go on. Private to sim/explore/.
+ * changes the object so that it can go on. Private to explore/engine/.
  */
-#ifndef SIM_OBJECT_H
-#define SIM_OBJECT_H
+#ifndef EXPLORE_ENGINE_OBJECT_H
+#define EXPLORE_ENGINE_OBJECT_H
 
-#include "engine.h"
+#include "explore/engine/engine.h"
 
 struct engine;
 

@@ -15,7 +15,7 @@
  *      word:   |b0 b1 b2 b3|b4 b5|b6|b7|      8 aligned bytes
  *      cells:    mask 0f     30   40 80       split when used apart
  */
-#include "engine.h"
+#include "explore/engine/engine.h"
 
 #include <string.h>
 

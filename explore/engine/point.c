@@ -9,9 +9,9 @@
  * answer 1 is thread 0, answer 2 is thread 2. If thread 1 is blocked, answer 0
  * is thread 0. Who answers is a strategy (search/strategy.h).
  */
-#include "engine.h"
-#include "futile.h"
-#include "strategy.h"
+#include "explore/engine/engine.h"
+#include "explore/search/futile.h"
+#include "explore/search/strategy.h"
 
 #include <stdlib.h>
 

@@ -7,12 +7,12 @@
  * kernel is refused, with the first access that differs, and none of its
  * results count.
  */
-#include "engine.h"
+#include "explore/engine/engine.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "need.h"
+#include "explore/engine/need.h"
 
 enum { LOG_MAX = 1 << 16, CHOICES_MAX = 1 << 16 };
 

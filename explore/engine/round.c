@@ -16,7 +16,7 @@
  * others are not scheduled; so after some of them the run ends, and is marked
  * `bounded`.
  */
-#include "object.h"
+#include "explore/engine/object.h"
 
 #include <string.h>
 

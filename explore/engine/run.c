@@ -5,10 +5,10 @@
  * run can have used. A table is empty when its entries have an older run's
  * number; a fiber is reset by rewriting its first frame.
  */
-#include "engine.h"
-#include "need.h"
-#include "object.h"
-#include "strategy.h"
+#include "explore/engine/engine.h"
+#include "explore/engine/need.h"
+#include "explore/engine/object.h"
+#include "explore/search/strategy.h"
 
 #include <setjmp.h>
 #include <signal.h>

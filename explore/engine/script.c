@@ -6,13 +6,13 @@
  * thread with the next event runs next, a read takes the same store as in the
  * trace, and a store goes to the same position.
  */
-#include "engine.h"
+#include "explore/engine/engine.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "need.h"
-#include "strategy.h"
+#include "explore/engine/need.h"
+#include "explore/search/strategy.h"
 
 struct script {
     struct trace_event events[TRACE_MAX]; /* `from` and `before` by new index */

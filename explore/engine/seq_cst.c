@@ -34,11 +34,11 @@
  * there, too: by program order, if the next operation of f's thread happens
  * before f'; by eco, if a store behind f is read before f'.
  */
-#include "engine.h"
+#include "explore/engine/engine.h"
 
 #include <stdlib.h>
 
-#include "need.h"
+#include "explore/engine/need.h"
 
 enum { ACCESSES_MAX = 1 << 15, NODES_MAX = SIM_NODES_MAX };
 

@@ -8,8 +8,8 @@
  * Code that reads the processor's cycle counter reads the explorer's model of
  * it instead (props/kernels/counter.c).
  */
-#ifndef SIM_SPIN_H
-#define SIM_SPIN_H
+#ifndef EXPLORE_ENGINE_SPIN_H
+#define EXPLORE_ENGINE_SPIN_H
 
 void sim_explore_spin_wait(void);
 void sim_explore_load_fence(void);

@@ -1,11 +1,11 @@
 /*
- * trace.c -- the events of one run, kept only while a report is made.
+ * steps.c -- the events of one run, kept only while a report is made.
  *
  * A debugger stops at sim_trace_stop(), before a chosen event. It finds the
  * stacks of all threads in sim_trace_view, an array of words at a known
  * address, because the explorer is linked without debug information.
  */
-#include "engine.h"
+#include "explore/engine/engine.h"
 
 enum { VIEW_HEAD = 3, VIEW_THREAD = 4 };
 

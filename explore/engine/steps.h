@@ -1,11 +1,11 @@
 /*
- * trace.h -- the events of one run, kept only while a report is made; private
- * to sim/explore/.
+ * steps.h -- the events of one run, kept only while a report is made; private
+ * to explore/engine/.
  */
-#ifndef SIM_TRACE_H
-#define SIM_TRACE_H
+#ifndef EXPLORE_ENGINE_STEPS_H
+#define EXPLORE_ENGINE_STEPS_H
 
-#include "explore.h"
+#include "explore/engine/explore.h"
 
 struct engine;
 

@@ -10,7 +10,7 @@
  * concurrent with one of the new. The search graph by graph does not reuse
  * slots, because its choices name a thread by its slot.
  */
-#include "object.h"
+#include "explore/engine/object.h"
 
 enum { EVENT_CREATE = 21, EVENT_JOIN = 23 };
 

@@ -6,13 +6,13 @@
  * is that lock, its bit in the engine's `ready` is clear, and `next_site` is
  * the call. When thread 2 unlocks, the bit is set, and thread 1 may be picked.
  */
-#ifndef SIM_THREAD_H
-#define SIM_THREAD_H
+#ifndef EXPLORE_ENGINE_THREAD_H
+#define EXPLORE_ENGINE_THREAD_H
 
-#include "explore.h"
-#include "fiber.h"
-#include "location.h"
-#include "reduce.h"
+#include "explore/engine/explore.h"
+#include "explore/engine/fiber.h"
+#include "explore/engine/location.h"
+#include "explore/search/reduce.h"
 
 struct lock;
 struct object;

@@ -9,8 +9,8 @@
  * one that returns the old value, so it cannot fail spuriously. And memory
  * copies arrive as library calls, which the build renames (explore.ninja).
  */
-#include "tsan.h"
-#include "engine.h"
+#include "explore/engine/tsan.h"
+#include "explore/engine/engine.h"
 
 #include <string.h>
 

@@ -3,8 +3,8 @@
  *
  * The names and signatures are the compilers'; only compiled code calls them.
  */
-#ifndef SIM_TSAN_H
-#define SIM_TSAN_H
+#ifndef EXPLORE_ENGINE_TSAN_H
+#define EXPLORE_ENGINE_TSAN_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 /* vector_clock.h -- how much of each thread is known. */
-#ifndef SIM_VECTOR_CLOCK_H
-#define SIM_VECTOR_CLOCK_H
+#ifndef EXPLORE_ENGINE_VECTOR_CLOCK_H
+#define EXPLORE_ENGINE_VECTOR_CLOCK_H
 
-#include "explore.h"
+#include "explore/engine/explore.h"
 
 struct clock {
     uint32_t at[SIM_THREADS_MAX];

@@ -28,8 +28,8 @@
  * sites known to be in a wait loop. A search that meets a new one restarts
  * (sim_engine.learned).
  */
-#include "engine.h"
-#include "futile.h"
+#include "explore/engine/engine.h"
+#include "explore/search/futile.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* failing_run.h -- a failing run that is reported; private to this folder. */
-#ifndef SIM_FAILING_RUN_H
-#define SIM_FAILING_RUN_H
+#ifndef EXPLORE_REPORT_FAILING_RUN_H
+#define EXPLORE_REPORT_FAILING_RUN_H
 
-#include "engine.h"
+#include "explore/engine/engine.h"
 
 struct engine;
 

@@ -7,13 +7,13 @@
  * which choices cannot be set to 0, and how likely the failure is once the
  * first p choices are fixed, for each p.
  */
-#include "failing_run.h"
+#include "explore/report/failing_run.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "need.h"
-#include "shrink.h"
+#include "explore/engine/need.h"
+#include "common/shrink.h"
 
 enum {
     CHOICES_MAX = 1 << 16,

@@ -1,8 +1,8 @@
 /* report_json.c -- the report as data of a page: docs/pages.md. */
 #include <inttypes.h>
 
-#include "json.h"
-#include "failing_run.h"
+#include "common/json.h"
+#include "explore/report/failing_run.h"
 
 static void
 print_columns(struct engine *e, FILE *file, const struct sim_kernel *kernel)

@@ -1,5 +1,5 @@
 /* report_text.c -- events and choices of a failing run, as text. */
-#include "failing_run.h"
+#include "explore/report/failing_run.h"
 
 const char *
 sim_failure_kind_text(enum sim_failure_kind kind)

@@ -4,7 +4,7 @@
  * Only reports use it, so it is simple rather than fast. It never prints a
  * number that depends on where code or data were loaded.
  */
-#include "engine.h"
+#include "explore/engine/engine.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -9,7 +9,7 @@
  * location that only one thread touches, or that no thread writes, are the same
  * in every run, and are left out.
  */
-#include "engine.h"
+#include "explore/engine/engine.h"
 
 #include <string.h>
 

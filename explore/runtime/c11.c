@@ -1,10 +1,10 @@
 /* c11.c -- threads.h; its locks are those of pthread.h under other names. */
-#include "program.h"
+#include "explore/runtime/program.h"
 
 #include <threads.h>
 
-#include "explored.h"
-#include "shims.h"
+#include "explore/runtime/explored.h"
+#include "explore/runtime/shims.h"
 
 static int
 result_of(int error)

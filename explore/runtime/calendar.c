@@ -1,10 +1,10 @@
 /* calendar.c -- dates. Local time is UTC, so that a run does not depend on the
  * machine. */
-#include "program.h"
+#include "explore/runtime/program.h"
 
 #include <string.h>
 
-#include "explored.h"
+#include "explore/runtime/explored.h"
 
 struct tm *
 explored_gmtime_r(const time_t *restrict seconds, struct tm *restrict date)

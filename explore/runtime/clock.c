@@ -7,7 +7,7 @@
  * from the eighth on the step doubles with each reading, up to a second. So a
  * loop that reads the clock until a deadline ends after a few rounds.
  */
-#include "program.h"
+#include "explore/runtime/program.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "explored.h"
+#include "explore/runtime/explored.h"
 
 #define BEGIN_NS  1000000000000000000U /* in September 2001 */
 #define SECOND_NS 1000000000U

@@ -1,5 +1,5 @@
 /* end.c -- how a program ends itself: exit, abort, assert, quick_exit. */
-#include "program.h"
+#include "explore/runtime/program.h"
 
 #include <assert.h>
 #include <dlfcn.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "explored.h"
+#include "explore/runtime/explored.h"
 
 enum { EVENT_EXIT = 25, HANDLERS_MAX = 256 };
 

@@ -1,9 +1,9 @@
 /* errno.c -- each thread's errno. */
-#include "program.h"
+#include "explore/runtime/program.h"
 
 #include <errno.h>
 
-#include "explored.h"
+#include "explore/runtime/explored.h"
 
 static int errnos[SIM_THREADS_MAX];
 

@@ -1,6 +1,6 @@
 /* explored.h -- replacements of libc's functions (intercept.def). */
-#ifndef SIM_EXPLORED_H
-#define SIM_EXPLORED_H
+#ifndef EXPLORE_RUNTIME_EXPLORED_H
+#define EXPLORE_RUNTIME_EXPLORED_H
 
 #include <assert.h>
 #include <errno.h>
@@ -25,7 +25,7 @@
 #define INTERCEPT(name) __typeof__(name) explored_##name;
 #define HEAP(name)      __typeof__(name) explored_##name;
 #define ABI(name)
-#include "intercept.def"
+#include "explore/runtime/intercept.def"
 #undef INTERCEPT
 #undef HEAP
 #undef ABI

@@ -13,10 +13,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "complaint.h"
-#include "explore.h"
-#include "only_kernel.h"
-#include "start.h"
+#include "common/command/complaint.h"
+#include "explore/command/explore_command.h"
+#include "explore/runtime/only_kernel.h"
+#include "explore/runtime/start.h"
 
 enum { WORDS_MAX = 64 };
 

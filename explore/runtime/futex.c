@@ -5,7 +5,7 @@
  * futures, latches and semaphores. All other system calls through syscall() are
  * refused.
  */
-#include "program.h"
+#include "explore/runtime/program.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -15,8 +15,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "explored.h"
-#include "shims.h"
+#include "explore/runtime/explored.h"
+#include "explore/runtime/shims.h"
 
 const char *
 sim_sleep_end(bool woken, bool spurious)

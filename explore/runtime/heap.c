@@ -10,7 +10,7 @@
  * shadow memory describes 8 bytes of the arena: it says how many of them may be
  * accessed, or FREED if they belong to a freed block.
  */
-#include "program.h"
+#include "explore/runtime/program.h"
 
 #include <errno.h>
 #include <malloc.h>
@@ -18,9 +18,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "need.h"
+#include "explore/engine/need.h"
 
-#include "explored.h"
+#include "explore/runtime/explored.h"
 
 enum { WORD = 8, FREED = -1, PATTERN = 0xbe };
 

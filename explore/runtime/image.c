@@ -4,13 +4,13 @@
  * The variables are the executable's writable memory, except the sections with
  * names of their own in which the explorer keeps its variables.
  */
-#include "program.h"
+#include "explore/runtime/program.h"
 
 #include <link.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "need.h"
+#include "explore/engine/need.h"
 
 enum { PARTS_MAX = 16 };
 

@@ -4,13 +4,13 @@
  * The kind of a lock is read from the program's memory, where glibc's static
  * initialisers write it. The holder is kept in the lock's object (object.h).
  */
-#include "program.h"
+#include "explore/runtime/program.h"
 
 #include <errno.h>
 #include <pthread.h>
 
-#include "explored.h"
-#include "shims.h"
+#include "explore/runtime/explored.h"
+#include "explore/runtime/shims.h"
 
 static int
 kind_of(const pthread_mutex_t *m)

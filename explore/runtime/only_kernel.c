@@ -1,8 +1,8 @@
 /* only_kernel.c -- see only_kernel.h. */
-#include "only_kernel.h"
+#include "explore/runtime/only_kernel.h"
 
-#include "complaint.h"
-#include "start.h"
+#include "common/command/complaint.h"
+#include "explore/runtime/start.h"
 
 static struct sim_kernel_entry rows[2] = {{.make = sim_program_kernel}};
 char cli_only_prefix[CLI_REPLAY_BYTES];

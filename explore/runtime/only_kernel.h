@@ -1,8 +1,8 @@
 /* only_kernel.h -- the table of kernels of a program that explores itself. */
-#ifndef CLI_ONLY_KERNEL_H
-#define CLI_ONLY_KERNEL_H
+#ifndef EXPLORE_RUNTIME_ONLY_KERNEL_H
+#define EXPLORE_RUNTIME_ONLY_KERNEL_H
 
-#include "kernel_groups.h"
+#include "explore/command/kernel_groups.h"
 
 enum { CLI_REPLAY_BYTES = 4096 };
 

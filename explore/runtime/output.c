@@ -3,14 +3,14 @@
  * report, dropped in all other runs. Reading the arguments always counts as
  * access.
  */
-#include "program.h"
+#include "explore/runtime/program.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "explored.h"
+#include "explore/runtime/explored.h"
 
 static bool
 shown(struct engine *e)

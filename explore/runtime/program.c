@@ -1,7 +1,7 @@
 /*
  * program.c -- the kernel that is a whole program: its first thread is main.
  */
-#include "program.h"
+#include "explore/runtime/program.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,9 +9,9 @@
 #include <sys/personality.h>
 #include <unistd.h>
 
-#include "explored.h"
-#include "registry.h"
-#include "start.h"
+#include "explore/runtime/explored.h"
+#include "explore/engine/kernel_entry.h"
+#include "explore/runtime/start.h"
 
 enum { OUTPUT_BYTES = 1 << 16 };
 

@@ -1,18 +1,18 @@
 /*
- * program.h -- a whole program as a kernel; private to sim/explore/program/.
+ * program.h -- a whole program as a kernel; private to explore/runtime/.
  *
  * This folder replaces the libc functions that a program calls. A replacement
  * of NAME is written as explored_NAME, and renamed to NAME when the archive is
  * made (intercept.awk); the archive's own calls of NAME still reach libc.
  * Outside a run, explored_NAME does what libc's NAME does.
  */
-#ifndef SIM_PROGRAM_H
-#define SIM_PROGRAM_H
+#ifndef EXPLORE_RUNTIME_PROGRAM_H
+#define EXPLORE_RUNTIME_PROGRAM_H
 
 #include <string.h>
 #include <time.h>
 
-#include "object.h"
+#include "explore/engine/object.h"
 
 struct engine;
 

@@ -1,13 +1,13 @@
 /* pthread.c -- threads, once flags and thread-specific data of a program. */
-#include "program.h"
+#include "explore/runtime/program.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <string.h>
 
-#include "explored.h"
-#include "shims.h"
+#include "explore/runtime/explored.h"
+#include "explore/runtime/shims.h"
 
 enum { RECORDS_MAX = 1024, KEYS_MAX = 32, DESTRUCTOR_ROUNDS = 4 };
 

@@ -31,14 +31,14 @@
             ".size real_" #name ", .-real_" #name "\n");
 /* clang-format on */
 
-#include "intercept.def"
+#include "explore/runtime/intercept.def"
 #undef INTERCEPT
 
 static void
 look_up(void)
 {
 #define INTERCEPT(name) sim_real_##name = dlsym(RTLD_NEXT, #name);
-#include "intercept.def"
+#include "explore/runtime/intercept.def"
 #undef INTERCEPT
 }
 

@@ -1,10 +1,10 @@
 /* rwlock.c -- locks that several threads may hold for reading. */
-#include "program.h"
+#include "explore/runtime/program.h"
 
 #include <errno.h>
 #include <pthread.h>
 
-#include "explored.h"
+#include "explore/runtime/explored.h"
 
 static void
 read_taken(struct engine *e, struct object *o, const char *what, uintptr_t site)

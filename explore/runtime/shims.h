@@ -1,10 +1,10 @@
 /*
  * shims.h -- what pthread.h and threads.h have in common. `site` is where the
  * program made the call; `until`, if not NULL, the end of a wait. Private to
- * sim/explore/program/.
+ * explore/runtime/.
  */
-#ifndef SIM_SHIMS_H
-#define SIM_SHIMS_H
+#ifndef EXPLORE_RUNTIME_SHIMS_H
+#define EXPLORE_RUNTIME_SHIMS_H
 
 #include <pthread.h>
 #include <stdbool.h>

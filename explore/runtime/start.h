@@ -1,8 +1,8 @@
 /* start.h -- explores a whole program as a kernel. */
-#ifndef SIM_START_H
-#define SIM_START_H
+#ifndef EXPLORE_RUNTIME_START_H
+#define EXPLORE_RUNTIME_START_H
 
-#include "explore.h"
+#include "explore/engine/explore.h"
 
 /*
  * Explore a whole program that begins with `function`, from the current state

@@ -2,13 +2,13 @@
  * text.c -- memory and string functions: every byte that libc's version reads
  * or writes counts as an access.
  */
-#include "program.h"
+#include "explore/runtime/program.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "explored.h"
+#include "explore/runtime/explored.h"
 
 static void
 reads(struct engine *e, const void *p, size_t bytes, uintptr_t site)

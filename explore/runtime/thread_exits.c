@@ -1,7 +1,7 @@
 /* thread_exits.c -- destructors of thread_local objects. */
-#include "program.h"
+#include "explore/runtime/program.h"
 
-#include "explored.h"
+#include "explore/runtime/explored.h"
 
 enum { EXITS_MAX = 256 };
 

@@ -13,7 +13,7 @@
  * below fs. A thread that uses them gets memory from glibc, which is reported
  * as a leak; if main used them before, all threads share its own.
  */
-#include "program.h"
+#include "explore/runtime/program.h"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -22,7 +22,7 @@
 #include <sys/auxv.h>
 #include <sys/rseq.h>
 
-#include "need.h"
+#include "explore/engine/need.h"
 
 #ifdef SIM_FIBER_FAST
 

@@ -1,13 +1,13 @@
 /* wait.c -- condition variables, barriers and semaphores of a program. */
-#include "program.h"
+#include "explore/runtime/program.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
 #include <semaphore.h>
 
-#include "explored.h"
-#include "shims.h"
+#include "explore/runtime/explored.h"
+#include "explore/runtime/shims.h"
 
 /* ---- Condition variables ---- */
 

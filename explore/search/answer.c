@@ -6,7 +6,7 @@
  * come, or to stay blocked at what could go on, would look like a deadlock of
  * the program.
  */
-#include "engine.h"
+#include "explore/engine/engine.h"
 
 void
 sim_answer_refuse(struct engine *e, uint32_t at)

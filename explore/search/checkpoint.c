@@ -7,10 +7,10 @@
  * a hash of the program's code. The file is written under another name and then
  * renamed, so it is always whole. Its last word is a hash of everything before.
  */
-#include "control.h"
-#include "engine.h"
-#include "futile.h"
-#include "need.h"
+#include "explore/search/search_control.h"
+#include "explore/engine/engine.h"
+#include "explore/search/futile.h"
+#include "explore/engine/need.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /*
  * estimate.c -- see estimate.h.
  */
-#include "estimate.h"
+#include "explore/search/estimate.h"
 
 #include <string.h>
 

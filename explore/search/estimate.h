@@ -10,8 +10,8 @@
  * batches were drawn at random. It cannot foresee a late part of the tree that
  * differs from all before it.
  */
-#ifndef SIM_ESTIMATE_H
-#define SIM_ESTIMATE_H
+#ifndef EXPLORE_SEARCH_ESTIMATE_H
+#define EXPLORE_SEARCH_ESTIMATE_H
 
 #include <stdint.h>
 

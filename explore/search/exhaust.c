@@ -1,10 +1,10 @@
 /*
  * exhaust.c -- exhaustive search: in this process, or in several.
  */
-#include "control.h"
-#include "engine.h"
-#include "need.h"
-#include "shard_plan.h"
+#include "explore/search/search_control.h"
+#include "explore/engine/engine.h"
+#include "explore/engine/need.h"
+#include "explore/search/shard_plan.h"
 
 #include <stdlib.h>
 #include <string.h>

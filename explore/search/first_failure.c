@@ -1,10 +1,10 @@
 /* first_failure.c -- keeps the first of several failures. */
-#include "search.h"
+#include "explore/search/search.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "need.h"
+#include "explore/engine/need.h"
 
 void
 sim_search_keep_failure(struct sim_exhaust_result *result,

@@ -1,12 +1,12 @@
 /*
  * frontier.c -- see frontier.h.
  */
-#include "frontier.h"
+#include "explore/search/frontier.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "need.h"
+#include "explore/engine/need.h"
 
 #define NONE UINT32_MAX
 

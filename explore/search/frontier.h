@@ -13,14 +13,14 @@
  * has more answers, whichever process makes that run (reduce.c). So a node is
  * kept until the last part below it is done.
  */
-#ifndef SIM_FRONTIER_H
-#define SIM_FRONTIER_H
+#ifndef EXPLORE_SEARCH_FRONTIER_H
+#define EXPLORE_SEARCH_FRONTIER_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "choice.h"
+#include "common/choice.h"
 
 struct engine;
 

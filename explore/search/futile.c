@@ -13,9 +13,9 @@
  * This knowledge only says which answers to leave out. The meaning of an answer
  * does not depend on it, so a list replays without it.
  */
-#include "futile.h"
-#include "engine.h"
-#include "frontier.h"
+#include "explore/search/futile.h"
+#include "explore/engine/engine.h"
+#include "explore/search/frontier.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* futile.h -- reads that lead round a wait loop; see futile.c. */
-#ifndef SIM_FUTILE_H
-#define SIM_FUTILE_H
+#ifndef EXPLORE_SEARCH_FUTILE_H
+#define EXPLORE_SEARCH_FUTILE_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 /* graph_shard.c -- see graph_shard.h. */
-#include "graph_shard.h"
+#include "explore/search/graph_shard.h"
 
-#include "engine.h"
-#include "frontier.h"
+#include "explore/engine/engine.h"
+#include "explore/search/frontier.h"
 
 bool
 sim_shard_owns(const struct sim_shard *shard, const struct sim_choices *choices)

@@ -15,13 +15,13 @@
  * going to sleep asks two questions, one for the thread's turn and one for the
  * word it sleeps on, so two lists may lead to one graph.
  */
-#ifndef SIM_GRAPH_SHARD_H
-#define SIM_GRAPH_SHARD_H
+#ifndef EXPLORE_SEARCH_GRAPH_SHARD_H
+#define EXPLORE_SEARCH_GRAPH_SHARD_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "choice.h"
+#include "common/choice.h"
 
 struct engine;
 

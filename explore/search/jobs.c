@@ -10,11 +10,11 @@
  * answer. Workers share the sets of states and of graphs, so that none repeats
  * another's work.
  */
-#include "control.h"
-#include "engine.h"
-#include "futile.h"
-#include "need.h"
-#include "worker.h"
+#include "explore/search/search_control.h"
+#include "explore/engine/engine.h"
+#include "explore/search/futile.h"
+#include "explore/engine/need.h"
+#include "explore/search/worker.h"
 
 #include <errno.h>
 #include <poll.h>

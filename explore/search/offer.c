@@ -9,7 +9,7 @@
  * points. So each run of a search graph by graph is also a run of some
  * schedule, and unseen state changes in the order of the events.
  */
-#include "engine.h"
+#include "explore/engine/engine.h"
 
 #include <string.h>
 

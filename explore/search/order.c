@@ -8,7 +8,7 @@
  * were made so far, or waits for the next operation of a certain thread that it
  * does not commute with, as a read does (reduce.c).
  */
-#include "engine.h"
+#include "explore/engine/engine.h"
 
 void
 sim_order_ask(struct engine *e, struct order *order, bool looks,

@@ -4,8 +4,8 @@
  * The answers of a read, in order: each source, each thread to wait for, to
  * stay blocked (reduce.c).
  */
-#include "engine.h"
-#include "frontier.h"
+#include "explore/engine/engine.h"
+#include "explore/search/frontier.h"
 
 uint8_t
 sim_question_threads(struct engine *e)

@@ -40,9 +40,9 @@
  * kernel in which a thread forks, or which checks an invariant after each
  * event, is explored by schedules instead (engine.c).
  */
-#include "engine.h"
-#include "frontier.h"
-#include "need.h"
+#include "explore/engine/engine.h"
+#include "explore/search/frontier.h"
+#include "explore/engine/need.h"
 
 #include <stdlib.h>
 #include <string.h>

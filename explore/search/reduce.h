@@ -1,11 +1,11 @@
 /* reduce.h -- what operations report to the search graph by graph
  * (reduce.c). */
-#ifndef SIM_REDUCE_H
-#define SIM_REDUCE_H
+#ifndef EXPLORE_SEARCH_REDUCE_H
+#define EXPLORE_SEARCH_REDUCE_H
 
 #include <stdbool.h>
 
-#include "vector_clock.h"
+#include "explore/engine/vector_clock.h"
 
 struct engine;
 

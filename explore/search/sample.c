@@ -1,8 +1,8 @@
 /*
  * sample.c -- one run of a kernel, or many random ones; its sites.
  */
-#include "control.h"
-#include "engine.h"
+#include "explore/search/search_control.h"
+#include "explore/engine/engine.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /*
  * search.c -- see search.h.
  */
-#include "engine.h"
-#include "futile.h"
-#include "search.h"
+#include "explore/engine/engine.h"
+#include "explore/search/futile.h"
+#include "explore/search/search.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

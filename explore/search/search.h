@@ -2,13 +2,13 @@
  * search.h -- exhaustive search of one part of the tree (frontier.h), by one
  * process.
  */
-#ifndef SIM_SEARCH_H
-#define SIM_SEARCH_H
+#ifndef EXPLORE_SEARCH_SEARCH_H
+#define EXPLORE_SEARCH_SEARCH_H
 
-#include "explore.h"
-#include "frontier.h"
-#include "graph_shard.h"
-#include "visited.h"
+#include "explore/engine/explore.h"
+#include "explore/search/frontier.h"
+#include "explore/search/graph_shard.h"
+#include "explore/search/visited.h"
 
 struct engine;
 

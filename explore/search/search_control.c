@@ -1,5 +1,5 @@
-/* control.c -- see control.h. */
-#include "control.h"
+/* search_control.c -- see search_control.h. */
+#include "explore/search/search_control.h"
 
 #include <string.h>
 

@@ -1,14 +1,14 @@
 /*
- * control.h -- controls a search: its parts, its time limit, its checkpoint
+ * search_control.h -- controls a search: its parts, its time limit, its checkpoint
  * file.
  */
-#ifndef SIM_CONTROL_H
-#define SIM_CONTROL_H
+#ifndef EXPLORE_SEARCH_SEARCH_CONTROL_H
+#define EXPLORE_SEARCH_SEARCH_CONTROL_H
 
 #include <time.h>
 
-#include "estimate.h"
-#include "search.h"
+#include "explore/search/estimate.h"
+#include "explore/search/search.h"
 
 struct engine;
 

@@ -1,9 +1,9 @@
 /* shard_plan.c -- see shard_plan.h. */
-#include "shard_plan.h"
+#include "explore/search/shard_plan.h"
 
-#include "engine.h"
-#include "futile.h"
-#include "search.h"
+#include "explore/engine/engine.h"
+#include "explore/search/futile.h"
+#include "explore/search/search.h"
 
 enum { PREFIXES_EACH = 32, DEPTH_MAX = 1024 };
 

@@ -1,6 +1,6 @@
 /* shard_plan.h -- how deep the shards of a search divide it. */
-#ifndef SIM_SHARD_PLAN_H
-#define SIM_SHARD_PLAN_H
+#ifndef EXPLORE_SEARCH_SHARD_PLAN_H
+#define EXPLORE_SEARCH_SHARD_PLAN_H
 
 #include <stdbool.h>
 

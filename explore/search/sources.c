@@ -2,8 +2,8 @@
  * sources.c -- which store a read takes, and where a new store goes (M1 to M4
  * of memory.c).
  */
-#include "engine.h"
-#include "futile.h"
+#include "explore/engine/engine.h"
+#include "explore/search/futile.h"
 
 static bool
 covers(const struct clock *clock, const struct store *s)

@@ -1,7 +1,7 @@
 /* strategies.c -- the list of strategies, and which one a run follows. */
-#include "strategy.h"
+#include "explore/search/strategy.h"
 
-#include "engine.h"
+#include "explore/engine/engine.h"
 
 static const struct sim_strategy_part *const parts[SIM_STRATEGY_COUNT] = {
     [SIM_STRATEGY_RANDOM] = &sim_strategy_random,

@@ -1,7 +1,7 @@
 /* strategy.c -- what several strategies share; see strategy.h. */
-#include "strategy.h"
+#include "explore/search/strategy.h"
 
-#include "engine.h"
+#include "explore/engine/engine.h"
 
 uint32_t
 sim_strategy_choose(struct engine *e, bool can_go_on, uint32_t count)

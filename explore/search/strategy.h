@@ -19,8 +19,8 @@
  *
  * Any function but answer() may be NULL. Private to the explorer.
  */
-#ifndef SIM_STRATEGY_H
-#define SIM_STRATEGY_H
+#ifndef EXPLORE_SEARCH_STRATEGY_H
+#define EXPLORE_SEARCH_STRATEGY_H
 
 #include <stdbool.h>
 #include <stdint.h>

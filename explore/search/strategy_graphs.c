@@ -11,9 +11,9 @@
  * Gladstein and Vafeiadis, "Truly stateless, optimal dynamic partial order
  * reduction" (POPL 2022); reduce.c says where it differs.
  */
-#include "strategy.h"
+#include "explore/search/strategy.h"
 
-#include "engine.h"
+#include "explore/engine/engine.h"
 
 const struct sim_strategy_part sim_strategy_graphs = {
     .name = "graphs",

@@ -13,9 +13,9 @@
  * After Burckhardt, Kothari, Musuvathi and Nagarakatte, "A randomized scheduler
  * with probabilistic guarantees of finding bugs" (ASPLOS 2010).
  */
-#include "strategy.h"
+#include "explore/search/strategy.h"
 
-#include "engine.h"
+#include "explore/engine/engine.h"
 
 enum { PCT_DEPTH_MAX = 5 };
 

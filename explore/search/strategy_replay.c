@@ -4,9 +4,9 @@
  * The list of a search graph by graph, `g0,0,0,1`, has only the questions that
  * such a search asks; reduce.c answers the others as it did then.
  */
-#include "strategy.h"
+#include "explore/search/strategy.h"
 
-#include "engine.h"
+#include "explore/engine/engine.h"
 
 static uint32_t
 must_run(struct engine *e, bool can_go_on)

@@ -13,9 +13,9 @@
  * there. One in so many of the runs that would be cut goes on at random, as a
  * check: it must end in a graph that is known.
  */
-#include "strategy.h"
+#include "explore/search/strategy.h"
 
-#include "engine.h"
+#include "explore/engine/engine.h"
 
 /* Have all answers carried over from the previous run been used? */
 static bool

@@ -7,9 +7,9 @@
  * step does that with a probability below 2^-10. A stall draws thread 1, that
  * step of 11, and a length of at least 10 of 21: about once in 40 runs.
  */
-#include "strategy.h"
+#include "explore/search/strategy.h"
 
-#include "engine.h"
+#include "explore/engine/engine.h"
 
 static uint32_t
 steps_expected(const struct thread *t)

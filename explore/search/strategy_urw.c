@@ -10,9 +10,9 @@
  * After Zhao, Wolff, Mathur and Roychoudhury, "Selectively uniform concurrency
  * testing" (ASPLOS 2025): their uniform random walk.
  */
-#include "strategy.h"
+#include "explore/search/strategy.h"
 
-#include "engine.h"
+#include "explore/engine/engine.h"
 
 static uint32_t
 steps_left(const struct thread *t)

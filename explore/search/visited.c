@@ -1,7 +1,7 @@
 /*
  * visited.c -- see visited.h.
  */
-#include "visited.h"
+#include "explore/search/visited.h"
 
 #include <sched.h>
 #include <stdatomic.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "need.h"
+#include "explore/engine/need.h"
 
 enum { SLOTS_MIN = 1 << 10, TABLES = 256, TABLE_SLOTS_MIN = 1 << 6 };
 

@@ -8,8 +8,8 @@
  * A shared set is for this process and the processes that it forks: 256 tables
  * in memory that all of them map, each with a lock.
  */
-#ifndef SIM_VISITED_H
-#define SIM_VISITED_H
+#ifndef EXPLORE_SEARCH_VISITED_H
+#define EXPLORE_SEARCH_VISITED_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,10 +1,10 @@
 /*
  * worker.c -- see worker.h.
  */
-#include "worker.h"
-#include "engine.h"
-#include "futile.h"
-#include "need.h"
+#include "explore/search/worker.h"
+#include "explore/engine/engine.h"
+#include "explore/search/futile.h"
+#include "explore/engine/need.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -1,11 +1,11 @@
 /* worker.h -- one process of a search by several; see jobs.c. */
-#ifndef SIM_WORKER_H
-#define SIM_WORKER_H
+#ifndef EXPLORE_SEARCH_WORKER_H
+#define EXPLORE_SEARCH_WORKER_H
 
 #include <stdatomic.h>
 #include <stddef.h>
 
-#include "search.h"
+#include "explore/search/search.h"
 
 struct engine;
 

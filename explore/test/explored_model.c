@@ -1,12 +1,12 @@
 /* explored_model.c -- see explored_model.h. */
-#include "explored_model.h"
-#include "engine.h"
-#include "tsan.h"
+#include "explore/test/explored_model.h"
+#include "explore/engine/engine.h"
+#include "explore/engine/tsan.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "unit_test.h"
+#include "common/test/unit_test.h"
 
 /* ---- Explored ---- */
 

@@ -2,12 +2,12 @@
  * explored_model.h -- a random program, which the explorer runs and the model
  * (rc11.h) judges; part of test_explore_model.c.
  */
-#ifndef PROPS_EXPLORED_MODEL_H
-#define PROPS_EXPLORED_MODEL_H
+#ifndef EXPLORE_TEST_EXPLORED_MODEL_H
+#define EXPLORE_TEST_EXPLORED_MODEL_H
 
-#include "explore.h"
-#include "rc11.h"
-#include "rng.h"
+#include "explore/engine/explore.h"
+#include "explore/test/rc11.h"
+#include "common/rng.h"
 
 enum { WRITES_MAX = 4, LOCK_LOCATION = 2 };
 

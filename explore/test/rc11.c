@@ -1,8 +1,8 @@
 /*
  * rc11.c -- see rc11.h.
  */
-#include "rc11.h"
-#include "relation.h"
+#include "explore/test/rc11.h"
+#include "explore/test/relation.h"
 
 #include <assert.h>
 #include <string.h>

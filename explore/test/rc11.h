@@ -5,8 +5,8 @@
  * that the axioms of repaired C11 allow (RC11, with the release sequences of
  * C++20). It is written from the axioms and runs no threads.
  */
-#ifndef PROPS_RC11_H
-#define PROPS_RC11_H
+#ifndef EXPLORE_TEST_RC11_H
+#define EXPLORE_TEST_RC11_H
 
 #include <stdbool.h>
 #include <stdint.h>

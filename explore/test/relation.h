@@ -1,8 +1,8 @@
 /*
  * relation.h -- relations between few events, as bit matrices; part of rc11.c.
  */
-#ifndef PROPS_RELATION_H
-#define PROPS_RELATION_H
+#ifndef EXPLORE_TEST_RELATION_H
+#define EXPLORE_TEST_RELATION_H
 
 #include <stdbool.h>
 #include <stdint.h>

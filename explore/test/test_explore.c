@@ -6,13 +6,13 @@
  * on the same textbook programs. Both compilers must give the same counts:
  * explore.ninja builds this program with gcc's and with clang's fixtures.
  */
-#include "cases.h"
-#include "textbook.h"
+#include "explore/test/kernels/cases.h"
+#include "explore/textbook/textbook.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "unit_test.h"
+#include "common/test/unit_test.h"
 
 static struct sim_exhaust_result
 exhaust(const struct sim_kernel *kernel,

@@ -2,14 +2,14 @@
  * test_explore_cases.c -- the faults that the explorer must notice, case by
  * case.
  */
-#include "cases.h"
-#include "history.h"
-#include "visited.h"
+#include "explore/test/kernels/cases.h"
+#include "explore/textbook/history.h"
+#include "explore/search/visited.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "unit_test.h"
+#include "common/test/unit_test.h"
 
 static void
 check_case_by(const struct fixtures_case *c, bool by_schedules)

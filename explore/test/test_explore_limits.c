@@ -4,8 +4,8 @@
  *
  * The tests call the __tsan_* entry points themselves.
  */
-#include "explore.h"
-#include "tsan.h"
+#include "explore/engine/explore.h"
+#include "explore/engine/tsan.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "unit_test.h"
+#include "common/test/unit_test.h"
 
 static uint64_t memory[1 << 16];
 static uint32_t amount;

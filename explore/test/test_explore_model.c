@@ -10,14 +10,14 @@
  *      test_explore_model            600 programs of each class
  *      test_explore_model 5000       5000 of each
  */
-#include "engine.h"
-#include "explored_model.h"
+#include "explore/engine/engine.h"
+#include "explore/test/explored_model.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "unit_test.h"
+#include "common/test/unit_test.h"
 
 static uint32_t programs = 600;
 

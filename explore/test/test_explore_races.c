@@ -8,13 +8,13 @@
  * earlier one, and say what races. A value that is read was written, and no
  * write stands between.
  */
-#include "explore.h"
-#include "rng.h"
-#include "tsan.h"
+#include "explore/engine/explore.h"
+#include "common/rng.h"
+#include "explore/engine/tsan.h"
 
 #include <string.h>
 
-#include "unit_test.h"
+#include "common/test/unit_test.h"
 
 enum {
     THREADS = SIM_THREADS_MAX,

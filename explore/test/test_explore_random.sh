@@ -8,19 +8,19 @@
 set -u
 library=$(dirname "$(realpath "$1")")
 programs=$2
-. props/test/lib/count.sh
+. common/test/count.sh
 shown=
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 build() { # NAME [OBJECT...]: build a program as a user's
     gcc -D_GNU_SOURCE -g -O1 -fno-builtin -fsanitize=thread \
-        -c "fixtures/explore/$1.c" -o "$work/$1.o" &&
+        -c "explore/test/programs/$1.c" -o "$work/$1.o" &&
         gcc -o "$work/$1" "$work/$1.o" ${2+"$work/$2" "$work/$3"} \
             -L"$library" -lprofsim-explore -l:libdw.so.1
 }
 for model in lock_model lock_set; do
-    gcc -g -O1 -c "fixtures/explore/$model.c" -o "$work/$model.o" ||
+    gcc -g -O1 -c "explore/test/programs/$model.c" -o "$work/$model.o" ||
         count "$model.c is built" 1
 done
 build lock_program lock_model.o lock_set.o
@@ -88,7 +88,7 @@ for table in 'mistakes 196' 'orders 88'; do
 done
 
 build libc_calls && gcc -D_GNU_SOURCE -DLIBC -g -O1 -fno-builtin -pthread \
-    -o "$work/libc" fixtures/explore/libc_calls.c
+    -o "$work/libc" explore/test/programs/libc_calls.c
 count "the calls of libc are built" $?
 timeout 300 "$work/libc" "$programs" >"$work/wanted"
 PROFSIM_EXPLORE=--exhaustive timeout 600 "$work/libc_calls" "$programs" \

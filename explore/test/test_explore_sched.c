@@ -6,14 +6,14 @@
  * scheduler misses a limit with a chance below 1e-9; the tests also show that a
  * wrong one misses it.
  */
-#include "cases.h"
-#include "textbook.h"
-#include "tsan.h"
+#include "explore/test/kernels/cases.h"
+#include "explore/textbook/textbook.h"
+#include "explore/engine/tsan.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "unit_test.h"
+#include "common/test/unit_test.h"
 
 static struct sim_exhaust_result
 sample(const struct sim_kernel *kernel, struct sim_run_options run,

@@ -3,8 +3,8 @@
  * from a checkpoint, after it was killed, and with random runs in between: each
  * has the result of a plain search.
  */
-#include "cases.h"
-#include "textbook.h"
+#include "explore/test/kernels/cases.h"
+#include "explore/textbook/textbook.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "unit_test.h"
+#include "common/test/unit_test.h"
 
 static char file[] = "/tmp/profsim-search-XXXXXX";
 

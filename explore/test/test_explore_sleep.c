@@ -6,14 +6,14 @@
  *      test_explore_sleep            800 programs
  *      test_explore_sleep 20000      20000 programs
  */
-#include "explore.h"
-#include "rng.h"
-#include "tsan.h"
+#include "explore/engine/explore.h"
+#include "common/rng.h"
+#include "explore/engine/tsan.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "unit_test.h"
+#include "common/test/unit_test.h"
 
 enum { THREADS_MAX = 3, STEPS_MAX = 4, PLACES = 2 };
 

@@ -3,11 +3,11 @@
  *
  * It is not a default test, because it takes half a minute.
  */
-#include "textbook.h"
+#include "explore/textbook/textbook.h"
 
 #include <stdlib.h>
 
-#include "unit_test.h"
+#include "common/test/unit_test.h"
 
 static struct sim_exhaust_result
 expect(uint32_t writes, uint32_t readers, uint64_t graphs,

@@ -2,16 +2,16 @@
  * test_linear.c -- the linearizability search, against brute force and known
  * histories.
  */
-#include "history.h"
-#include "linear.h"
-#include "rng.h"
+#include "explore/textbook/history.h"
+#include "explore/engine/linear.h"
+#include "common/rng.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "unit_test.h"
+#include "common/test/unit_test.h"
 
 enum { READ, WRITE, SWAP };
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """One-page programs under `profsim explore`: each has the verdict that it names.
 
-The first lines of a program of fixtures/explore/user/ say
+The first lines of a program of explore/examples/ say
 
     expect: VERDICT.    what is expected; `graphs N`: their number
     BROKEN: VERDICT.    the same with -DBROKEN
@@ -24,7 +24,7 @@ import sys
 import tempfile
 
 PROFSIM = os.path.realpath(sys.argv[1])
-os.chdir("fixtures/explore/user")
+os.chdir("explore/examples")
 DATA = tempfile.TemporaryDirectory(prefix="programs-")
 
 # Thread-local variables work by a system call, too, where no instruction writes the
@@ -84,7 +84,7 @@ def judge(file, want, words, env=None):
         # Not how likely it is, nor how many runs it took to shrink.
         report = re.search(r"^  broken:.*?(?=^  How likely)", ended.stdout, re.M | re.S)[0]
         report = re.sub(r" in \d+ runs;", ";", report)
-        if report != read(text).replace("fixtures/explore/user/", ""):
+        if report != read(text).replace("explore/examples/", ""):
             wrong.append(f"{text}: the report is\n{report}")
     return wrong
 

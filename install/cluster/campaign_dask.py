@@ -5,8 +5,8 @@ The shards are submitted as tasks. If a worker dies, the scheduler submits its t
 again, which continues from its result in RESULTS, a folder that all workers see. At
 the end `profsim merge` adds the results up; its exit code is also this program's.
 
-usage: cluster/campaign_dask.py SCHEDULER SHARDS RESULTS COMMAND [WORD...]
-    cluster/campaign_dask.py tcp://host:8786 64 /nfs/r explore cpu-full --exhaustive
+usage: install/cluster/campaign_dask.py SCHEDULER SHARDS RESULTS COMMAND [WORD...]
+    install/cluster/campaign_dask.py tcp://host:8786 64 /nfs/r explore cpu-full --exhaustive
 """
 import subprocess
 import sys

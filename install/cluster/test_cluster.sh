@@ -2,7 +2,7 @@
 # test_cluster.sh -- runs the job files of this folder, unchanged, with their
 # engines on this machine. The result must be that of one process, also if a
 # machine is lost in the middle.
-# usage: cluster/test_cluster.sh PROFSIM ENGINE...
+# usage: install/cluster/test_cluster.sh PROFSIM ENGINE...
 #   (parallel, slurm, dask, kubernetes, fuzzlite; needs what .ci/deps calls cluster)
 set -u
 here=$(realpath "$(dirname "$0")")
@@ -10,7 +10,7 @@ profsim=$(realpath "$1")
 shift
 dir=$(mktemp -d) || exit 1
 shown="log err"
-. props/test/lib/count.sh
+. common/test/count.sh
 started= # processes, to be ended whatever happens
 clean() {
     for pid in $started; do

@@ -6,7 +6,7 @@
  * is a thread of process 1 with its name in an "M". All text comes from
  * trace_view.c: letters, digits and spaces, nothing that JSON would quote.
  */
-#include "trace_view.h"
+#include "model/command/trace_view.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

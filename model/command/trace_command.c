@@ -1,9 +1,9 @@
 /*
- * trace.c -- see trace.h. Files are untrusted: whatever a file contains,
+ * trace_command.c -- see trace_command.h. Files are untrusted: whatever a file contains,
  * reading it gives a verdict. A file that does not begin like a trace is not
  * read to its end, so even an endless device can be judged.
  */
-#include "trace.h"
+#include "model/command/trace_command.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -11,15 +11,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "complaint.h"
-#include "escape.h"
-#include "nearest.h"
-#include "options.h"
-#include "output.h"
-#include "trace_dump.h"
-#include "trace_reader.h"
-#include "trace_stat.h"
-#include "trace_view.h"
+#include "common/command/complaint.h"
+#include "common/escape.h"
+#include "common/nearest.h"
+#include "common/command/options.h"
+#include "common/output.h"
+#include "model/command/trace_dump.h"
+#include "model/trace/trace_reader.h"
+#include "model/command/trace_stat.h"
+#include "model/command/trace_view.h"
 
 /* More events than an index can number would need a larger file than this. */
 #define FILE_BYTES_MAX ((size_t)4 << 30)

@@ -1,8 +1,8 @@
-/* trace.h -- `profsim trace`: reads "go 1.5 trace" files. */
-#ifndef CLI_TRACE_H
-#define CLI_TRACE_H
+/* trace_command.h -- `profsim trace`: reads "go 1.5 trace" files. */
+#ifndef MODEL_COMMAND_TRACE_COMMAND_H
+#define MODEL_COMMAND_TRACE_COMMAND_H
 
-#include "exit.h"
+#include "common/command/exit.h"
 
 /*
  * Run one verb over files.

@@ -1,5 +1,5 @@
 /* trace_dump.c -- see trace_dump.h. */
-#include "trace_dump.h"
+#include "model/command/trace_dump.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

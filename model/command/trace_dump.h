@@ -1,10 +1,10 @@
 /* trace_dump.h -- a trace as text, one event per line. */
-#ifndef MODEL_TRACE_DUMP_H
-#define MODEL_TRACE_DUMP_H
+#ifndef MODEL_COMMAND_TRACE_DUMP_H
+#define MODEL_COMMAND_TRACE_DUMP_H
 
 #include <stdio.h>
 
-#include "trace_reader.h"
+#include "model/trace/trace_reader.h"
 
 /*
  * Write the events in order, then the stacks that they refer to.

@@ -7,13 +7,13 @@
  * The buffer is reset after each packet; the largest is a stack of 1000 frames,
  * about 19 KiB.
  */
-#include "trace_view.h"
+#include "model/command/trace_view.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto.h"
+#include "common/proto.h"
 
 #define SEQUENCE_ID 1
 

@@ -3,7 +3,7 @@
  * closes the span that its goroutine was in and opens the next. The trace was
  * judged before, so every transition is legal here.
  */
-#include "trace_stat.h"
+#include "model/command/trace_stat.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -9,13 +9,13 @@
  *      sched-wait  could run, but no processor has taken it yet
  *      syscall     in a system call that lost its processor
  */
-#ifndef MODEL_TRACE_STAT_H
-#define MODEL_TRACE_STAT_H
+#ifndef MODEL_COMMAND_TRACE_STAT_H
+#define MODEL_COMMAND_TRACE_STAT_H
 
 #include <stdint.h>
 #include <stdio.h>
 
-#include "trace_reader.h"
+#include "model/trace/trace_reader.h"
 
 enum model_trace_span {
     MODEL_TRACE_RUN,

@@ -1,5 +1,5 @@
 /* trace_view.c -- see trace_view.h. */
-#include "trace_view.h"
+#include "model/command/trace_view.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

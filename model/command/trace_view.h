@@ -13,13 +13,13 @@
  * items. A slice that is still open at the end gets an END without an event. A
  * track is declared once, just before its first item.
  */
-#ifndef MODEL_TRACE_VIEW_H
-#define MODEL_TRACE_VIEW_H
+#ifndef MODEL_COMMAND_TRACE_VIEW_H
+#define MODEL_COMMAND_TRACE_VIEW_H
 
 #include <stdint.h>
 #include <stdio.h>
 
-#include "trace_reader.h"
+#include "model/trace/trace_reader.h"
 
 enum model_trace_item_kind {
     MODEL_TRACE_ITEM_TRACK,

@@ -8,11 +8,11 @@
  * never removed, and a key for which there was no room once will never fit,
  * since room only shrinks (only the cause of the drop may change).
  */
-#include "bucket.h"
+#include "model/heap/bucket.h"
 
 #include <stdlib.h>
 
-#include "model_assert.h"
+#include "model/model_assert.h"
 
 #define NONE MODEL_BUCKET_NONE
 

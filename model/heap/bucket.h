@@ -1,10 +1,10 @@
 /*
  * bucket.h -- which bucket an event belongs to, and which events are dropped.
  */
-#ifndef MODEL_BUCKET_H
-#define MODEL_BUCKET_H
+#ifndef MODEL_HEAP_BUCKET_H
+#define MODEL_HEAP_BUCKET_H
 
-#include "heap.h"
+#include "model/heap/heap.h"
 
 #define MODEL_BUCKET_NONE UINT32_MAX
 

@@ -8,9 +8,9 @@
  *                  keep the event, with R ticks. The counts of these c numbers
  *                  add up to R, and differ by at most 1
  */
-#include "contention.h"
+#include "model/heap/contention.h"
 
-#include "model_assert.h"
+#include "model/model_assert.h"
 
 __extension__ typedef unsigned __int128 u128;
 

@@ -5,8 +5,8 @@
  * It has its own generators, and divides 128-bit numbers where the library only
  * compares. sampling.h has closed forms, which need no random numbers.
  */
-#ifndef MODEL_CONTENTION_H
-#define MODEL_CONTENTION_H
+#ifndef MODEL_HEAP_CONTENTION_H
+#define MODEL_HEAP_CONTENTION_H
 
 #include <stdbool.h>
 #include <stdint.h>

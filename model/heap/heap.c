@@ -17,15 +17,15 @@
  * Events that a ring did not publish in their cycle become due again every 3
  * cycles.
  */
-#include "heap.h"
+#include "model/heap/heap.h"
 
 #include <stdlib.h>
 
-#include "live_objects.h"
-#include "bucket.h"
-#include "heap_sampler.h"
-#include "model_assert.h"
-#include "waits.h"
+#include "model/heap/live_objects.h"
+#include "model/heap/bucket.h"
+#include "model/heap/heap_sampler.h"
+#include "model/model_assert.h"
+#include "model/heap/waits.h"
 
 #define EVER UINT64_MAX /* a cycle that no run reaches */
 

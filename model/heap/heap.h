@@ -10,14 +10,14 @@
  *     objects, the heap that a snapshot must equal: that at mark termination k.
  * The second learns one thing from the first: which snapshot was the first.
  */
-#ifndef MODEL_HEAP_H
-#define MODEL_HEAP_H
+#ifndef MODEL_HEAP_HEAP_H
+#define MODEL_HEAP_HEAP_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "contention.h"
-#include "truth.h"
+#include "model/heap/contention.h"
+#include "sim/truth/truth.h"
 
 /* The accounting scheme that the library was configured with. */
 enum model_scheme {

@@ -8,9 +8,9 @@
  *                  e^(-U/R), V the successes, each of probability 1/e, before
  *                  the first failure
  */
-#include "heap_sampler.h"
+#include "model/heap/heap_sampler.h"
 
-#include "model_assert.h"
+#include "model/model_assert.h"
 
 __extension__ typedef unsigned __int128 u128;
 

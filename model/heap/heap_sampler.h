@@ -2,13 +2,13 @@
  * heap_sampler.h -- the oracle of the heap sampler: which allocations of a
  * processor are recorded, given its random numbers.
  */
-#ifndef MODEL_HEAP_SAMPLER_H
-#define MODEL_HEAP_SAMPLER_H
+#ifndef MODEL_HEAP_HEAP_SAMPLER_H
+#define MODEL_HEAP_HEAP_SAMPLER_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "contention.h"
+#include "model/heap/contention.h"
 
 struct model_heap_sampler {
     enum model_era era;

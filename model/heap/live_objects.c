@@ -26,12 +26,12 @@
  *   recorded after this call becomes final later. So each such call decides
  *   which frees are late, and nothing between two calls changes that.
  */
-#include "live_objects.h"
+#include "model/heap/live_objects.h"
 
 #include <stdlib.h>
 
-#include "bucket.h"
-#include "model_assert.h"
+#include "model/heap/bucket.h"
+#include "model/model_assert.h"
 
 #define NOT_YET UINT32_MAX
 

@@ -4,10 +4,10 @@
  *
  * It gets the facts of the log one by one, but only those of counted objects.
  */
-#ifndef MODEL_LIVE_OBJECTS_H
-#define MODEL_LIVE_OBJECTS_H
+#ifndef MODEL_HEAP_LIVE_OBJECTS_H
+#define MODEL_HEAP_LIVE_OBJECTS_H
 
-#include "heap.h"
+#include "model/heap/heap.h"
 
 struct model_object;
 

@@ -8,9 +8,9 @@
  * (c+1) + min(M mod R, c+1) have a remainder of at most c. If the draws do not
  * begin at 0, their number is the difference of two such numbers.
  */
-#include "sampling.h"
+#include "model/heap/sampling.h"
 
-#include "model_assert.h"
+#include "model/model_assert.h"
 
 struct model_draws
 model_era_draws(enum model_era era)

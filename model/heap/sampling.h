@@ -4,13 +4,13 @@
  *
  * Source: docs/sampling.md, "Formulas".
  */
-#ifndef MODEL_SAMPLING_H
-#define MODEL_SAMPLING_H
+#ifndef MODEL_HEAP_SAMPLING_H
+#define MODEL_HEAP_SAMPLING_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "contention.h"
+#include "model/heap/contention.h"
 
 __extension__ typedef unsigned __int128 model_u128;
 

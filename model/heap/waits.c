@@ -6,9 +6,9 @@
  * charged with the mean of the first and the last wait for each task that still
  * waits.
  */
-#include "waits.h"
+#include "model/heap/waits.h"
 
-#include "model_assert.h"
+#include "model/model_assert.h"
 
 __extension__ typedef __int128 i128;
 

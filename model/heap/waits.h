@@ -2,8 +2,8 @@
  * waits.h -- which tasks wait for which lock and since when, from the truth
  * log; and what a release and the end of a wait add to the profiles.
  */
-#ifndef MODEL_WAITS_H
-#define MODEL_WAITS_H
+#ifndef MODEL_HEAP_WAITS_H
+#define MODEL_HEAP_WAITS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,10 +1,10 @@
 /*
- * pprof.c -- reads profile.proto.
+ * pprof_reader.c -- reads profile.proto.
  *
  * Every step walks over the fields of a message again, in file order. That is
  * slow, and easy to check.
  */
-#include "pprof.h"
+#include "model/pprof/pprof_reader.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,13 +1,13 @@
 /*
- * pprof.h -- reads profile.proto as its description defines it.
+ * pprof_reader.h -- reads profile.proto as its description defines it.
  *
  * It is written from docs/profiles.md and shares no code with the writer. It
  * accepts a profile only if every reference in it is valid: ids are unique and
  * not 0, string numbers exist, and every sample has a value for every sample
  * type.
  */
-#ifndef MODEL_PPROF_H
-#define MODEL_PPROF_H
+#ifndef MODEL_PPROF_PPROF_READER_H
+#define MODEL_PPROF_PPROF_READER_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -4,7 +4,7 @@
  * A cell is as wide as the widest cell in its column. A column extends up and
  * down from a line, as long as each line has a cell there that ends in a tab.
  */
-#include "pprof.h"
+#include "model/pprof/pprof_reader.h"
 
 #include <string.h>
 

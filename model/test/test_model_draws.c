@@ -5,10 +5,10 @@
 #include <stdarg.h>
 #include <stddef.h>
 
-#include "contention.h"
-#include "heap_sampler.h"
-#include "sampling.h"
-#include "unit_test.h"
+#include "model/heap/contention.h"
+#include "model/heap/heap_sampler.h"
+#include "model/heap/sampling.h"
+#include "common/test/unit_test.h"
 
 /* The shift register of Go 1.5: twice the state, and what overflows is added
  * as the polynomial. */

@@ -16,10 +16,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "heap.h"
-#include "truth.h"
-#include "unit_test.h"
-#include "waits.h"
+#include "model/heap/heap.h"
+#include "sim/truth/truth.h"
+#include "common/test/unit_test.h"
+#include "model/heap/waits.h"
 
 #define ROOM TRUTH_ROOM_ENOUGH
 

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "trace_oracle.h"
-#include "unit_test.h"
+#include "model/trace/trace_oracle.h"
+#include "common/test/unit_test.h"
 
 enum { FACTS_MAX = 512, PROC = 1 };
 

@@ -2,11 +2,11 @@
  * test_model_pprof.c -- the model's reader of profiles refuses a message that
  * is damaged inside, and numbers that do not fit 64 bits.
  */
-#include "unit_test.h"
+#include "common/test/unit_test.h"
 
 #include <string.h>
 
-#include "pprof.h"
+#include "model/pprof/pprof_reader.h"
 
 /* A profile whose string table has only "", followed by one more field. */
 #define PROFILE(more) "\x32\x00" more

@@ -16,10 +16,10 @@
 
 #include <sys/resource.h>
 
-#include "sanitized.h"
-#include "trace_reader.h"
-#include "trace_script.h"
-#include "unit_test.h"
+#include "common/test/sanitized.h"
+#include "model/trace/trace_reader.h"
+#include "common/test/trace_script.h"
+#include "common/test/unit_test.h"
 
 #if SANITIZED
 #define CORRUPTIONS 1000

@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace_reader.h"
-#include "trace_rows.h"
-#include "trace_script.h"
-#include "unit_test.h"
+#include "model/trace/trace_reader.h"
+#include "model/test/trace_rows.h"
+#include "common/test/trace_script.h"
+#include "common/test/unit_test.h"
 
 TEST(every_vector_gets_its_verdict)
 {

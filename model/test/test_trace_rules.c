@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "trace_rows.h"
-#include "trace_script.h"
-#include "unit_test.h"
+#include "model/test/trace_rows.h"
+#include "common/test/trace_script.h"
+#include "common/test/unit_test.h"
 
 TEST(possible_events_are_accepted)
 {

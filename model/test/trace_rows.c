@@ -1,10 +1,10 @@
 /* trace_rows.c -- see trace_rows.h. */
-#include "trace_rows.h"
+#include "model/test/trace_rows.h"
 
 #include <string.h>
 
-#include "trace_script.h"
-#include "unit_test.h"
+#include "common/test/trace_script.h"
+#include "common/test/unit_test.h"
 
 static void
 judge_row(const struct props_trace_row *row)

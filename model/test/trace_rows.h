@@ -1,11 +1,11 @@
 /* trace_rows.h -- scripts of traces with the verdict each must get. */
-#ifndef PROPS_TRACE_ROWS_H
-#define PROPS_TRACE_ROWS_H
+#ifndef MODEL_TEST_TRACE_ROWS_H
+#define MODEL_TEST_TRACE_ROWS_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "trace_reader.h"
+#include "model/trace/trace_reader.h"
 
 #define OK         MODEL_TRACE_OK
 #define TIME_ORDER MODEL_TRACE_TIME_ORDER

@@ -1,5 +1,5 @@
 /* trace_map.c -- see trace_map.h. */
-#include "trace_map.h"
+#include "model/trace/trace_map.h"
 
 #include <stdlib.h>
 

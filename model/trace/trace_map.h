@@ -8,8 +8,8 @@
  * has 64 bits, so no path is longer than 33 nodes, whatever the file contains.
  * A hash table has no such bound.
  */
-#ifndef MODEL_TRACE_MAP_H
-#define MODEL_TRACE_MAP_H
+#ifndef MODEL_TRACE_TRACE_MAP_H
+#define MODEL_TRACE_TRACE_MAP_H
 
 #include <stdint.h>
 

@@ -1,11 +1,11 @@
 /* trace_oracle.c -- the events that the trace of a world must contain. See
  * trace_oracle.h. */
-#include "trace_oracle.h"
+#include "model/trace/trace_oracle.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "model_assert.h"
+#include "model/model_assert.h"
 
 enum { SESSIONS_MAX = 64, TASKS_KNOWN = 64, RANKS_A_STEP = 4096 };
 

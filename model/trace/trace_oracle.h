@@ -12,14 +12,14 @@
  * is reported when it has found a processor. If the thread returned before this
  * session began, they are the same.
  */
-#ifndef MODEL_TRACE_ORACLE_H
-#define MODEL_TRACE_ORACLE_H
+#ifndef MODEL_TRACE_TRACE_ORACLE_H
+#define MODEL_TRACE_TRACE_ORACLE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "truth.h"
-#include "trace_wire.h"
+#include "sim/truth/truth.h"
+#include "model/trace/trace_wire.h"
 
 struct model_oracle_event {
     enum model_trace_type type;

@@ -19,7 +19,7 @@
  * including the first, on any processor and by any goroutine. A trace may begin
  * in the middle of one.
  */
-#include "trace_reader.h"
+#include "model/trace/trace_reader.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -12,7 +12,7 @@
  * So the batches of one processor must be in order; batches of different
  * processors need not.
  */
-#include "trace_reader.h"
+#include "model/trace/trace_reader.h"
 
 #include <inttypes.h>
 #include <stdio.h>

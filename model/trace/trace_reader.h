@@ -21,15 +21,15 @@
  * Memory: at most 72 bytes per event (an event has at least three bytes in the
  * file), and 56 per goroutine, processor or stack. Arrays grow by doubling.
  */
-#ifndef MODEL_TRACE_READER_H
-#define MODEL_TRACE_READER_H
+#ifndef MODEL_TRACE_TRACE_READER_H
+#define MODEL_TRACE_TRACE_READER_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "trace_map.h"
-#include "trace_wire.h"
+#include "model/trace/trace_map.h"
+#include "model/trace/trace_wire.h"
 
 enum model_trace_verdict {
     MODEL_TRACE_OK,

@@ -17,7 +17,7 @@
  * did it, and the state that follows. The few events that affect another
  * goroutine have a function each. At the end of the file any state is allowed.
  */
-#include "trace_reader.h"
+#include "model/trace/trace_reader.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "trace_reader.h"
+#include "model/trace/trace_reader.h"
 
 const char *
 model_trace_verdict_name(enum model_trace_verdict verdict)

@@ -3,7 +3,7 @@
  * assertions, and every step either moves forward by at least one byte or ends
  * the reading.
  */
-#include "trace_wire.h"
+#include "model/trace/trace_wire.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -18,7 +18,7 @@ static const struct {
     bool stack;
 } types[MODEL_TRACE_TYPE_COUNT] = {
 #define X(id, name, args, stack) {name, args, stack},
-#include "trace_event.def"
+#include "model/trace/trace_wire.def"
 #undef X
 };
 

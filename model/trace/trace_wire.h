@@ -13,8 +13,8 @@
  * MODEL_TRACE_ARGS_MAX numbers and how many there were. docs/trace-format.md
  * describes the whole format.
  */
-#ifndef MODEL_TRACE_WIRE_H
-#define MODEL_TRACE_WIRE_H
+#ifndef MODEL_TRACE_TRACE_WIRE_H
+#define MODEL_TRACE_TRACE_WIRE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,7 +27,7 @@
 
 enum model_trace_type {
 #define X(id, name, args, stack) MODEL_TRACE_##id,
-#include "trace_event.def"
+#include "model/trace/trace_wire.def"
 #undef X
     MODEL_TRACE_TYPE_COUNT
 };

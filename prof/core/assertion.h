@@ -1,12 +1,12 @@
 /*
- * check.h -- assertions of the core.
+ * assertion.h -- assertions of the core.
  *
  * PROF_ASSERT is always compiled in. Conditions take O(1) and have no side
  * effects. They protect memory from our own mistakes and from broken contracts;
  * bad data is an error, not an assertion.
  */
-#ifndef PROF_CHECK_H
-#define PROF_CHECK_H
+#ifndef PROF_CORE_ASSERTION_H
+#define PROF_CORE_ASSERTION_H
 
 #include "prof/port.h"
 

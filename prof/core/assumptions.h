@@ -1,8 +1,8 @@
 /*
  * assumptions.h -- what the core assumes about the machine.
  */
-#ifndef PROF_ASSUMPTIONS_H
-#define PROF_ASSUMPTIONS_H
+#ifndef PROF_CORE_ASSUMPTIONS_H
+#define PROF_CORE_ASSUMPTIONS_H
 
 #include <limits.h>
 #include <stdatomic.h>

@@ -5,8 +5,8 @@
  * no plain access compiles. A comment [pair: tag] marks each release and the
  * acquire that reads it.
  */
-#ifndef PROF_ATOMIC_H
-#define PROF_ATOMIC_H
+#ifndef PROF_CORE_ATOMIC_H
+#define PROF_CORE_ATOMIC_H
 
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -8,11 +8,11 @@
  * event by prof_heap_alloc(). The first two passes only give hints: what they
  * prefetch may belong to another stack, or be out of date.
  */
-#include "check.h"
-#include "hash.h"
-#include "instance.h"
-#include "slot.h"
-#include "poison.h"
+#include "prof/core/assertion.h"
+#include "prof/core/hash.h"
+#include "prof/core/instance.h"
+#include "prof/core/slot.h"
+#include "prof/core/poison.h"
 
 enum {
     TOGETHER = 8,  /* events; each has about 5 cache lines under way */

@@ -2,8 +2,8 @@
  * block.h -- the layout of a caller's block: each part begins on a boundary of
  * PROF_BLOCK_ALIGN.
  */
-#ifndef PROF_BLOCK_H
-#define PROF_BLOCK_H
+#ifndef PROF_CORE_BLOCK_H
+#define PROF_CORE_BLOCK_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -5,8 +5,8 @@
  * memcmp() would cost more than the comparison, and would force the lookup to
  * save registers. From 17 frames on memcmp() is faster.
  */
-#ifndef PROF_COMPARE_H
-#define PROF_COMPARE_H
+#ifndef PROF_CORE_COMPARE_H
+#define PROF_CORE_COMPARE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -39,9 +39,9 @@
  */
 #include <string.h>
 
-#include "check.h"
-#include "instance.h"
-#include "poison.h"
+#include "prof/core/assertion.h"
+#include "prof/core/instance.h"
+#include "prof/core/poison.h"
 
 /* What an event adds to its bucket; nothing if `count` is 0. */
 struct charge {

@@ -1,12 +1,12 @@
 /* control.h -- the locks of control calls. heap.c, I6, says which call takes
  * which lock. */
-#ifndef PROF_CONTROL_H
-#define PROF_CONTROL_H
+#ifndef PROF_CORE_CONTROL_H
+#define PROF_CORE_CONTROL_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "instance.h"
+#include "prof/core/instance.h"
 
 /* returns: whether the caller has the cycle lock now */
 static inline bool

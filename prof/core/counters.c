@@ -54,13 +54,13 @@
  * and its allocation may happen on different processors, and a reader that sees
  * the free must see the allocation.
  */
-#include "counters.h"
+#include "prof/core/counters.h"
 
 #include <string.h>
 
-#include "check.h"
-#include "instance.h"
-#include "poison.h"
+#include "prof/core/assertion.h"
+#include "prof/core/instance.h"
+#include "prof/core/poison.h"
 
 enum { LINE = PROF_BLOCK_ALIGN / sizeof(shared_u64) }; /* rows: a cache line */
 

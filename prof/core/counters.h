@@ -1,11 +1,11 @@
 /* counters.h -- counters of rows, in columns; the theory is in counters.c. */
-#ifndef PROF_COUNTERS_H
-#define PROF_COUNTERS_H
+#ifndef PROF_CORE_COUNTERS_H
+#define PROF_CORE_COUNTERS_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "atomic.h"
+#include "prof/core/atomic.h"
 
 enum { COUNTER_SLOTS = 3 };
 

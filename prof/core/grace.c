@@ -29,11 +29,11 @@
  * Why PROF_ERR_BUSY instead of waiting: the record call in flight may be on the
  * very thread that was interrupted to make the control call.
  */
-#include "grace.h"
+#include "prof/core/grace.h"
 
-#include "check.h"
-#include "instance.h"
-#include "poison.h"
+#include "prof/core/assertion.h"
+#include "prof/core/instance.h"
+#include "prof/core/poison.h"
 
 void
 prof_grace_begin(struct prof *prof)

@@ -1,10 +1,10 @@
 /* grace.h -- waiting out the record calls in flight; theory in grace.c. */
-#ifndef PROF_GRACE_H
-#define PROF_GRACE_H
+#ifndef PROF_CORE_GRACE_H
+#define PROF_CORE_GRACE_H
 
 #include <stdbool.h>
 
-#include "atomic.h"
+#include "prof/core/atomic.h"
 
 struct prof;
 

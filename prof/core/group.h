@@ -3,13 +3,13 @@
  *
  * The tag is in the upper half of a slot, beside the row (table.c).
  */
-#ifndef PROF_GROUP_H
-#define PROF_GROUP_H
+#ifndef PROF_CORE_GROUP_H
+#define PROF_CORE_GROUP_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "atomic.h"
+#include "prof/core/atomic.h"
 
 enum { GROUP_LOG2 = 3, GROUP = 1 << GROUP_LOG2 }; /* slots of a line */
 

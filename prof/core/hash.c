@@ -6,10 +6,10 @@
  * number before use, which keeps equal hashes equal and different ones
  * different. The multilinear hash is in the header.
  */
-#include "hash.h"
+#include "prof/core/hash.h"
 
-#include "check.h"
-#include "poison.h"
+#include "prof/core/assertion.h"
+#include "prof/core/poison.h"
 
 /* Odd, so that multiplication by it permutes the 64-bit words. */
 #define SPREAD 0x9e3779b97f4a7c15U

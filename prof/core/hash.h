@@ -12,10 +12,10 @@
  * e are below 2^30 (1 GB of program text). For primes p and q, equal sums need
  * p d = q e; the products do not wrap, so q, which is above 2^30, would have to
  * divide d. All other pairs of keys collide only by chance, with a probability
- * of about 2^-64; props/test/prof/test_prof_hash.c tries regular keys.
+ * of about 2^-64; prof/test/test_prof_hash.c tries regular keys.
  */
-#ifndef PROF_HASH_H
-#define PROF_HASH_H
+#ifndef PROF_CORE_HASH_H
+#define PROF_CORE_HASH_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -57,10 +57,10 @@
  *
  * Source of the rules: docs/semantics.md, "Heap profile".
  */
-#include "check.h"
-#include "control.h"
-#include "instance.h"
-#include "poison.h"
+#include "prof/core/assertion.h"
+#include "prof/core/control.h"
+#include "prof/core/instance.h"
+#include "prof/core/poison.h"
 
 _Static_assert(PROF_CYCLE_WRAP % COUNTER_SLOTS == 0,
                "slots follow each other across the wrap");

@@ -7,8 +7,8 @@
  * caller with memory for many things but few of them does not pay for clearing
  * it all.
  */
-#ifndef PROF_INDEX_H
-#define PROF_INDEX_H
+#ifndef PROF_CORE_INDEX_H
+#define PROF_CORE_INDEX_H
 
 #include <stdbool.h>
 #include <stddef.h>

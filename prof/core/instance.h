@@ -1,17 +1,17 @@
 /* instance.h -- the fields of struct prof and struct prof_proc. */
-#ifndef PROF_INSTANCE_H
-#define PROF_INSTANCE_H
+#ifndef PROF_CORE_INSTANCE_H
+#define PROF_CORE_INSTANCE_H
 
 #include <stdalign.h>
 
-#include "atomic.h"
-#include "counters.h"
-#include "grace.h"
+#include "prof/core/atomic.h"
+#include "prof/core/counters.h"
+#include "prof/core/grace.h"
 #include "prof/port.h"
 #include "prof/prof.h"
-#include "rng.h"
-#include "sampler.h"
-#include "table.h"
+#include "prof/core/random.h"
+#include "prof/core/sampler.h"
+#include "prof/core/table.h"
 
 struct prof {
     struct prof_rules rules; /* immutable after init, as are the arrays */

@@ -3,8 +3,8 @@
  * file of the core includes it last. The build's check of symbols is the second
  * safeguard.
  */
-#ifndef PROF_POISON_H
-#define PROF_POISON_H
+#ifndef PROF_CORE_POISON_H
+#define PROF_CORE_POISON_H
 
 #pragma GCC poison malloc calloc realloc free
 #pragma GCC poison printf fprintf snprintf puts

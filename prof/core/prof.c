@@ -10,11 +10,11 @@
  */
 #include <string.h>
 
-#include "assumptions.h"
-#include "block.h"
-#include "check.h"
-#include "instance.h"
-#include "poison.h"
+#include "prof/core/assumptions.h"
+#include "prof/core/block.h"
+#include "prof/core/assertion.h"
+#include "prof/core/instance.h"
+#include "prof/core/poison.h"
 
 #define TICKS_DEFAULT 1000000000U
 #define TICKS_LIMIT   UINT64_C(10000000000) /* per second, at most */

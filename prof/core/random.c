@@ -1,5 +1,5 @@
 /*
- * rng.c -- the random numbers of the rule sets, one stream per processor.
+ * random.c -- the random numbers of the rule sets, one stream per processor.
  *
  *      kind        one draw                        takes the values
  *      LFSR31      state' = 2 state, folded        1 .. 2^31 - 1, never 0
@@ -27,9 +27,9 @@
  *
  * Concurrency: only its processor uses a stream.
  */
-#include "rng.h"
+#include "prof/core/random.h"
 
-#include "poison.h"
+#include "prof/core/poison.h"
 
 #define USELESS_DRAWS 64
 

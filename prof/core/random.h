@@ -1,6 +1,6 @@
-/* rng.h -- a processor's random numbers; the theory is in rng.c. */
-#ifndef PROF_RNG_H
-#define PROF_RNG_H
+/* random.h -- a processor's random numbers; the theory is in random.c. */
+#ifndef PROF_CORE_RANDOM_H
+#define PROF_CORE_RANDOM_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -43,7 +43,7 @@ prof_rng_next_64(struct rng *rng)
  *
  * out:     *value, below limit
  * returns: the number times `limit`, modulo 2^64; reject the value if this is
- *          below 2^64 mod limit (rng.c)
+ *          below 2^64 mod limit (random.c)
  */
 static inline uint64_t
 prof_rng_try_below(struct rng *rng, uint64_t limit, uint64_t *value)

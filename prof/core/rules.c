@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-#include "poison.h"
+#include "prof/core/poison.h"
 
 const struct prof_rules prof_rules_exact = {
     .name = "exact",

@@ -34,11 +34,11 @@
  *
  * Scaling up: a sampled allocation of S bytes counts 1 / (1 - e^(-S/R)) times.
  */
-#include "sampler.h"
+#include "prof/core/sampler.h"
 
-#include "check.h"
-#include "instance.h"
-#include "poison.h"
+#include "prof/core/assertion.h"
+#include "prof/core/instance.h"
+#include "prof/core/poison.h"
 
 #define TRIES_MAX    2048       /* 0.633^2048 < 2^-1000 */
 #define FACTORS_MAX  128        /* 1/128! < 2^-700 */

@@ -1,6 +1,6 @@
 /* sampler.h -- how far a processor is from its next sampled allocation. */
-#ifndef PROF_SAMPLER_H
-#define PROF_SAMPLER_H
+#ifndef PROF_CORE_SAMPLER_H
+#define PROF_CORE_SAMPLER_H
 
 #include <stdbool.h>
 #include <stdint.h>

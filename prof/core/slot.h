@@ -1,11 +1,11 @@
 /* slot.h -- the row in a slot of the bucket table, and a hash's first slot. */
-#ifndef PROF_SLOT_H
-#define PROF_SLOT_H
+#ifndef PROF_CORE_SLOT_H
+#define PROF_CORE_SLOT_H
 
 #include <stdint.h>
 
-#include "group.h"
-#include "table.h"
+#include "prof/core/group.h"
+#include "prof/core/table.h"
 
 static inline uint32_t
 row_of(const struct table *table, uint64_t slot)

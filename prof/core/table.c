@@ -52,16 +52,16 @@
  * Concurrency: any calls may run together, except for prof_table_check(), which
  * must run alone.
  */
-#include "table.h"
+#include "prof/core/table.h"
 
 #include <string.h>
 
-#include "check.h"
-#include "compare.h"
-#include "group.h"
-#include "hash.h"
-#include "slot.h"
-#include "poison.h"
+#include "prof/core/assertion.h"
+#include "prof/core/compare.h"
+#include "prof/core/group.h"
+#include "prof/core/hash.h"
+#include "prof/core/slot.h"
+#include "prof/core/poison.h"
 
 #define TENTATIVE      TABLE_TENTATIVE
 #define WORDS_LIMIT    (1U << 31) /* frames_at leaves TENTATIVE free */

@@ -1,12 +1,12 @@
 /* table.h -- the bucket table; its theory is in table.c. */
-#ifndef PROF_TABLE_H
-#define PROF_TABLE_H
+#ifndef PROF_CORE_TABLE_H
+#define PROF_CORE_TABLE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "atomic.h"
+#include "prof/core/atomic.h"
 #include "prof/prof.h"
 
 /* Words before a bucket's frames: its size and its shape. */

@@ -7,8 +7,8 @@
  * whole word is stored. A loop over the bytes would be slower: its length is
  * hard to predict, and a mispredicted branch costs more than the bytes.
  */
-#ifndef PROF_VARINT_H
-#define PROF_VARINT_H
+#ifndef PROF_CORE_VARINT_H
+#define PROF_CORE_VARINT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -8,7 +8,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#include "path.h"
+#include "prof/port/path.h"
 
 enum { NAMES_MAX = 100, STATUS_BYTES = 4096 };
 

@@ -7,7 +7,7 @@
  * kernel's fs.protected_symlinks checks less: only the last name, and only in
  * sticky folders.
  */
-#include "path.h"
+#include "prof/port/path.h"
 
 #include <errno.h>
 #include <fcntl.h>

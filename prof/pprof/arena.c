@@ -1,7 +1,7 @@
 /* arena.c -- a bump allocator over the caller's scratch. */
-#include "builder.h"
-#include "check.h"
-#include "poison.h"
+#include "prof/pprof/builder.h"
+#include "prof/core/assertion.h"
+#include "prof/core/poison.h"
 
 struct arena
 prof_arena_of(const struct prof_output *output)

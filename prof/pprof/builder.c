@@ -9,12 +9,12 @@
  * memory. They are in the caller's scratch; if one is full, the writer returns
  * PROF_ERR_MEMORY.
  */
-#include "builder.h"
+#include "prof/pprof/builder.h"
 
 #include <string.h>
 
-#include "check.h"
-#include "poison.h"
+#include "prof/core/assertion.h"
+#include "prof/core/poison.h"
 
 enum {
     STRINGS_OWN = 64

@@ -2,12 +2,12 @@
  * builder.h -- a profile.proto that is being written: its strings, functions,
  * locations and mappings, each numbered at its first use.
  */
-#ifndef PROF_BUILDER_H
-#define PROF_BUILDER_H
+#ifndef PROF_PPROF_BUILDER_H
+#define PROF_PPROF_BUILDER_H
 
-#include "index.h"
-#include "order.h"
-#include "out.h"
+#include "prof/core/index.h"
+#include "prof/pprof/order.h"
+#include "prof/pprof/out.h"
 #include "prof/pprof.h"
 
 /* Field numbers of profile.proto. docs/profiles.md, "profile.proto". */

@@ -7,10 +7,10 @@
  * comes before 0x9). A sort by key brings equal records together; then a stable
  * sort orders the groups by count.
  */
-#include "check.h"
-#include "frames.h"
-#include "labels.h"
-#include "poison.h"
+#include "prof/core/assertion.h"
+#include "prof/pprof/frame_lines.h"
+#include "prof/pprof/labels.h"
+#include "prof/core/poison.h"
 #include "prof/text.h"
 
 struct group {

@@ -26,13 +26,13 @@
  * Concurrency: tick may run together with any call; a lock makes the others
  * exclude each other.
  */
-#include "cpu.h"
+#include "prof/pprof/cpu_fields.h"
 
 #include <string.h>
 
-#include "check.h"
+#include "prof/core/assertion.h"
 #include "prof/fork.h"
-#include "poison.h"
+#include "prof/core/poison.h"
 
 #define RUNNING (UINT64_C(1) << 32)
 

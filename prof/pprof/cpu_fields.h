@@ -1,8 +1,8 @@
-/* cpu.h -- the fields of struct prof_cpu, for the three files that use them. */
-#ifndef PROF_CPU_INTERNAL_H
-#define PROF_CPU_INTERNAL_H
+/* cpu_fields.h -- the fields of struct prof_cpu, for the three files that use them. */
+#ifndef PROF_PPROF_CPU_FIELDS_H
+#define PROF_PPROF_CPU_FIELDS_H
 
-#include "atomic.h"
+#include "prof/core/atomic.h"
 #include "prof/cpu.h"
 #include "prof/port.h"
 

@@ -11,11 +11,11 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "block.h"
-#include "builder.h"
-#include "check.h"
-#include "cpu.h"
-#include "poison.h"
+#include "prof/core/block.h"
+#include "prof/pprof/builder.h"
+#include "prof/core/assertion.h"
+#include "prof/pprof/cpu_fields.h"
+#include "prof/core/poison.h"
 
 enum {
     TICKS_DEFAULT = 512,

@@ -1,9 +1,9 @@
 /* cpu_text.c -- a CPU profile as text, in the form of count profiles. */
-#include "check.h"
-#include "cpu.h"
-#include "frames.h"
-#include "labels.h"
-#include "poison.h"
+#include "prof/core/assertion.h"
+#include "prof/pprof/cpu_fields.h"
+#include "prof/pprof/frame_lines.h"
+#include "prof/pprof/labels.h"
+#include "prof/core/poison.h"
 
 static bool
 more_ticks(const void *context, uint32_t a, uint32_t b)

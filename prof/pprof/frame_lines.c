@@ -1,5 +1,5 @@
 /*
- * frames.c -- the text lines of a stack, in columns.
+ * frame_lines.c -- the text lines of a stack, in columns.
  *
  *      #|TAB|0x401000|TAB|main.work+0x10|TAB|TAB|main.c:12
  *      #|TAB|0x4a0001                                       no name: no columns
@@ -11,11 +11,11 @@
  * only the first. The last cell of a line is not filled. So before a run of
  * named lines is written, the widths of two columns must be known.
  */
-#include "frames.h"
+#include "prof/pprof/frame_lines.h"
 
-#include "check.h"
-#include "poison.h"
-#include "symbol.h"
+#include "prof/core/assertion.h"
+#include "prof/core/poison.h"
+#include "prof/pprof/symbol_of.h"
 
 enum { TEXT_BUFFER_BYTES = 1 << 14, TAB_STOP = 8 };
 

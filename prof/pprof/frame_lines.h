@@ -1,8 +1,8 @@
-/* frames.h -- the text lines of a stack, in columns. */
-#ifndef PROF_FRAMES_H
-#define PROF_FRAMES_H
+/* frame_lines.h -- the text lines of a stack, in columns. */
+#ifndef PROF_PPROF_FRAME_LINES_H
+#define PROF_PPROF_FRAME_LINES_H
 
-#include "builder.h"
+#include "prof/pprof/builder.h"
 
 /* A text that is being written, with room for the symbols of one stack. */
 struct text {

@@ -10,12 +10,12 @@
  * tables of those that are printable; here all are printable except control
  * characters, blanks, direction marks, private use and non-characters.
  */
-#include "labels.h"
+#include "prof/pprof/labels.h"
 
 #include <string.h>
 
-#include "check.h"
-#include "poison.h"
+#include "prof/core/assertion.h"
+#include "prof/core/poison.h"
 
 enum stage { QUOTE_OPENS, QUOTE_GOES_ON, READ_ALL };
 

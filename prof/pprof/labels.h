@@ -1,8 +1,8 @@
 /* labels.h -- a label set as text: {"key":"value", "key2":"value2"}. */
-#ifndef PROF_LABELS_H
-#define PROF_LABELS_H
+#ifndef PROF_PPROF_LABELS_H
+#define PROF_PPROF_LABELS_H
 
-#include "out.h"
+#include "prof/pprof/out.h"
 #include "prof/pprof.h"
 
 /* Write the set with its braces; pairs are sorted as text. */

@@ -26,10 +26,10 @@
  */
 #include <string.h>
 
-#include "builder.h"
-#include "check.h"
-#include "poison.h"
-#include "symbol.h"
+#include "prof/pprof/builder.h"
+#include "prof/core/assertion.h"
+#include "prof/core/poison.h"
+#include "prof/pprof/symbol_of.h"
 
 /* ---- functions and locations ---- */
 

@@ -10,8 +10,8 @@
  */
 #include <string.h>
 
-#include "out.h"
-#include "poison.h"
+#include "prof/pprof/out.h"
+#include "prof/core/poison.h"
 #include "prof/symbol.h"
 
 struct span {

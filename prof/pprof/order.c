@@ -1,9 +1,9 @@
 /* order.c -- merge sort from the bottom up: stable, no recursion. */
-#include "order.h"
+#include "prof/pprof/order.h"
 
 #include <string.h>
 
-#include "poison.h"
+#include "prof/core/poison.h"
 
 static void
 merge(uint32_t *to, const uint32_t *a, size_t a_count, const uint32_t *b,

@@ -1,6 +1,6 @@
 /* order.h -- a stable order of numbered things, in scratch memory. */
-#ifndef PROF_ORDER_H
-#define PROF_ORDER_H
+#ifndef PROF_PPROF_ORDER_H
+#define PROF_PPROF_ORDER_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,10 +1,10 @@
 /* out.c -- a buffer in front of a sink (out.h has the invariants). */
-#include "out.h"
+#include "prof/pprof/out.h"
 
 #include <string.h>
 
-#include "check.h"
-#include "poison.h"
+#include "prof/core/assertion.h"
+#include "prof/core/poison.h"
 
 void
 prof_out_init(struct out *out, const struct prof_sink *sink, void *bytes,

@@ -6,16 +6,16 @@
  *       again, and that status stays.
  *   I2  used <= room; bytes[0 .. used) have not reached the sink.
  */
-#ifndef PROF_OUT_H
-#define PROF_OUT_H
+#ifndef PROF_PPROF_OUT_H
+#define PROF_PPROF_OUT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "check.h"
+#include "prof/core/assertion.h"
 #include "prof/sink.h"
-#include "varint.h"
+#include "prof/core/varint.h"
 
 struct out {
     struct prof_sink sink;

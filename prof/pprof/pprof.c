@@ -11,10 +11,10 @@
 
 #include <string.h>
 
-#include "builder.h"
-#include "check.h"
-#include "order.h"
-#include "poison.h"
+#include "prof/pprof/builder.h"
+#include "prof/core/assertion.h"
+#include "prof/pprof/order.h"
+#include "prof/core/poison.h"
 
 size_t
 prof_pprof_scratch_bytes(size_t records, size_t locations)

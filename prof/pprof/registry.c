@@ -16,19 +16,19 @@
  *
  * A call with wrong arguments returns a status and changes nothing.
  */
-#include "registry.h"
+#include "prof/pprof/registry_fields.h"
 
 #include <string.h>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "atomic.h"
-#include "block.h"
-#include "check.h"
+#include "prof/core/atomic.h"
+#include "prof/core/block.h"
+#include "prof/core/assertion.h"
 #include "prof/fork.h"
-#include "out.h"
-#include "poison.h"
+#include "prof/pprof/out.h"
+#include "prof/core/poison.h"
 
 static const char *const built_in[BUILT_IN_COUNT] = {
     "allocs", "block", "goroutine", "heap", "mutex", "threadcreate"};

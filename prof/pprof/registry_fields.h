@@ -1,7 +1,7 @@
-/* registry.h -- the fields of struct prof_registry, for the two files that use
+/* registry_fields.h -- the fields of struct prof_registry, for the two files that use
  * them. */
-#ifndef PROF_REGISTRY_INSIDE_H
-#define PROF_REGISTRY_INSIDE_H
+#ifndef PROF_PPROF_REGISTRY_FIELDS_H
+#define PROF_PPROF_REGISTRY_FIELDS_H
 
 #include "prof/port.h"
 #include "prof/registry.h"

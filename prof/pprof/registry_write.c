@@ -9,11 +9,11 @@
  */
 #include <string.h>
 
-#include "block.h"
-#include "builder.h"
-#include "check.h"
-#include "poison.h"
-#include "registry.h"
+#include "prof/core/block.h"
+#include "prof/pprof/builder.h"
+#include "prof/core/assertion.h"
+#include "prof/core/poison.h"
+#include "prof/pprof/registry_fields.h"
 
 enum { TRIES_MAX = 16, RECORDS_SPARE = 50 };
 

@@ -6,9 +6,9 @@
  */
 #include <string.h>
 
-#include "builder.h"
-#include "check.h"
-#include "poison.h"
+#include "prof/pprof/builder.h"
+#include "prof/core/assertion.h"
+#include "prof/core/poison.h"
 
 enum { LABEL_BYTES_MAX = 2 + 3 * (TAG_MAX + VARINT_MAX) };
 

@@ -4,10 +4,10 @@
 
 #include <string.h>
 
-#include "out.h"
+#include "prof/pprof/out.h"
 #include "prof/symbol.h"
 
-#include "poison.h"
+#include "prof/core/poison.h"
 
 static enum prof_status
 write_memory(void *context, const void *bytes, size_t bytes_count)

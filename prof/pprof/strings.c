@@ -11,8 +11,8 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "builder.h"
-#include "poison.h"
+#include "prof/pprof/builder.h"
+#include "prof/core/poison.h"
 
 static bool
 string_is(const struct string *string, const char *text, size_t bytes,

@@ -1,6 +1,6 @@
-/* symbol.h -- the embedder's symbol for an address. */
-#ifndef PROF_SYMBOL_INSIDE_H
-#define PROF_SYMBOL_INSIDE_H
+/* symbol_of.h -- the embedder's symbol for an address. */
+#ifndef PROF_PPROF_SYMBOL_OF_H
+#define PROF_PPROF_SYMBOL_OF_H
 
 #include "prof/symbol.h"
 

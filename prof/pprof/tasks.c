@@ -14,12 +14,12 @@
  */
 #include <string.h>
 
-#include "builder.h"
-#include "check.h"
-#include "frames.h"
-#include "poison.h"
+#include "prof/pprof/builder.h"
+#include "prof/core/assertion.h"
+#include "prof/pprof/frame_lines.h"
+#include "prof/core/poison.h"
 #include "prof/text.h"
-#include "symbol.h"
+#include "prof/pprof/symbol_of.h"
 
 enum { STAGE_BYTES = 256 };
 

@@ -1,10 +1,10 @@
 /* text.c -- heap and contention profiles, and dumps, as text. */
 #include "prof/text.h"
 
-#include "check.h"
-#include "frames.h"
-#include "order.h"
-#include "poison.h"
+#include "prof/core/assertion.h"
+#include "prof/pprof/frame_lines.h"
+#include "prof/pprof/order.h"
+#include "prof/core/poison.h"
 
 static void
 put_number_line(struct out *out, const char *before, uint64_t value)

@@ -1,5 +1,5 @@
 /* file_case.c -- see file_case.h. */
-#include "file_case.h"
+#include "prof/test/file_case.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "unit_test.h"
+#include "common/test/unit_test.h"
 
 struct prof_file file;
 char folder[32];

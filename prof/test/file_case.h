@@ -2,8 +2,8 @@
  * file_case.h -- for the tests of prof/file.h: a folder for each test, and what
  * is in it.
  */
-#ifndef PROPS_FILE_CASE_H
-#define PROPS_FILE_CASE_H
+#ifndef PROF_TEST_FILE_CASE_H
+#define PROF_TEST_FILE_CASE_H
 
 #include <stdbool.h>
 #include <sys/stat.h>

@@ -13,10 +13,10 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include "file_case.h"
-#include "in_child.h"
-#include "refused_syscall.h"
-#include "unit_test.h"
+#include "prof/test/file_case.h"
+#include "common/test/in_child.h"
+#include "common/test/refused_syscall.h"
+#include "common/test/unit_test.h"
 
 #define FILE_TEST(name) TEST_WITH(file_case_begin, file_case_end, name)
 

@@ -14,8 +14,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "file_case.h"
-#include "unit_test.h"
+#include "prof/test/file_case.h"
+#include "common/test/unit_test.h"
 
 #define FILE_TEST(name) TEST_WITH(file_case_begin, file_case_end, name)
 

@@ -10,13 +10,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "aligned_block.h"
-#include "in_child.h"
+#include "common/test/aligned_block.h"
+#include "common/test/in_child.h"
 #include "prof/cpu.h"
 #include "prof/port.h"
 #include "prof/process.h"
-#include "refused_syscall.h"
-#include "unit_test.h"
+#include "common/test/refused_syscall.h"
+#include "common/test/unit_test.h"
 
 static char text[1 << 18];
 static struct prof_mapping mappings[512];

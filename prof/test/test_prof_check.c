@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "instance.h"
-#include "slot.h"
-#include "test_prof_make.h"
-#include "unit_test.h"
+#include "prof/core/instance.h"
+#include "prof/core/slot.h"
+#include "prof/test/test_prof_make.h"
+#include "common/test/unit_test.h"
 
 enum {
     STACKS = 5, /* of two frames each */

@@ -9,9 +9,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "hash.h"
-#include "test_prof_make.h"
-#include "unit_test.h"
+#include "prof/core/hash.h"
+#include "prof/test/test_prof_make.h"
+#include "common/test/unit_test.h"
 
 #define GO_CHAINS       179999U /* hash chains of Go's table */
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))

@@ -5,8 +5,8 @@
  */
 #include <string.h>
 
-#include "test_prof_make.h"
-#include "unit_test.h"
+#include "prof/test/test_prof_make.h"
+#include "common/test/unit_test.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 

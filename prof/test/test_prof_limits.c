@@ -7,9 +7,9 @@
  */
 #include <string.h>
 
-#include "instance.h"
-#include "test_prof_make.h"
-#include "unit_test.h"
+#include "prof/core/instance.h"
+#include "prof/test/test_prof_make.h"
+#include "common/test/unit_test.h"
 
 static const uintptr_t stack[] = {0x1000, 0x2000};
 

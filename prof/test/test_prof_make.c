@@ -2,9 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "aligned_block.h"
-#include "test_prof_make.h"
-#include "unit_test.h"
+#include "common/test/aligned_block.h"
+#include "prof/test/test_prof_make.h"
+#include "common/test/unit_test.h"
 
 struct prof *
 props_prof_make(const struct prof_config *config)

@@ -10,8 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "test_prof_make.h"
-#include "unit_test.h"
+#include "prof/test/test_prof_make.h"
+#include "common/test/unit_test.h"
 
 #define PAGE    4096U
 #define BUCKETS 4000U

@@ -21,8 +21,8 @@
 #include "prof/cpu.h"
 #include "prof/prof.h"
 #include "prof/trace.h"
-#include "single_step.h"
-#include "unit_test.h"
+#include "common/test/single_step.h"
+#include "common/test/unit_test.h"
 
 enum { TICKS_MAX = 64, BUCKETS_MAX = 16, PARTS_MAX = 64, HANG_SECONDS = 120 };
 

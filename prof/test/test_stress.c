@@ -1,5 +1,5 @@
 /*
- * stress_prof.c -- the core under real threads, in addition to the explorer: on
+ * test_stress.c -- the core under real threads, in addition to the explorer: on
  * the real machine, and under ThreadSanitizer.
  *
  *      workers   record; meet at a barrier; the leader begins a cycle; go on

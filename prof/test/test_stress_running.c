@@ -1,5 +1,5 @@
 /*
- * stress_running.c -- real threads record while another one begins cycles,
+ * test_stress_running.c -- real threads record while another one begins cycles,
  * under the running-world contract (prof/core/grace.c).
  *
  * As in a collector, a swept object was allocated in an earlier cycle; an
@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "prof/prof.h"
-#include "unit_test.h"
+#include "common/test/unit_test.h"
 
 enum {
     THREADS = 3,

@@ -21,11 +21,11 @@
 #include "prof/flight.h"
 #include "prof/fork.h"
 
-#include "block.h"
-#include "check.h"
-#include "tracer.h"
+#include "prof/core/block.h"
+#include "prof/core/assertion.h"
+#include "prof/trace/tracer.h"
 
-#include "poison.h"
+#include "prof/core/poison.h"
 
 enum { NOBODY = PROF_FLIGHT_GENERATIONS_MAX };
 

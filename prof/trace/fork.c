@@ -47,9 +47,9 @@
  */
 #include "prof/fork.h"
 
-#include "instance.h"
-#include "poison.h"
-#include "tracer.h"
+#include "prof/core/instance.h"
+#include "prof/core/poison.h"
+#include "prof/trace/tracer.h"
 
 /* All accesses are relaxed: there is only one thread. */
 

@@ -44,12 +44,12 @@
  */
 #include <string.h>
 
-#include "check.h"
-#include "trace_clock.h"
-#include "trace_stamp.h"
-#include "tracer.h"
+#include "prof/core/assertion.h"
+#include "prof/trace/trace_clock.h"
+#include "prof/trace/trace_stamp.h"
+#include "prof/trace/tracer.h"
 
-#include "poison.h"
+#include "prof/core/poison.h"
 
 /* ---- the stamp ---- */
 

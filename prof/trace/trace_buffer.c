@@ -3,10 +3,10 @@
  * queue of full ones; see trace.c, I2 to I4. Each call takes `lock`; none
  * writes an event.
  */
-#include "check.h"
-#include "tracer.h"
+#include "prof/core/assertion.h"
+#include "prof/trace/tracer.h"
 
-#include "poison.h"
+#include "prof/core/poison.h"
 
 void
 prof_trace_tell_reader(struct prof_trace *trace)

@@ -2,14 +2,14 @@
  * trace_buffer.h -- buffers of trace bytes: how numbers are written into one,
  * and the queue of full ones.
  */
-#ifndef PROF_TRACE_BUFFER_H
-#define PROF_TRACE_BUFFER_H
+#ifndef PROF_TRACE_TRACE_BUFFER_H
+#define PROF_TRACE_TRACE_BUFFER_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "check.h"
-#include "varint.h"
+#include "prof/core/assertion.h"
+#include "prof/core/varint.h"
 
 struct trace_buffer {
     struct trace_buffer *next; /* guarded by the trace lock while queued */

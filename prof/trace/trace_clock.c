@@ -36,10 +36,10 @@
  * processor (I1) and do not wait; their numbers may be early by the CPU's
  * look-ahead, a few hundred instructions.
  */
-#include "trace_clock.h"
-#include "trace_stamp.h"
+#include "prof/trace/trace_clock.h"
+#include "prof/trace/trace_stamp.h"
 
-#include "poison.h"
+#include "prof/core/poison.h"
 
 /* ---- the clock ---- */
 

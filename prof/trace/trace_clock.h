@@ -2,11 +2,11 @@
  * trace_clock.h -- the fast path that writes an event into its buffer; theory
  * in trace_clock.c.
  */
-#ifndef PROF_TRACE_CLOCK_H
-#define PROF_TRACE_CLOCK_H
+#ifndef PROF_TRACE_TRACE_CLOCK_H
+#define PROF_TRACE_TRACE_CLOCK_H
 
-#include "check.h"
-#include "tracer.h"
+#include "prof/core/assertion.h"
+#include "prof/trace/tracer.h"
 
 /* The reading to use: later than last_clock (I1 of trace_clock.c). */
 static inline uint64_t

@@ -5,11 +5,11 @@
  */
 #include <string.h>
 
-#include "block.h"
-#include "check.h"
-#include "tracer.h"
+#include "prof/core/block.h"
+#include "prof/core/assertion.h"
+#include "prof/trace/tracer.h"
 
-#include "poison.h"
+#include "prof/core/poison.h"
 
 #define STACKS_DEFAULT  16384U
 #define DIVISOR_DEFAULT 64U

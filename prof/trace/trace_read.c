@@ -15,9 +15,9 @@
  */
 #include <string.h>
 
-#include "check.h"
-#include "tracer.h"
-#include "poison.h"
+#include "prof/core/assertion.h"
+#include "prof/trace/tracer.h"
+#include "prof/core/poison.h"
 
 static const uint8_t header[16] = "go 1.5 trace";
 

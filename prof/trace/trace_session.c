@@ -12,11 +12,11 @@
  */
 #include <string.h>
 
-#include "check.h"
-#include "trace_stamp.h"
-#include "tracer.h"
+#include "prof/core/assertion.h"
+#include "prof/trace/trace_stamp.h"
+#include "prof/trace/tracer.h"
 
-#include "poison.h"
+#include "prof/core/poison.h"
 
 static uint64_t
 time_now_ns(const struct prof_trace *trace)

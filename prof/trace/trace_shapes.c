@@ -1,5 +1,5 @@
 /* trace_shapes.c -- the layout of each kind of event. */
-#include "tracer.h"
+#include "prof/trace/tracer.h"
 
 #define FIRST(number, more) ((number) | ((more) < 3 ? (more) : 3) << 6)
 

@@ -1,9 +1,9 @@
 /* trace_stamp.h -- the clock, and the stamp word, which is held while the clock
  * is read. */
-#ifndef PROF_TRACE_STAMP_H
-#define PROF_TRACE_STAMP_H
+#ifndef PROF_TRACE_TRACE_STAMP_H
+#define PROF_TRACE_TRACE_STAMP_H
 
-#include "tracer.h"
+#include "prof/trace/tracer.h"
 
 #if defined(__x86_64__)
 /* The fence keeps the CPU from reading the counter before earlier loads. */

@@ -1,14 +1,14 @@
 /* tracer.h -- the fields of struct prof_trace; theory in trace.c. */
-#ifndef PROF_TRACER_H
-#define PROF_TRACER_H
+#ifndef PROF_TRACE_TRACER_H
+#define PROF_TRACE_TRACER_H
 
 #include <stdalign.h>
 
-#include "atomic.h"
+#include "prof/core/atomic.h"
 #include "prof/port.h"
 #include "prof/trace.h"
-#include "table.h"
-#include "trace_buffer.h"
+#include "prof/core/table.h"
+#include "prof/trace/trace_buffer.h"
 
 /* Records that only the tracer itself writes. */
 enum { EV_BATCH = 1, EV_FREQUENCY = 2, EV_STACK = 3, EV_TIMER_TASK = 35 };

@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "minimizer.h"
+#include "props/campaign/minimizer.h"
 
 struct props_apart {
     bool holds;

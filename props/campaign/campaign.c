@@ -7,7 +7,7 @@
  * seed. So the result is the lowest failing seed, whatever the number of jobs.
  * Each job is a process: a crash of the code under test ends only its job.
  */
-#include "campaign.h"
+#include "props/campaign/campaign.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -22,9 +22,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "progress_line.h"
-#include "rng.h"
-#include "run.h"
+#include "common/progress_line.h"
+#include "common/rng.h"
+#include "props/judge/run.h"
 
 /* If 256 runs of the library take longer than this, one of them hangs, and
  * SIGALRM ends the job. The speed of a subject is unknown, so each of its runs

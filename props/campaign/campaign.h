@@ -2,16 +2,16 @@
  * campaign.h -- many random runs: the seeds of a range, on several processes.
  * The result is the lowest failing seed.
  */
-#ifndef PROPS_CAMPAIGN_H
-#define PROPS_CAMPAIGN_H
+#ifndef PROPS_CAMPAIGN_CAMPAIGN_H
+#define PROPS_CAMPAIGN_CAMPAIGN_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "choice.h"
-#include "cover.h"
-#include "pairs.h"
-#include "property.h"
+#include "common/choice.h"
+#include "props/cover.h"
+#include "props/pairs.h"
+#include "props/property.h"
 #include "prof/rules.h"
 
 enum { PROPS_CHOICES_MAX = 8192, PROPS_JOBS_MAX = 64 };

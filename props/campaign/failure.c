@@ -7,7 +7,7 @@
  * shrink afterwards: one choice can affect several events, so choices alone
  * cannot remove every single event.
  */
-#include "failure.h"
+#include "props/campaign/failure.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -17,11 +17,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "faults.h"
-#include "minimizer.h"
-#include "output.h"
+#include "props/judge/faults.h"
+#include "props/campaign/minimizer.h"
+#include "common/output.h"
 #include "prof/file.h"
-#include "shrink.h"
+#include "common/shrink.h"
 
 enum { SHRINK_CALLS = 20000 };
 

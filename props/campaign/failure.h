@@ -2,16 +2,16 @@
  * failure.h -- reduces a failing seed to a smallest list of choices, and that
  * to a smallest list of events: a scenario that fails in the same way.
  */
-#ifndef PROPS_FAILURE_H
-#define PROPS_FAILURE_H
+#ifndef PROPS_CAMPAIGN_FAILURE_H
+#define PROPS_CAMPAIGN_FAILURE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
-#include "campaign.h"
-#include "judge.h"
-#include "scenario.h"
+#include "props/campaign/campaign.h"
+#include "props/judge/judge.h"
+#include "sim/scenario/scenario.h"
 
 struct props_failure {
     struct props_breach breach; /* of the shrunk events */

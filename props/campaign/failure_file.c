@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "minimizer.h"
-#include "run.h"
-#include "simplify.h"
+#include "props/campaign/minimizer.h"
+#include "props/judge/run.h"
+#include "props/campaign/simplify.h"
 
 /* Minimizes the events. */
 struct writer {

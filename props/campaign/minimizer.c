@@ -1,11 +1,11 @@
 /* minimizer.c -- make an attempt, and tell whether it fails in the same way. */
-#include "minimizer.h"
+#include "props/campaign/minimizer.h"
 
 #include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "faults.h"
+#include "props/judge/faults.h"
 
 /* Once a subject has hung, attempts get less time, as each may hang again. */
 enum { CRASH_SECONDS = 20, HUNG_SECONDS = 2 };

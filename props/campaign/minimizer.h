@@ -5,14 +5,14 @@
  * Two failures are the same if they break the same property, or if both crash.
  * To repeat a crash, each attempt forks; its events are in shared memory.
  */
-#ifndef PROPS_MINIMIZER_H
-#define PROPS_MINIMIZER_H
+#ifndef PROPS_CAMPAIGN_MINIMIZER_H
+#define PROPS_CAMPAIGN_MINIMIZER_H
 
 #include <sys/types.h>
 
-#include "campaign.h"
-#include "failure.h"
-#include "run.h"
+#include "props/campaign/campaign.h"
+#include "props/campaign/failure.h"
+#include "props/judge/run.h"
 
 struct props_apart;
 

@@ -9,7 +9,7 @@
  *   - move an event, if another one can then be left out.
  * Every candidate that is kept is plainer or shorter, so the search ends.
  */
-#include "simplify.h"
+#include "props/campaign/simplify.h"
 
 #include <stdlib.h>
 #include <string.h>

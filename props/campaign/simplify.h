@@ -2,13 +2,13 @@
  * simplify.h -- make a failing list of events plain: fewer events, no delays,
  * one task, a default world.
  */
-#ifndef PROPS_SIMPLIFY_H
-#define PROPS_SIMPLIFY_H
+#ifndef PROPS_CAMPAIGN_SIMPLIFY_H
+#define PROPS_CAMPAIGN_SIMPLIFY_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "world.h"
+#include "sim/world/world.h"
 
 struct props_event_list {
     struct sim_config config;

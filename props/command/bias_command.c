@@ -1,11 +1,11 @@
-/* bias.c -- `profsim bias`: how far sampled waits and bytes are off. */
-#include "bias.h"
+/* bias_command.c -- `profsim bias`: how far sampled waits and bytes are off. */
+#include "props/sampling/bias.h"
 
 #include <string.h>
 
-#include "check.h"
-#include "command.h"
-#include "options.h"
+#include "props/command/check_command.h"
+#include "props/command/commands.h"
+#include "common/command/options.h"
 
 #define GHZ UINT64_C(1000000000)
 

@@ -1,5 +1,5 @@
 /*
- * check.c -- `profsim check`: first replays saved failures, then runs the
+ * check_command.c -- `profsim check`: first replays saved failures, then runs the
  * checks by enumeration, then a campaign of seeds.
  */
 #include <inttypes.h>
@@ -8,20 +8,20 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "campaign.h"
-#include "check.h"
-#include "check_recording.h"
-#include "check_saved.h"
-#include "corpus.h"
-#include "checker.h"
-#include "command.h"
-#include "escape.h"
-#include "failure.h"
-#include "failure_page.h"
-#include "file_result.h"
-#include "generate.h"
+#include "props/campaign/campaign.h"
+#include "props/command/check_command.h"
+#include "props/command/check_recording.h"
+#include "props/command/check_saved.h"
+#include "props/command/corpus.h"
+#include "props/sampling/checker.h"
+#include "props/command/commands.h"
+#include "common/escape.h"
+#include "props/campaign/failure.h"
+#include "props/page/failure_page.h"
+#include "props/command/file_result.h"
+#include "sim/generate/generate.h"
 #include "prof/file.h"
-#include "subject_file.h"
+#include "props/command/subject_file.h"
 
 /* ---- the campaign ---- */
 

@@ -1,10 +1,10 @@
-/* check.h -- the steps of `profsim check`, for a shard and for a merge. */
-#ifndef CLI_CHECK_H
-#define CLI_CHECK_H
+/* check_command.h -- the steps of `profsim check`, for a shard and for a merge. */
+#ifndef PROPS_COMMAND_CHECK_COMMAND_H
+#define PROPS_COMMAND_CHECK_COMMAND_H
 
 #include <stdio.h>
 
-#include "check_shard.h"
+#include "props/command/check_shard.h"
 
 /*
  * `profsim bias --verify`: is sampling right on average?

@@ -2,7 +2,7 @@
  * left to do (check_shard.h). */
 #include <string.h>
 
-#include "check.h"
+#include "props/command/check_command.h"
 
 const char *
 cli_part_name(enum cli_part_kind kind)

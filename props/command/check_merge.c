@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check.h"
-#include "complaint.h"
-#include "escape.h"
-#include "failure.h"
-#include "merge.h"
+#include "props/command/check_command.h"
+#include "common/command/complaint.h"
+#include "common/escape.h"
+#include "props/campaign/failure.h"
+#include "common/shard/merge.h"
 
 static struct {
     struct cli_check_options options;

@@ -1,14 +1,14 @@
 /* check_options.c -- see check_options.h. */
-#include "check_options.h"
+#include "props/command/check_options.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
 #include <unistd.h>
 
-#include "command.h"
-#include "options.h"
-#include "subject_file.h"
+#include "props/command/commands.h"
+#include "common/command/options.h"
+#include "props/command/subject_file.h"
 
 #define FAILURES_DIR         "profsim-failures"
 #define SUBJECT_FAILURES_DIR "subject-failures"

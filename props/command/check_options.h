@@ -1,13 +1,13 @@
 /* check_options.h -- the arguments of `profsim check`. */
-#ifndef CLI_CHECK_OPTIONS_H
-#define CLI_CHECK_OPTIONS_H
+#ifndef PROPS_COMMAND_CHECK_OPTIONS_H
+#define PROPS_COMMAND_CHECK_OPTIONS_H
 
 #include <stdbool.h>
 
-#include "campaign.h"
-#include "exit.h"
-#include "report.h"
-#include "shard.h"
+#include "props/campaign/campaign.h"
+#include "common/command/exit.h"
+#include "common/report/report.h"
+#include "common/shard/shard.h"
 
 struct cli_check_options {
     struct props_campaign campaign;

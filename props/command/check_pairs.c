@@ -1,5 +1,5 @@
 /* check_pairs.c -- see check_pairs.h. */
-#include "check_pairs.h"
+#include "props/command/check_pairs.h"
 
 #include <stdio.h>
 

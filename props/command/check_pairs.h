@@ -1,12 +1,12 @@
 /* check_pairs.h -- which two coverage goals one run of a campaign has reached.
  */
-#ifndef CLI_CHECK_PAIRS_H
-#define CLI_CHECK_PAIRS_H
+#ifndef PROPS_COMMAND_CHECK_PAIRS_H
+#define PROPS_COMMAND_CHECK_PAIRS_H
 
 #include <stdbool.h>
 
-#include "pairs.h"
-#include "report.h"
+#include "props/pairs.h"
+#include "common/report/report.h"
 
 /*
  * Print how many pairs were reached in one run, and each pair for which

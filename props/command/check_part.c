@@ -5,17 +5,17 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "campaign.h"
-#include "check.h"
-#include "checker.h"
-#include "command.h"
-#include "escape.h"
-#include "failure.h"
-#include "failure_page.h"
-#include "file_result.h"
-#include "generate.h"
+#include "props/campaign/campaign.h"
+#include "props/command/check_command.h"
+#include "props/sampling/checker.h"
+#include "props/command/commands.h"
+#include "common/escape.h"
+#include "props/campaign/failure.h"
+#include "props/page/failure_page.h"
+#include "props/command/file_result.h"
+#include "sim/generate/generate.h"
 #include "prof/file.h"
-#include "subject_file.h"
+#include "props/command/subject_file.h"
 
 static const char *
 name_of(const struct props_campaign *campaign)

@@ -3,15 +3,15 @@
  * the verdicts do not show what the program itself had in use; `profsim show`
  * shows that.
  */
-#include "check_recording.h"
+#include "props/command/check_recording.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "escape.h"
-#include "file_result.h"
-#include "recorded.h"
+#include "common/escape.h"
+#include "props/command/file_result.h"
+#include "props/judge/recorded.h"
 
 /* The properties to judge, the recording to judge them on, and the report that
  * gets the verdicts. */

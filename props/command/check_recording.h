@@ -1,10 +1,10 @@
 /* check_recording.h -- the library judged on a recording of a real program. */
-#ifndef CLI_CHECK_RECORDING_H
-#define CLI_CHECK_RECORDING_H
+#ifndef PROPS_COMMAND_CHECK_RECORDING_H
+#define PROPS_COMMAND_CHECK_RECORDING_H
 
-#include "command.h"
-#include "recording_input.h"
-#include "report.h"
+#include "props/command/commands.h"
+#include "common/command/recording_input.h"
+#include "common/report/report.h"
 
 /*
  * Replay a recording twice through the simulated collector, judge every event,

@@ -1,5 +1,5 @@
 /* check_saved.c -- see check_saved.h. */
-#include "check_saved.h"
+#include "props/command/check_saved.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "complaint.h"
-#include "escape.h"
-#include "file_result.h"
-#include "quote.h"
-#include "replay.h"
-#include "subject_file.h"
+#include "common/command/complaint.h"
+#include "common/escape.h"
+#include "props/command/file_result.h"
+#include "common/command/quote.h"
+#include "props/judge/replay.h"
+#include "props/command/subject_file.h"
 
 #define SUBJECT "saved failures"
 

@@ -1,8 +1,8 @@
 /* check_saved.h -- replays failures that earlier searches saved. */
-#ifndef CLI_CHECK_SAVED_H
-#define CLI_CHECK_SAVED_H
+#ifndef PROPS_COMMAND_CHECK_SAVED_H
+#define PROPS_COMMAND_CHECK_SAVED_H
 
-#include "check_options.h"
+#include "props/command/check_options.h"
 
 /* returns: CLI_OK if none fails; else the exit code of the first that does */
 enum cli_exit cli_check_saved(const struct cli_check_options *options);

@@ -1,12 +1,12 @@
 /* check_search.c -- see check_search.h. */
-#include "check_search.h"
+#include "props/command/check_search.h"
 
 #include <signal.h>
 #include <stdio.h>
 
-#include "check_pairs.h"
-#include "file_result.h"
-#include "subject_file.h"
+#include "props/command/check_pairs.h"
+#include "props/command/file_result.h"
+#include "props/command/subject_file.h"
 
 /* Fewer runs than this may miss a goal by chance. */
 #define RUNS_FOR_MARKS 20000

@@ -1,11 +1,11 @@
 /* check_search.h -- what a search of `profsim check` has shown of each
  * property. */
-#ifndef CLI_CHECK_SEARCH_H
-#define CLI_CHECK_SEARCH_H
+#ifndef PROPS_COMMAND_CHECK_SEARCH_H
+#define PROPS_COMMAND_CHECK_SEARCH_H
 
-#include "check_options.h"
-#include "checker.h"
-#include "failure.h"
+#include "props/command/check_options.h"
+#include "props/sampling/checker.h"
+#include "props/campaign/failure.h"
 
 struct cli_search {
     props_set checked;  /* those that hold, by enumeration or measurement */

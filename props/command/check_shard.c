@@ -1,5 +1,5 @@
 /* check_shard.c -- see check_shard.h. */
-#include "check_shard.h"
+#include "props/command/check_shard.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -7,10 +7,10 @@
 #include <signal.h>
 #include <string.h>
 
-#include "check.h"
-#include "clock.h"
-#include "complaint.h"
-#include "progress_line.h"
+#include "props/command/check_command.h"
+#include "common/monotonic.h"
+#include "common/command/complaint.h"
+#include "common/progress_line.h"
 
 enum {
     SLICE_FIRST = 64, /* seeds a process */

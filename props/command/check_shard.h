@@ -8,11 +8,11 @@
  * The sums of a part depend only on its seeds. So the sums of disjoint sets of
  * seeds add up, bit for bit, to what one process would have counted.
  */
-#ifndef CLI_CHECK_SHARD_H
-#define CLI_CHECK_SHARD_H
+#ifndef PROPS_COMMAND_CHECK_SHARD_H
+#define PROPS_COMMAND_CHECK_SHARD_H
 
-#include "check_search.h"
-#include "shard_file.h"
+#include "props/command/check_search.h"
+#include "common/shard/shard_file.h"
 
 /* What one seed, or a checker, found. */
 struct cli_shard_failure {

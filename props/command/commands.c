@@ -1,9 +1,9 @@
-/* command.c -- words on the command line. */
-#include "command.h"
+/* commands.c -- words on the command line. */
+#include "props/command/commands.h"
 
 #include <string.h>
 
-#include "nearest.h"
+#include "common/nearest.h"
 
 bool
 cli_property(const char *word, props_set *set)

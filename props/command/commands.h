@@ -1,15 +1,15 @@
-/* command.h -- the commands of profsim and what they share. */
-#ifndef CLI_COMMAND_H
-#define CLI_COMMAND_H
+/* commands.h -- the commands of profsim and what they share. */
+#ifndef PROPS_COMMAND_COMMANDS_H
+#define PROPS_COMMAND_COMMANDS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "complaint.h"
-#include "exit.h"
-#include "input.h"
+#include "common/command/complaint.h"
+#include "common/command/exit.h"
+#include "common/input.h"
 #include "prof/rules.h"
-#include "property.h"
+#include "props/property.h"
 
 enum cli_exit cli_bias(int argc, char **argv);
 enum cli_exit cli_check(int argc, char **argv);

@@ -1,5 +1,5 @@
 /* corpus.c -- see corpus.h. */
-#include "corpus.h"
+#include "props/command/corpus.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -16,8 +16,8 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "complaint.h"
-#include "options.h"
+#include "common/command/complaint.h"
+#include "common/command/options.h"
 #include "prof/file.h"
 
 enum { DIGITS = 32 };

@@ -12,13 +12,13 @@
  * any other inputs. A file appears whole (it is written, synced, then renamed),
  * and no file is removed.
  */
-#ifndef CLI_CORPUS_H
-#define CLI_CORPUS_H
+#ifndef PROPS_COMMAND_CORPUS_H
+#define PROPS_COMMAND_CORPUS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "exit.h"
+#include "common/command/exit.h"
 
 enum {
     CLI_CORPUS_BYTES = 1 << 20,

@@ -8,20 +8,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "buckets.h"
-#include "command.h"
-#include "escape.h"
-#include "faults.h"
-#include "file_result.h"
-#include "heap_plot.h"
-#include "instrument_subject.h"
-#include "needed.h"
-#include "options.h"
-#include "replay.h"
-#include "run.h"
-#include "scenario.h"
-#include "subject_file.h"
-#include "tone.h"
+#include "props/page/buckets.h"
+#include "props/command/commands.h"
+#include "common/escape.h"
+#include "props/judge/faults.h"
+#include "props/command/file_result.h"
+#include "props/command/heap_plot.h"
+#include "sim/instruments/instrument_subject.h"
+#include "props/page/needed.h"
+#include "common/command/options.h"
+#include "props/judge/replay.h"
+#include "props/judge/run.h"
+#include "sim/scenario/scenario.h"
+#include "props/command/subject_file.h"
+#include "common/command/tone.h"
 
 struct explanation {
     const struct sim_scenario *scenario;

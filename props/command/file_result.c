@@ -1,12 +1,12 @@
 /* file_result.c -- see file_result.h. */
-#include "file_result.h"
+#include "props/command/file_result.h"
 
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "complaint.h"
-#include "escape.h"
+#include "common/command/complaint.h"
+#include "common/escape.h"
 
 struct props_breach
 cli_no_breach(void)

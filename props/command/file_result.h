@@ -1,11 +1,11 @@
 /* file_result.h -- the result of judging a saved file, or one that the user
  * named. */
-#ifndef CLI_FILE_RESULT_H
-#define CLI_FILE_RESULT_H
+#ifndef PROPS_COMMAND_FILE_RESULT_H
+#define PROPS_COMMAND_FILE_RESULT_H
 
-#include "input.h"
-#include "judge.h"
-#include "report.h"
+#include "common/input.h"
+#include "props/judge/judge.h"
+#include "common/report/report.h"
 
 /*
  * Add a file to a report.

@@ -1,5 +1,5 @@
 /* heap_plot.c -- see heap_plot.h. */
-#include "heap_plot.h"
+#include "props/command/heap_plot.h"
 
 #include <inttypes.h>
 #include <stdio.h>

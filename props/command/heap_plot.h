@@ -1,12 +1,12 @@
 /* heap_plot.h -- plots as text, after each event, the bytes that a world has in
  * use and the bytes in use that its heap profile has published. */
-#ifndef CLI_HEAP_PLOT_H
-#define CLI_HEAP_PLOT_H
+#ifndef PROPS_COMMAND_HEAP_PLOT_H
+#define PROPS_COMMAND_HEAP_PLOT_H
 
 #include <stdint.h>
 
-#include "run.h"
-#include "scenario.h"
+#include "props/judge/run.h"
+#include "sim/scenario/scenario.h"
 
 struct cli_heap_plot;
 

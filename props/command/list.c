@@ -1,12 +1,12 @@
 /* list.c -- `profsim list`: every name that other commands take. */
 #include <stdio.h>
 
-#include "command.h"
-#include "event.h"
-#include "instrument.h"
-#include "faults.h"
-#include "options.h"
-#include "pairs.h"
+#include "props/command/commands.h"
+#include "sim/world/event.h"
+#include "sim/world/instrument.h"
+#include "props/judge/faults.h"
+#include "common/command/options.h"
+#include "props/pairs.h"
 
 static const struct cli_syntax syntax = {
     .command = "list",

@@ -13,7 +13,7 @@
 
 #include "prof/fork.h"
 #include "prof/prof.h"
-#include "subject_file.h"
+#include "props/command/subject_file.h"
 
 enum { SLOT_BITS = 13, RECORDS_MAX = 1024, DEPTH_MAX = 32 };
 

@@ -9,15 +9,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "complaint.h"
-#include "escape.h"
-#include "instrument_debug.h"
-#include "instrument_trace.h"
-#include "profiles.h"
-#include "profiles_scenario.h"
-#include "saved_file.h"
-#include "scenario.h"
-#include "trace_judge.h"
+#include "common/command/complaint.h"
+#include "common/escape.h"
+#include "sim/instruments/instrument_debug.h"
+#include "sim/instruments/instrument_trace.h"
+#include "common/profiles.h"
+#include "props/command/profiles_scenario.h"
+#include "common/command/saved_file.h"
+#include "sim/scenario/scenario.h"
+#include "props/judge/trace_judge.h"
 
 /* A tick is a nanosecond unless the scenario says otherwise. */
 enum { TICKS_PER_SECOND = 1000000000 };

@@ -1,6 +1,6 @@
 /* profiles_scenario.h -- the profile files of a scenario. */
-#ifndef CLI_PROFILES_SCENARIO_H
-#define CLI_PROFILES_SCENARIO_H
+#ifndef PROPS_COMMAND_PROFILES_SCENARIO_H
+#define PROPS_COMMAND_PROFILES_SCENARIO_H
 
 #include <stdbool.h>
 

@@ -11,14 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "complaint.h"
-#include "escape.h"
-#include "instrument_subject.h"
-#include "profiles.h"
-#include "profiles_scenario.h"
-#include "proto.h"
-#include "saved_file.h"
-#include "scenario.h"
+#include "common/command/complaint.h"
+#include "common/escape.h"
+#include "sim/instruments/instrument_subject.h"
+#include "common/profiles.h"
+#include "props/command/profiles_scenario.h"
+#include "common/proto.h"
+#include "common/command/saved_file.h"
+#include "sim/scenario/scenario.h"
 
 enum { VALUES_MAX = 4, FIELD_SAMPLE_TYPE = 1 };
 

@@ -7,15 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "complaint.h"
-#include "instrument_cpu.h"
-#include "instrument_debug.h"
-#include "instrument_tasks.h"
-#include "instrument_threads.h"
+#include "common/command/complaint.h"
+#include "sim/instruments/instrument_cpu.h"
+#include "sim/instruments/instrument_debug.h"
+#include "sim/instruments/instrument_tasks.h"
+#include "sim/instruments/instrument_threads.h"
 #include "prof/registry.h"
-#include "profiles.h"
-#include "profiles_scenario.h"
-#include "saved_file.h"
+#include "common/profiles.h"
+#include "props/command/profiles_scenario.h"
+#include "common/command/saved_file.h"
 
 enum { SCRATCH_BYTES = 4 << 20 };
 

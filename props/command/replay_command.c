@@ -1,18 +1,18 @@
 /*
- * replay.c -- `profsim replay` and `profsim shrink`: run saved scenarios.
+ * replay_command.c -- `profsim replay` and `profsim shrink`: run saved scenarios.
  */
 #include <stdio.h>
 #include <string.h>
 
-#include "command.h"
-#include "escape.h"
-#include "failure.h"
-#include "failure_page.h"
-#include "file_result.h"
-#include "files.h"
-#include "options.h"
-#include "replay.h"
-#include "subject_file.h"
+#include "props/command/commands.h"
+#include "common/escape.h"
+#include "props/campaign/failure.h"
+#include "props/page/failure_page.h"
+#include "props/command/file_result.h"
+#include "common/command/files.h"
+#include "common/command/options.h"
+#include "props/judge/replay.h"
+#include "props/command/subject_file.h"
 
 /* How a scenario is replayed. */
 struct way {

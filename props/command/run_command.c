@@ -1,5 +1,5 @@
 /*
- * run.c -- `profsim run`: runs scenarios and checks what they expect.
+ * run_command.c -- `profsim run`: runs scenarios and checks what they expect.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -8,16 +8,16 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "command.h"
-#include "escape.h"
-#include "file_result.h"
-#include "options.h"
+#include "props/command/commands.h"
+#include "common/escape.h"
+#include "props/command/file_result.h"
+#include "common/command/options.h"
 #include "prof/file.h"
-#include "files.h"
-#include "profiles.h"
-#include "profiles_scenario.h"
-#include "replay.h"
-#include "subject_file.h"
+#include "common/command/files.h"
+#include "common/profiles.h"
+#include "props/command/profiles_scenario.h"
+#include "props/judge/replay.h"
+#include "props/command/subject_file.h"
 
 struct words {
     bool lines;                    /* print the lines of allocations */

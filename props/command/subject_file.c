@@ -3,7 +3,7 @@
  * own, together with subject.h. The folder is removed at once: a loaded object
  * needs no file.
  */
-#include "subject_file.h"
+#include "props/command/subject_file.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -14,11 +14,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "complaint.h"
-#include "failure_page.h"
-#include "quote.h"
-#include "scenario.h"
-#include "tone.h"
+#include "common/command/complaint.h"
+#include "props/page/failure_page.h"
+#include "common/command/quote.h"
+#include "sim/scenario/scenario.h"
+#include "common/command/tone.h"
 
 /* The header as it was when this program was built. */
 __asm__(".pushsection .rodata\n"

@@ -1,14 +1,14 @@
 /* subject_file.h -- a subject of --subject: a shared object, or a source. */
-#ifndef CLI_SUBJECT_FILE_H
-#define CLI_SUBJECT_FILE_H
+#ifndef PROPS_COMMAND_SUBJECT_FILE_H
+#define PROPS_COMMAND_SUBJECT_FILE_H
 
 #include <limits.h>
 
-#include "property.h"
-#include "subject.h"
+#include "props/property.h"
+#include "subjects/subject.h"
 
-#include "options.h"
-#include "page.h"
+#include "common/command/options.h"
+#include "common/page/page.h"
 
 struct sim_scenario;
 

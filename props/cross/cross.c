@@ -1,12 +1,12 @@
 /* cross.c -- keep the instruments' results when a session begins or ends. */
-#include "cross.h"
+#include "props/cross/cross.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "instrument_cpu.h"
+#include "sim/instruments/instrument_cpu.h"
 #include "prof/trace.h"
 
 void

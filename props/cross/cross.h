@@ -14,19 +14,19 @@
  * instruments at the moments when a session of the trace begins or ends. At the
  * end of the run the session is read and compared with them.
  */
-#ifndef PROPS_CROSS_H
-#define PROPS_CROSS_H
+#ifndef PROPS_CROSS_CROSS_H
+#define PROPS_CROSS_CROSS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cover.h"
-#include "cross_lines.h"
-#include "cross_tasks.h"
-#include "instrument_trace.h"
-#include "locks.h"
-#include "property.h"
-#include "world.h"
+#include "props/cover.h"
+#include "props/cross/cross_lines.h"
+#include "props/cross/cross_tasks.h"
+#include "sim/instruments/instrument_trace.h"
+#include "sim/world/locks.h"
+#include "props/property.h"
+#include "sim/world/world.h"
 
 enum {
     CROSS_SITES_MAX = 64,    /* stacks of a contention profile */

@@ -1,5 +1,5 @@
 /* cross_breach.c -- shared by all comparisons of instruments. */
-#include "cross.h"
+#include "props/cross/cross.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -19,9 +19,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cross.h"
-#include "instrument_cpu.h"
-#include "pprof.h"
+#include "props/cross/cross.h"
+#include "sim/instruments/instrument_cpu.h"
+#include "model/pprof/pprof_reader.h"
 
 struct counts {
     uint64_t said;  /* in the profile */

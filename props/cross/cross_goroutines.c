@@ -11,7 +11,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "cross.h"
+#include "props/cross/cross.h"
 #include "prof/trace.h"
 
 /* returns: Go's name of the state of a task that waits at an event; NULL if it

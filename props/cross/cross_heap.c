@@ -19,8 +19,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "cross.h"
-#include "instrument_debug.h"
+#include "props/cross/cross.h"
+#include "sim/instruments/instrument_debug.h"
 
 struct heaps {
     struct cross *cross;

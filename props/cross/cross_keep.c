@@ -2,11 +2,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cross.h"
-#include "instrument_cpu.h"
-#include "instrument_debug.h"
-#include "instrument_tasks.h"
-#include "trace_map.h"
+#include "props/cross/cross.h"
+#include "sim/instruments/instrument_cpu.h"
+#include "sim/instruments/instrument_debug.h"
+#include "sim/instruments/instrument_tasks.h"
+#include "model/trace/trace_map.h"
 
 uint32_t
 cross_lines_so_far(const struct cross *cross)

@@ -1,10 +1,10 @@
 /* cross_lines.c -- reads the lines of allocations, frees and collections. */
-#include "cross_lines.h"
+#include "props/cross/cross_lines.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace_map.h"
+#include "model/trace/trace_map.h"
 
 /* The rest of the text. */
 struct rest {

@@ -2,8 +2,8 @@
  * cross_lines.h -- reads the lines that a runtime prints of each allocation,
  * free and collection.
  */
-#ifndef PROPS_CROSS_LINES_H
-#define PROPS_CROSS_LINES_H
+#ifndef PROPS_CROSS_CROSS_LINES_H
+#define PROPS_CROSS_CROSS_LINES_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -14,7 +14,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "cross.h"
+#include "props/cross/cross.h"
 #include "prof/text.h"
 
 /* Does a line have the stack of a record? A line has at most

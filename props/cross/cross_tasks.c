@@ -1,5 +1,5 @@
 /* cross_tasks.c -- see cross_tasks.h. */
-#include "cross_tasks.h"
+#include "props/cross/cross_tasks.h"
 
 #include <string.h>
 

@@ -4,13 +4,13 @@
  *
  * Futile wake-ups are included; the reader of traces leaves them out.
  */
-#ifndef PROPS_CROSS_TASKS_H
-#define PROPS_CROSS_TASKS_H
+#ifndef PROPS_CROSS_CROSS_TASKS_H
+#define PROPS_CROSS_CROSS_TASKS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "trace_reader.h"
+#include "model/trace/trace_reader.h"
 
 enum { CROSS_TASKS_MAX = 64 }; /* numbers of tasks are below */
 

@@ -21,7 +21,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "cross.h"
+#include "props/cross/cross.h"
 #include "prof/trace.h"
 
 /* Clocks beyond this are not compared, since faults take them past 2^63. */

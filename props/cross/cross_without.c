@@ -2,18 +2,18 @@
  * cross_without.c -- repeat a run without an instrument, and with the
  * instrument stopped during the second third.
  */
-#include "cross_without.h"
+#include "props/cross/cross_without.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "generate.h"
-#include "instrument_cpu.h"
-#include "instrument_debug.h"
-#include "instrument_tasks.h"
-#include "instrument_threads.h"
-#include "instrument_trace.h"
+#include "sim/generate/generate.h"
+#include "sim/instruments/instrument_cpu.h"
+#include "sim/instruments/instrument_debug.h"
+#include "sim/instruments/instrument_tasks.h"
+#include "sim/instruments/instrument_threads.h"
+#include "sim/instruments/instrument_trace.h"
 
 /* The quiet end has at most this many events: one for each processor and task,
  * and a few to read. */

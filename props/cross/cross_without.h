@@ -4,13 +4,13 @@
  * the second third of the run. All other instruments must have the same results
  * in each.
  */
-#ifndef PROPS_CROSS_WITHOUT_H
-#define PROPS_CROSS_WITHOUT_H
+#ifndef PROPS_CROSS_CROSS_WITHOUT_H
+#define PROPS_CROSS_CROSS_WITHOUT_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "world.h"
+#include "sim/world/world.h"
 
 struct cross_without {
     struct sim_limits limits; /* of all worlds; set by the caller */

@@ -2,7 +2,7 @@
  * feature_afl.c -- AFL++ gives each word of this section a number in its map,
  * as it does for each edge of instrumented code.
  */
-#include "fuzz.h"
+#include "props/fuzz/fuzz.h"
 
 /* Defined by AFL++'s runtime, and called by code compiled for edge coverage. */
 void __sanitizer_cov_trace_pc_guard(uint32_t *guard);

@@ -6,8 +6,8 @@
  * it with the command that replays it; props/fuzz/fuzz.sh repeats each finding
  * in this way.
  */
-#ifndef PROPS_FUZZ_H
-#define PROPS_FUZZ_H
+#ifndef PROPS_FUZZ_FUZZ_H
+#define PROPS_FUZZ_FUZZ_H
 
 #include <stdbool.h>
 #include <stddef.h>

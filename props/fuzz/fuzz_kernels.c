@@ -12,9 +12,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "engine.h"
-#include "fuzz.h"
-#include "kernels.h"
+#include "explore/engine/engine.h"
+#include "props/fuzz/fuzz.h"
+#include "props/kernels/kernels.h"
 
 enum { CHOICES_MAX = 4096 };
 

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fuzz.h"
-#include "recording.h"
+#include "props/fuzz/fuzz.h"
+#include "common/recording/recording.h"
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t bytes_count)

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fuzz.h"
-#include "scenario.h"
+#include "props/fuzz/fuzz.h"
+#include "sim/scenario/scenario.h"
 
 static char *
 print(const struct sim_scenario *scenario, size_t *bytes_count)

@@ -1,8 +1,8 @@
 /* fuzz_trace.c -- any bytes as an execution trace: a verdict, never a crash. */
 #include <stdlib.h>
 
-#include "fuzz.h"
-#include "trace_reader.h"
+#include "props/fuzz/fuzz.h"
+#include "model/trace/trace_reader.h"
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t bytes_count)

@@ -9,9 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "failure.h"
-#include "fuzz.h"
-#include "run.h"
+#include "props/campaign/failure.h"
+#include "props/fuzz/fuzz.h"
+#include "props/judge/run.h"
 
 static struct props_run *run;
 static struct sim_choice list[PROPS_CHOICES_MAX];

@@ -1,5 +1,5 @@
 /* mutate.c -- see mutate.h. */
-#include "mutate.h"
+#include "props/fuzz/mutate.h"
 
 #include <inttypes.h>
 #include <stdatomic.h>
@@ -9,9 +9,9 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "recording.h"
-#include "rng.h"
-#include "spool.h"
+#include "common/recording/recording.h"
+#include "common/rng.h"
+#include "record/preload/spool.h"
 
 uint64_t
 mutate_below(uint64_t *seed, uint64_t limit)

@@ -1,12 +1,12 @@
 /* faults.c -- see faults.h. */
-#include "faults.h"
+#include "props/judge/faults.h"
 
 #include <assert.h>
 
 static const enum props_cover goals[] = {
 #define WORLD_FAULT(id, name, on, visits, worlds, goal, sentence) COVER_##goal,
 #define TEST_FAULT(id, name, test, sentence)                      COVER_COUNT,
-#include "fault.def"
+#include "sim/generate/fault.def"
 #undef WORLD_FAULT
 #undef TEST_FAULT
 };

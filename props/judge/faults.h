@@ -1,13 +1,13 @@
 /* faults.h -- which faults of fault.def happened in a run. Each fault has a
  * coverage goal, which shows that it happened. */
-#ifndef PROPS_FAULTS_H
-#define PROPS_FAULTS_H
+#ifndef PROPS_JUDGE_FAULTS_H
+#define PROPS_JUDGE_FAULTS_H
 
 #include <stdint.h>
 #include <stdio.h>
 
-#include "fault.h"
-#include "cover.h"
+#include "sim/generate/fault.h"
+#include "props/cover.h"
 
 /* returns: the goal that a fault of a world reaches; COVER_COUNT for any other
  * fault */

@@ -5,17 +5,17 @@
  * The cheap comparisons (phase, totals, drops) follow every event, so a breach
  * is reported at the event that caused it and not at the next snapshot.
  */
-#include "judge.h"
+#include "props/judge/judge.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "era.h"
-#include "generate.h"
-#include "judge_internal.h"
-#include "rng.h"
+#include "props/era.h"
+#include "sim/generate/generate.h"
+#include "props/judge/judge_internal.h"
+#include "common/rng.h"
 
 /* Derived as in docs/semantics.md, 3 * 2^25; the library's constant is not
  * used. */

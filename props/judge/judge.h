@@ -2,16 +2,16 @@
  * judge.h -- after every event of a world, compares the library's results with
  * those of the model.
  */
-#ifndef PROPS_JUDGE_H
-#define PROPS_JUDGE_H
+#ifndef PROPS_JUDGE_JUDGE_H
+#define PROPS_JUDGE_JUDGE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "heap.h"
-#include "cover.h"
-#include "property.h"
-#include "world.h"
+#include "model/heap/heap.h"
+#include "props/cover.h"
+#include "props/property.h"
+#include "sim/world/world.h"
 
 /* Which properties a run broke, and how that showed. */
 struct props_breach {

@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "guard.h"
-#include "judge_internal.h"
+#include "sim/instruments/guard.h"
+#include "props/judge/judge_internal.h"
 
 /* A record of an answer, of any profile. */
 struct seen {

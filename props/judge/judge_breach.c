@@ -1,13 +1,13 @@
 /* judge_breach.c -- what all parts of the judge share: noting a breach, and the
  * number of the current cycle.
  */
-#include "judge_internal.h"
+#include "props/judge/judge_internal.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "rng.h"
+#include "common/rng.h"
 
 void
 judge_breach(struct props_judge *judge, enum props_property property,

@@ -1,8 +1,8 @@
 /* judge_cover.c -- which coverage goals an event has reached, by the truth log.
  */
-#include "instrument_heap.h"
-#include "judge_internal.h"
-#include "locks.h"
+#include "sim/instruments/instrument_heap.h"
+#include "props/judge/judge_internal.h"
+#include "sim/world/locks.h"
 
 static void
 hit_if(struct props_judge *judge, bool met, enum props_cover goal)

@@ -1,8 +1,8 @@
 /* judge_internal.h -- shared by the files of the judge. */
-#ifndef PROPS_JUDGE_INTERNAL_H
-#define PROPS_JUDGE_INTERNAL_H
+#ifndef PROPS_JUDGE_JUDGE_INTERNAL_H
+#define PROPS_JUDGE_JUDGE_INTERNAL_H
 
-#include "judge.h"
+#include "props/judge/judge.h"
 
 #define CYCLES_BEFORE_WRAP (UINT64_C(3) << 25)
 

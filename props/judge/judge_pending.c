@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "judge_internal.h"
+#include "props/judge/judge_internal.h"
 
 struct counts {
     uint64_t allocs;

@@ -1,11 +1,11 @@
 /* recorded.c -- replay a recording in a world that the judge watches. */
-#include "recorded.h"
+#include "props/judge/recorded.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "drive.h"
-#include "run.h"
+#include "sim/generate/drive.h"
+#include "props/judge/run.h"
 
 struct show {
     struct sim_drive drive;

@@ -1,14 +1,14 @@
 /*
  * recorded.h -- judge the library on a recording of a real program.
  */
-#ifndef PROPS_RECORDED_H
-#define PROPS_RECORDED_H
+#ifndef PROPS_JUDGE_RECORDED_H
+#define PROPS_JUDGE_RECORDED_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "judge.h"
-#include "recording.h"
+#include "props/judge/judge.h"
+#include "common/recording/recording.h"
 
 struct props_recorded {
     struct props_breach breach; /* PROPS_NONE: all hold */

@@ -1,5 +1,5 @@
 /* replay.c -- run a scenario and compare it with what it expects. */
-#include "replay.h"
+#include "props/judge/replay.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "run.h"
+#include "props/judge/run.h"
 
 /* A million events take less than a second. A run of 60 s counts as endless. */
 #define HANG_SECONDS 60

@@ -3,13 +3,13 @@
  * the file's `expect` lines. The scenario runs in a process of its own, because
  * it may crash.
  */
-#ifndef PROPS_REPLAY_H
-#define PROPS_REPLAY_H
+#ifndef PROPS_JUDGE_REPLAY_H
+#define PROPS_JUDGE_REPLAY_H
 
 #include <stdbool.h>
 
-#include "judge.h"
-#include "scenario.h"
+#include "props/judge/judge.h"
+#include "sim/scenario/scenario.h"
 
 struct props_replay {
     struct props_breach breach; /* property PROPS_NONE: nothing was broken */

@@ -11,15 +11,15 @@
  * behind, and catches up only when there is a snapshot to compare; what happens
  * after the last snapshot cannot differ visibly.
  */
-#include "run.h"
+#include "props/judge/run.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
-#include "judge_internal.h"
-#include "rng.h"
+#include "props/judge/judge_internal.h"
+#include "common/rng.h"
 
 /* Is there room for a trace? */
 static bool

@@ -1,19 +1,19 @@
 /*
  * run.h -- one judged run of a world, made from choices or from events.
  */
-#ifndef PROPS_RUN_H
-#define PROPS_RUN_H
+#ifndef PROPS_JUDGE_RUN_H
+#define PROPS_JUDGE_RUN_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "choice.h"
-#include "cross.h"
-#include "cross_without.h"
-#include "generate.h"
-#include "judge.h"
-#include "subject_judge.h"
-#include "trace_judge.h"
+#include "common/choice.h"
+#include "props/cross/cross.h"
+#include "props/cross/cross_without.h"
+#include "sim/generate/generate.h"
+#include "props/judge/judge.h"
+#include "props/judge/subject_judge.h"
+#include "props/judge/trace_judge.h"
 
 /* What a run has done, in memory shared with a parent process. */
 struct props_crash_log {

@@ -3,9 +3,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "instrument_subject.h"
-#include "judge_internal.h"
-#include "subject_parts.h"
+#include "sim/instruments/instrument_subject.h"
+#include "props/judge/judge_internal.h"
+#include "props/judge/subject_parts.h"
 
 struct subject_site_text
 subject_site_text(const struct subject_judge *judge, uint32_t site)

@@ -10,9 +10,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "instrument_subject.h"
-#include "judge_internal.h"
-#include "subject_parts.h"
+#include "sim/instruments/instrument_subject.h"
+#include "props/judge/judge_internal.h"
+#include "props/judge/subject_parts.h"
 
 enum { CHILD_SECONDS = 5 }; /* if the parent has no limit */
 

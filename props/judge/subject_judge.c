@@ -3,10 +3,10 @@
  * of a real fork, the judge reads the subject while nothing else happens, frees
  * everything, and reads it again.
  */
-#include "subject_judge.h"
+#include "props/judge/subject_judge.h"
 
-#include "instrument_subject.h"
-#include "subject_parts.h"
+#include "sim/instruments/instrument_subject.h"
+#include "props/judge/subject_parts.h"
 
 bool
 subject_judge_init(struct subject_judge *judge, uint32_t objects_max)

@@ -5,14 +5,14 @@
  * number. Whether estimates are right on average is the question of U1 and U2
  * (props/sampling/).
  */
-#ifndef PROPS_SUBJECT_JUDGE_H
-#define PROPS_SUBJECT_JUDGE_H
+#ifndef PROPS_JUDGE_SUBJECT_JUDGE_H
+#define PROPS_JUDGE_SUBJECT_JUDGE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "judge.h"
-#include "subject_model.h"
+#include "props/judge/judge.h"
+#include "props/judge/subject_model.h"
 
 /* A reading in parts, which begins with `read-begin`. */
 struct subject_reading {

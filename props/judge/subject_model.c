@@ -1,10 +1,10 @@
 /* subject_model.c -- see subject_model.h. */
-#include "subject_model.h"
+#include "props/judge/subject_model.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "instrument_subject.h"
+#include "sim/instruments/instrument_subject.h"
 
 /* After so many mean gaps a new rate surely counts. An exact bound would need
  * the distribution of the gaps. */

@@ -9,14 +9,14 @@
  *      must <= shown <= must + may     in samples; objects and bytes if may = 0
  *      must <= shown                   in objects and bytes, as an estimate
  */
-#ifndef PROPS_SUBJECT_MODEL_H
-#define PROPS_SUBJECT_MODEL_H
+#ifndef PROPS_JUDGE_SUBJECT_MODEL_H
+#define PROPS_JUDGE_SUBJECT_MODEL_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "subject.h"
-#include "world.h"
+#include "subjects/subject.h"
+#include "sim/world/world.h"
 
 enum recorded { NEVER, MAYBE, SURELY };
 

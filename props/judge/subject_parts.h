@@ -2,10 +2,10 @@
  * subject_parts.h -- shared by the files that judge subjects, one each for
  * snapshots, readings in parts, waits and real forks.
  */
-#ifndef PROPS_SUBJECT_PARTS_H
-#define PROPS_SUBJECT_PARTS_H
+#ifndef PROPS_JUDGE_SUBJECT_PARTS_H
+#define PROPS_JUDGE_SUBJECT_PARTS_H
 
-#include "subject_judge.h"
+#include "props/judge/subject_judge.h"
 
 struct subject_site_text {
     char text[80];

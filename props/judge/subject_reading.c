@@ -9,9 +9,9 @@
  */
 #include <inttypes.h>
 
-#include "instrument_subject.h"
-#include "subject_parts.h"
-#include "subject_view.h"
+#include "sim/instruments/instrument_subject.h"
+#include "props/judge/subject_parts.h"
+#include "props/judge/subject_view.h"
 
 static bool
 is_shown(const struct sim_subject_view *view, uint32_t site)

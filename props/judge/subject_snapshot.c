@@ -7,9 +7,9 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "instrument_subject.h"
-#include "subject_parts.h"
-#include "subject_view.h"
+#include "sim/instruments/instrument_subject.h"
+#include "props/judge/subject_parts.h"
+#include "props/judge/subject_view.h"
 
 /* returns: A2 or A6, or the property of what happened before */
 static enum props_property

@@ -1,10 +1,10 @@
 /* subject_view.c -- see subject_view.h. */
-#include "subject_view.h"
+#include "props/judge/subject_view.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "rng.h"
+#include "common/rng.h"
 
 void
 subject_view_add(struct subject_count *to, const struct subject_count *count)

@@ -1,12 +1,12 @@
 /* subject_view.h -- sums over a subject's snapshot, and its hash. */
-#ifndef PROPS_SUBJECT_VIEW_H
-#define PROPS_SUBJECT_VIEW_H
+#ifndef PROPS_JUDGE_SUBJECT_VIEW_H
+#define PROPS_JUDGE_SUBJECT_VIEW_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "instrument_subject.h"
+#include "sim/instruments/instrument_subject.h"
 
 /* Add a count to *to. */
 void subject_view_add(struct subject_count *to,

@@ -8,9 +8,9 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "instrument_subject.h"
-#include "subject_parts.h"
-#include "subject_view.h"
+#include "sim/instruments/instrument_subject.h"
+#include "props/judge/subject_parts.h"
+#include "props/judge/subject_view.h"
 
 struct wait_sums {
     double must_count, must_ticks;

@@ -1,5 +1,5 @@
 /* trace_breach.c -- note what is wrong with a trace. */
-#include "trace_judge.h"
+#include "props/judge/trace_judge.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

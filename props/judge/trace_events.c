@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace_judge.h"
+#include "props/judge/trace_judge.h"
 
 static const struct model_trace_event *
 found_at(const struct trace_judge *judge, uint32_t index)

@@ -10,8 +10,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "generate.h"
-#include "trace_judge.h"
+#include "sim/generate/generate.h"
+#include "props/judge/trace_judge.h"
 
 enum { QUIET_EVENTS_MAX = 24, HEADER_AND_FOOTER = 3 };
 

@@ -5,7 +5,7 @@
  * (trace_events.c), spoilt copies (trace_spoilt.c). Only the first difference
  * is reported, since later ones may be its consequences.
  */
-#include "trace_judge.h"
+#include "props/judge/trace_judge.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rng.h"
-#include "trace_readers.h"
+#include "common/rng.h"
+#include "props/judge/trace_readers.h"
 
 bool
 trace_judge_init(struct trace_judge *judge, uint32_t truths_max)

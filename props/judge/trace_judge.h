@@ -2,17 +2,17 @@
  * trace_judge.h -- compare the traces of a world with those that the model
  * derives (T1 to T14).
  */
-#ifndef PROPS_TRACE_JUDGE_H
-#define PROPS_TRACE_JUDGE_H
+#ifndef PROPS_JUDGE_TRACE_JUDGE_H
+#define PROPS_JUDGE_TRACE_JUDGE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cross.h"
-#include "judge.h"
-#include "trace_oracle.h"
-#include "instrument_trace.h"
-#include "trace_reader.h"
+#include "props/cross/cross.h"
+#include "props/judge/judge.h"
+#include "model/trace/trace_oracle.h"
+#include "sim/instruments/instrument_trace.h"
+#include "model/trace/trace_reader.h"
 
 struct trace_judge {
     struct sim_world *world;

@@ -7,7 +7,7 @@
  *
  * Every wait has a time limit, which only a faulty reader reaches.
  */
-#include "trace_readers.h"
+#include "props/judge/trace_readers.h"
 
 #include <pthread.h>
 #include <sched.h>

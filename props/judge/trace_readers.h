@@ -1,6 +1,6 @@
 /* trace_readers.h -- readers on threads of their own (T11). */
-#ifndef PROPS_TRACE_READERS_H
-#define PROPS_TRACE_READERS_H
+#ifndef PROPS_JUDGE_TRACE_READERS_H
+#define PROPS_JUDGE_TRACE_READERS_H
 
 /*
  * Let one reader sleep, let a second one try to read, and stop tracing.

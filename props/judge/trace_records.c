@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "trace_judge.h"
+#include "props/judge/trace_judge.h"
 
 enum { HEADER_BYTES = 16, STACKS_MAX = 1024 };
 

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rng.h"
-#include "trace_judge.h"
+#include "common/rng.h"
+#include "props/judge/trace_judge.h"
 
 enum { TRIES = 6, SPOILT_ONE_IN = 8 };
 

@@ -7,8 +7,8 @@
  * cycle. That shows in two ways: a free is published before its allocation, or
  * an event is still pending two cycles after it was recorded.
  */
-#include "instance.h"
-#include "kernels.h"
+#include "props/kernels/kernel_instance.h"
+#include "props/kernels/kernels.h"
 
 static void
 new_world(void *context)

@@ -2,10 +2,10 @@
  * carry.c -- kernels: counters of 32 bits overflow on several processors at
  * once, while other threads add up and publish.
  */
-#include "core/instance.h"
+#include "prof/core/instance.h"
 
-#include "instance.h"
-#include "kernels.h"
+#include "props/kernels/kernel_instance.h"
+#include "props/kernels/kernels.h"
 
 enum { EDGE_SLOT = 2 }; /* the slot of the first cycle's allocations */
 

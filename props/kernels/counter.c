@@ -16,14 +16,14 @@
  * overtake the counter, because each of its steps is larger than the number of
  * events in a kernel.
  */
-#include "counter.h"
+#include "props/kernels/counter.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
-#include "explore.h"
+#include "explore/engine/explore.h"
 
 enum { STEP = 8 };
 

@@ -8,8 +8,8 @@
 #include <stdalign.h>
 #include <string.h>
 
-#include "explore.h"
-#include "kernels.h"
+#include "explore/engine/explore.h"
+#include "props/kernels/kernels.h"
 #include "prof/cpu.h"
 #include "prof/pprof.h"
 

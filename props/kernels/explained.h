@@ -1,9 +1,9 @@
 /* explained.h -- check that a history of calls is linearizable. */
-#ifndef EXPLAINED_H
-#define EXPLAINED_H
+#ifndef PROPS_KERNELS_EXPLAINED_H
+#define PROPS_KERNELS_EXPLAINED_H
 
-#include "explore.h"
-#include "linear.h"
+#include "explore/engine/explore.h"
+#include "explore/engine/linear.h"
 
 /* Fails unless a sequential object explains the results. */
 static inline void

@@ -6,7 +6,7 @@
 #include "prof/flight.h"
 #include "prof/fork.h"
 #include "prof/prof.h"
-#include "session.h"
+#include "props/kernels/session.h"
 
 enum {
     GENERATIONS = 3,

@@ -7,10 +7,10 @@
  * Here a thread's signal function plays the child, so the interrupted thread is
  * one that the child does not have.
  */
-#include "core/instance.h"
+#include "prof/core/instance.h"
 
-#include "instance.h"
-#include "kernels.h"
+#include "props/kernels/kernel_instance.h"
+#include "props/kernels/kernels.h"
 #include "prof/fork.h"
 
 static prof_bucket born; /* made before the threads begin */

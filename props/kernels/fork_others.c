@@ -5,11 +5,11 @@
 #include <stdalign.h>
 #include <string.h>
 
-#include "kernels.h"
+#include "props/kernels/kernels.h"
 #include "prof/cpu.h"
 #include "prof/fork.h"
 #include "prof/registry.h"
-#include "traced.h"
+#include "props/kernels/traced.h"
 
 /* ---- A tracer ---- */
 

@@ -2,8 +2,8 @@
  * heap.c -- kernels: threads record while others publish and read. The cycle
  * never advances during a record call, as if the world were stopped for it.
  */
-#include "instance.h"
-#include "kernels.h"
+#include "props/kernels/kernel_instance.h"
+#include "props/kernels/kernels.h"
 
 enum { OTHER_PROC = 2 }; /* a processor without a thread */
 

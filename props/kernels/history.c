@@ -8,9 +8,9 @@
  * one begins without any thread seeing that order; C11 promises nothing about
  * such calls.
  */
-#include "instance.h"
-#include "kernels.h"
-#include "explained.h"
+#include "props/kernels/kernel_instance.h"
+#include "props/kernels/kernels.h"
+#include "props/kernels/explained.h"
 #include "prof/port.h"
 
 enum { RECORD, LIST };

@@ -1,16 +1,16 @@
 /*
- * futex.h -- lets the explorer handle the futex calls of a source file that is
+ * kernel_futex.h -- lets the explorer handle the futex calls of a source file that is
  * included whole. Include this header before it.
  */
-#ifndef PROPS_KERNELS_FUTEX_H
-#define PROPS_KERNELS_FUTEX_H
+#ifndef PROPS_KERNELS_KERNEL_FUTEX_H
+#define PROPS_KERNELS_KERNEL_FUTEX_H
 
 #include <linux/futex.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <unistd.h>
 
-#include "explore.h"
+#include "explore/engine/explore.h"
 
 #define syscall(...) asked_of_the_system(__VA_ARGS__, 0)
 

@@ -1,5 +1,5 @@
-/* instance.c -- the instance under exploration, and checks on it. */
-#include "instance.h"
+/* kernel_instance.c -- the instance under exploration, and checks on it. */
+#include "props/kernels/kernel_instance.h"
 
 #include <stdalign.h>
 #include <string.h>

@@ -1,10 +1,10 @@
-/* instance.h -- an instance of the core, new in each run, and checks on it. */
-#ifndef PROPS_KERNELS_INSTANCE_H
-#define PROPS_KERNELS_INSTANCE_H
+/* kernel_instance.h -- an instance of the core, new in each run, and checks on it. */
+#ifndef PROPS_KERNELS_KERNEL_INSTANCE_H
+#define PROPS_KERNELS_KERNEL_INSTANCE_H
 
 #include <stdint.h>
 
-#include "explore.h"
+#include "explore/engine/explore.h"
 #include "prof/prof.h"
 
 enum { KERNEL_STACKS = 4, KERNEL_RECORDS = 8 };

@@ -1,5 +1,5 @@
 /* kernels.c -- the kernels over the production core, by name. */
-#include "kernels.h"
+#include "props/kernels/kernels.h"
 
 #define ALL UINT32_MAX
 
@@ -8,13 +8,13 @@
     {                                               \
         return &props_kernel_##id;                  \
     }
-#include "kernel.def"
+#include "props/kernels/kernel.def"
 #undef X
 
 const struct sim_kernel_entry props_kernels[] = {
 #define X(id, name, preemptions) \
     {name, make_##id, preemptions, (preemptions) != ALL},
-#include "kernel.def"
+#include "props/kernels/kernel.def"
 #undef X
     {NULL, NULL, 0, false},
 };

@@ -5,16 +5,16 @@
  * They are linked with the core's own source, compiled with -fsanitize=thread;
  * nothing of it is visible outside (kernels.ninja).
  */
-#ifndef PROPS_KERNELS_H
-#define PROPS_KERNELS_H
+#ifndef PROPS_KERNELS_KERNELS_H
+#define PROPS_KERNELS_KERNELS_H
 
-#include "registry.h"
+#include "explore/engine/kernel_entry.h"
 
 extern const struct sim_kernel_entry props_kernels[]; /* ends with NULL */
 
 #define X(id, name, preemptions) \
     extern const struct sim_kernel props_kernel_##id;
-#include "kernel.def"
+#include "props/kernels/kernel.def"
 #undef X
 
 #endif

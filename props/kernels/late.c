@@ -2,8 +2,8 @@
  * late.c -- kernels of the running world: the cycle advances in the middle of a
  * free, and objects are freed after prof_heap_next_cycle() was refused.
  */
-#include "instance.h"
-#include "kernels.h"
+#include "props/kernels/kernel_instance.h"
+#include "props/kernels/kernels.h"
 
 enum { OTHER_PROC = 1 };
 

@@ -30,11 +30,11 @@ void real_wake(const uint32_t *word);
 bool real_barrier(void);
 _Noreturn void real_panic(const char *file, int line, const char *condition);
 
-#include "futex.h"
+#include "props/kernels/kernel_futex.h"
 
-#include "port/linux.c"
+#include "prof/port/linux.c"
 
-#include "kernels.h"
+#include "props/kernels/kernels.h"
 
 static struct prof_port_lock lock;
 static uint32_t counter; /* guarded by lock */

@@ -11,7 +11,7 @@
  */
 #include "prof/port.h"
 
-#include "engine.h"
+#include "explore/engine/engine.h"
 
 #define HERE ((uintptr_t)__builtin_return_address(0))
 

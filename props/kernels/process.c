@@ -13,12 +13,12 @@ struct sigaction;
 static inline int handler_set(const struct sigaction *new,
                               struct sigaction *old);
 
-#include "port/process.c"
+#include "prof/port/process.c"
 
 #include <stdalign.h>
 
-#include "explore.h"
-#include "kernels.h"
+#include "explore/engine/explore.h"
+#include "props/kernels/kernels.h"
 
 static alignas(PROF_BLOCK_ALIGN) unsigned char block[1 << 12];
 static struct prof_cpu *cpu;

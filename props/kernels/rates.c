@@ -2,8 +2,8 @@
  * rates.c -- kernels: one thread changes the rates of the contention profiles
  * while others record events.
  */
-#include "instance.h"
-#include "kernels.h"
+#include "props/kernels/kernel_instance.h"
+#include "props/kernels/kernels.h"
 
 enum {
     WAIT_TICKS = 5,

@@ -3,11 +3,11 @@
  *
  * Its source is included whole. As in lock.c, the explorer wakes all sleepers.
  */
-#include "futex.h"
+#include "props/kernels/kernel_futex.h"
 
-#include "embed/append.c"
+#include "record/preload/append.c"
 
-#include "kernels.h"
+#include "props/kernels/kernels.h"
 
 static struct embed_state state_of_log;
 struct embed_state *embed_state = &state_of_log;

@@ -6,8 +6,8 @@
 #include <stdalign.h>
 #include <string.h>
 
-#include "kernels.h"
-#include "explained.h"
+#include "props/kernels/kernels.h"
+#include "props/kernels/explained.h"
 #include "prof/pprof.h"
 
 enum { ADD, REMOVE, COUNT, LISTED_MAX = 8 };

@@ -1,11 +1,11 @@
 /* session.c -- see session.h. */
-#include "session.h"
+#include "props/kernels/session.h"
 
 #include <stdalign.h>
 #include <stdatomic.h>
 #include <string.h>
 
-#include "counter.h"
+#include "props/kernels/counter.h"
 #include "prof/prof.h"
 
 enum {

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "explore.h"
+#include "explore/engine/explore.h"
 #include "prof/trace.h"
 
 enum {

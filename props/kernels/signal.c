@@ -1,12 +1,12 @@
 /*
  * signal.c -- kernels of signal handlers: a signal arrives between any two
  * memory accesses of a record call, and its handler records on the same
- * processor. props/test/prof/test_signals.c does the same between any two
+ * processor. prof/test/test_signals.c does the same between any two
  * instructions of the compiled library; here the explorer also tries every
  * order of memory accesses that C11 allows.
  */
-#include "instance.h"
-#include "kernels.h"
+#include "props/kernels/kernel_instance.h"
+#include "props/kernels/kernels.h"
 
 static prof_bucket kept;
 static uint32_t handlings; /* 0 or 1 */

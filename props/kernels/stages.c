@@ -2,8 +2,8 @@
  * stages.c -- kernels of older rule sets: the two stages of Go 1.5, counts that
  * are doubles, rates that change.
  */
-#include "instance.h"
-#include "kernels.h"
+#include "props/kernels/kernel_instance.h"
+#include "props/kernels/kernels.h"
 #include "prof/rules.h"
 
 static prof_bucket born; /* made before the threads begin */

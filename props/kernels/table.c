@@ -1,7 +1,7 @@
 /* table.c -- kernels: threads insert buckets while others insert and look up.
  */
-#include "instance.h"
-#include "kernels.h"
+#include "props/kernels/kernel_instance.h"
+#include "props/kernels/kernels.h"
 
 /* ---- two threads insert one stack ---- */
 

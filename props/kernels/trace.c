@@ -1,7 +1,7 @@
 /* trace.c -- kernels: the tracer's stamp, its buffers, its reader. */
-#include "kernels.h"
+#include "props/kernels/kernels.h"
 #include "prof/port.h"
-#include "traced.h"
+#include "props/kernels/traced.h"
 
 static struct prof_trace_stamp stamps[SIM_THREADS_MAX];
 static struct prof_port_lock world;

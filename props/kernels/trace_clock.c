@@ -11,8 +11,8 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "kernels.h"
-#include "traced.h"
+#include "props/kernels/kernels.h"
+#include "props/kernels/traced.h"
 
 enum { READS_MAX = 12, EVENTS_MAX = 4, FIRST_NAME = 100 };
 

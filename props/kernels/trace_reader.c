@@ -1,7 +1,7 @@
 /* trace_reader.c -- kernels: a reader comes to the end of a trace, and another
  * thread waits for that. */
-#include "kernels.h"
-#include "traced.h"
+#include "props/kernels/kernels.h"
+#include "props/kernels/traced.h"
 
 enum { READS_MAX = 12, HEADER_BYTES = 16 };
 

@@ -1,5 +1,5 @@
 /* traced.c -- see traced.h. */
-#include "traced.h"
+#include "props/kernels/traced.h"
 
 #include "prof/port.h"
 

@@ -3,7 +3,7 @@
 #ifndef PROPS_KERNELS_TRACED_H
 #define PROPS_KERNELS_TRACED_H
 
-#include "session.h"
+#include "props/kernels/session.h"
 
 /* What was read of the first and of the second session of this run. */
 extern struct session_file traced_file;

@@ -5,13 +5,13 @@
 #include <sched.h>
 #include <stdalign.h>
 
-#include "kernels.h"
+#include "props/kernels/kernels.h"
 
 /* A thread that waits for a table's lock. */
 #define sched_yield() sim_explore_spin_wait()
 
 /* A second copy, which is explored; the explorer itself uses its own. */
-#include "visited.c"
+#include "explore/search/visited.c"
 
 enum { PAGE = 4096, COUNT_MAX = 16 };
 

@@ -5,8 +5,8 @@
  * the collector during next_cycle. So no record call is in flight during
  * next_cycle, and each thread sees what happened before it.
  */
-#include "instance.h"
-#include "kernels.h"
+#include "props/kernels/kernel_instance.h"
+#include "props/kernels/kernels.h"
 #include "prof/port.h"
 
 static struct prof_port_lock world;

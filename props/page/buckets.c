@@ -5,15 +5,15 @@
  * or both: a row and an oracle's bucket with the same kind, size and frames are
  * the same bucket. Nothing called here publishes counts.
  */
-#include "buckets.h"
+#include "props/page/buckets.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "heap.h"
-#include "instance.h"
-#include "json.h"
+#include "model/heap/heap.h"
+#include "prof/core/instance.h"
+#include "common/json.h"
 
 #define NOT_THERE UINT32_MAX
 

@@ -3,15 +3,15 @@
  * docs/pages.md: what the library has published, what waits in each slot of its
  * ring, and what the oracle says must be published.
  */
-#ifndef CLI_BUCKETS_H
-#define CLI_BUCKETS_H
+#ifndef PROPS_PAGE_BUCKETS_H
+#define PROPS_PAGE_BUCKETS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
-#include "judge.h"
-#include "scenario.h"
+#include "props/judge/judge.h"
+#include "sim/scenario/scenario.h"
 
 enum { CLI_BUCKETS_MAX = 4096 }; /* shown; beyond that they are left out */
 

@@ -1,14 +1,14 @@
 /* failure_event.c -- see failure_event.h. */
-#include "failure_event.h"
+#include "props/page/failure_event.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "faults.h"
-#include "instrument_subject.h"
-#include "json.h"
-#include "locks.h"
+#include "props/judge/faults.h"
+#include "sim/instruments/instrument_subject.h"
+#include "common/json.h"
+#include "sim/world/locks.h"
 
 /* returns: the processor on which the event will happen; TRUTH_NO_PROC if it is
  * an event of the collector, or happens on no processor */

@@ -1,14 +1,14 @@
 /* failure_event.h -- an event of a scenario, and the state after it, as JSON of
  * docs/pages.md. */
-#ifndef CLI_FAILURE_EVENT_H
-#define CLI_FAILURE_EVENT_H
+#ifndef PROPS_PAGE_FAILURE_EVENT_H
+#define PROPS_PAGE_FAILURE_EVENT_H
 
 #include <stdint.h>
 #include <stdio.h>
 
-#include "buckets.h"
-#include "run.h"
-#include "scenario.h"
+#include "props/page/buckets.h"
+#include "props/judge/run.h"
+#include "sim/scenario/scenario.h"
 
 struct cli_event {
     const struct sim_scenario *scenario;

@@ -6,7 +6,7 @@
  * everything up to a crash. Another child finds out which events the failure
  * needs.
  */
-#include "failure_page.h"
+#include "props/page/failure_page.h"
 
 #include <inttypes.h>
 #include <signal.h>
@@ -16,15 +16,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "buckets.h"
-#include "complaint.h"
-#include "failure_event.h"
-#include "failure_trace.h"
-#include "json.h"
-#include "needed.h"
+#include "props/page/buckets.h"
+#include "common/command/complaint.h"
+#include "props/page/failure_event.h"
+#include "props/page/failure_trace.h"
+#include "common/json.h"
+#include "props/page/needed.h"
 #include "prof/version.h"
-#include "replay.h"
-#include "subject_file.h"
+#include "props/judge/replay.h"
+#include "props/command/subject_file.h"
 
 enum {
     HANG_SECONDS = 10,

@@ -2,12 +2,12 @@
  * failure_page.h -- a scenario as the data of a page: each event, and the
  * profile after it (docs/pages.md).
  */
-#ifndef CLI_FAILURE_PAGE_H
-#define CLI_FAILURE_PAGE_H
+#ifndef PROPS_PAGE_FAILURE_PAGE_H
+#define PROPS_PAGE_FAILURE_PAGE_H
 
-#include "page.h"
-#include "property.h"
-#include "scenario.h"
+#include "common/page/page.h"
+#include "props/property.h"
+#include "sim/scenario/scenario.h"
 
 enum { CLI_FAILURE_EVENTS_MAX = 2000 }; /* of a longer scenario, the last */
 

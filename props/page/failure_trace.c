@@ -5,13 +5,13 @@
  * in the chronological order that the judge of traces gives them. The page
  * shows them side by side and marks the differences.
  */
-#include "failure_trace.h"
+#include "props/page/failure_trace.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-#include "json.h"
-#include "trace_judge.h"
+#include "common/json.h"
+#include "props/judge/trace_judge.h"
 
 enum {
     EVENTS_SHOWN = 1000, /* of a session */

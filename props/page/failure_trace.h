@@ -1,13 +1,13 @@
 /* failure_trace.h -- the traces of a run as JSON of docs/pages.md: the decoded
  * events that the reader got, and those that it should have got. */
-#ifndef CLI_FAILURE_TRACE_H
-#define CLI_FAILURE_TRACE_H
+#ifndef PROPS_PAGE_FAILURE_TRACE_H
+#define PROPS_PAGE_FAILURE_TRACE_H
 
 #include <stdint.h>
 #include <stdio.h>
 
-#include "run.h"
-#include "scenario.h"
+#include "props/judge/run.h"
+#include "sim/scenario/scenario.h"
 
 /*
  * Print the list of sessions of a finished run, from its judge.

@@ -1,5 +1,5 @@
 /* needed.c -- see needed.h. */
-#include "needed.h"
+#include "props/page/needed.h"
 
 struct props_breach
 cli_needed_try(struct props_run *run, const struct sim_scenario *scenario,

@@ -1,12 +1,12 @@
 /* needed.h -- finds out which events of a scenario its failure needs. */
-#ifndef CLI_NEEDED_H
-#define CLI_NEEDED_H
+#ifndef PROPS_PAGE_NEEDED_H
+#define PROPS_PAGE_NEEDED_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "run.h"
-#include "scenario.h"
+#include "props/judge/run.h"
+#include "sim/scenario/scenario.h"
 
 enum { CLI_NEEDED_EVENTS_MAX = 400 }; /* quadratic beyond that */
 

@@ -14,14 +14,14 @@
  * S is at least the gap. So bisection over S finds the gap; for each try it is
  * drawn again from the same random number.
  */
-#include "go_gaps.h"
+#include "props/peers/go_gaps.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "go_tape.h"
-#include "stream.h"
+#include "props/peers/go_tape.h"
+#include "props/sampling/stream.h"
 
 enum { GAPS_PER_SCHEDULE = 16, GO_DRAW_BITS = 26 };
 

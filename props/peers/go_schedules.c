@@ -17,11 +17,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "generate.h"
-#include "go_gaps.h"
-#include "go_tape.h"
-#include "guard.h"
-#include "world.h"
+#include "sim/generate/generate.h"
+#include "props/peers/go_gaps.h"
+#include "props/peers/go_tape.h"
+#include "sim/instruments/guard.h"
+#include "sim/world/world.h"
 
 enum {
     BUCKETS_MAX = 512, /* far more than there are stacks, kinds and sizes */

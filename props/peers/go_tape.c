@@ -6,13 +6,13 @@
  * the same number. The tape chooses it; every second one is close to the
  * threshold of the decision.
  */
-#include "go_tape.h"
+#include "props/peers/go_tape.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "stream.h"
+#include "props/sampling/stream.h"
 
 __extension__ typedef unsigned __int128 wide;
 

@@ -14,8 +14,8 @@
 #include <stdio.h>
 
 #include "prof/prof.h"
-#include "rng.h"
-#include "truth/truth.h"
+#include "common/rng.h"
+#include "sim/truth/truth.h"
 
 /* Counts of what the schedules met, to check that everything was met. */
 struct go_tape_counts {

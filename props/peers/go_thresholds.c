@@ -1,7 +1,7 @@
 /*
  * go_thresholds.c -- tests a rule set against a Go runtime: from the same
  * random number both must derive the same gap, which the rule set calls its
- * threshold (subjects/rules/rules.h).
+ * threshold (subjects/rules/rule_set.h).
  *
  * usage: go_thresholds RULES RATE <FILE. Each line of FILE is a random number
  * and the gap that Go derived from it.
@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "rules.h"
+#include "subjects/rules/rule_set.h"
 
 int
 main(int argc, char **argv)

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "heap_counters.h"
+#include "prof/test/pprof/heap_counters.h"
 #include "prof/cpu.h"
 #include "prof/text.h"
 

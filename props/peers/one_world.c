@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "run.h"
-#include "campaign.h"
-#include "scenario.h"
+#include "props/judge/run.h"
+#include "props/campaign/campaign.h"
+#include "sim/scenario/scenario.h"
 
 static const char *
 no_name(void *context, uintptr_t frame)

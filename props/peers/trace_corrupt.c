@@ -19,8 +19,8 @@
 
 #include <cmocka.h>
 
-#include "trace_reader.h"
-#include "trace_script.h"
+#include "model/trace/trace_reader.h"
+#include "common/test/trace_script.h"
 
 #define TEXT_BYTES_MAX 1024
 #define RECORDS_MAX    4096

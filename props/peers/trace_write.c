@@ -10,9 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "campaign.h"
-#include "instrument_trace.h"
-#include "run.h"
+#include "props/campaign/campaign.h"
+#include "sim/instruments/instrument_trace.h"
+#include "props/judge/run.h"
 
 static bool
 write_session(const char *dir, uint64_t seed, uint32_t index,

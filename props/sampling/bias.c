@@ -1,11 +1,11 @@
 /* bias.c -- see bias.h. */
-#include "bias.h"
+#include "props/sampling/bias.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
-#include "sampling_fixture.h"
+#include "props/sampling/sampling_fixture.h"
 
 #define TICKS_PER_NS UINT64_C(1000000000) /* per second */
 

@@ -3,14 +3,14 @@
  * table and a plot. They are computed by the closed forms with which S2
  * compares the library.
  */
-#ifndef PROPS_BIAS_H
-#define PROPS_BIAS_H
+#ifndef PROPS_SAMPLING_BIAS_H
+#define PROPS_SAMPLING_BIAS_H
 
 #include <stdint.h>
 #include <stdio.h>
 
 #include "prof/rules.h"
-#include "sampling.h"
+#include "model/heap/sampling.h"
 
 enum { PROPS_BIAS_ROWS = 40 };
 

@@ -1,5 +1,5 @@
 /* checker.c -- the registry of checkers. */
-#include "checker.h"
+#include "props/sampling/checker.h"
 
 #include <math.h>
 #include <stdarg.h>

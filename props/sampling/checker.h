@@ -2,13 +2,13 @@
  * checker.h -- checks of the properties that random worlds cannot judge, by
  * enumeration or measurement: S1 to S5, and U1, U2 and W3 of subjects.
  */
-#ifndef PROPS_CHECKER_H
-#define PROPS_CHECKER_H
+#ifndef PROPS_SAMPLING_CHECKER_H
+#define PROPS_SAMPLING_CHECKER_H
 
 #include <stdbool.h>
 
 #include "prof/rules.h"
-#include "property.h"
+#include "props/property.h"
 
 /* What a checker has found. */
 struct props_finding {

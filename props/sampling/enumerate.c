@@ -10,13 +10,13 @@
  * how many numbers lead to each outcome, which must be equally many, and which
  * outcomes are kept.
  */
-#include "checker.h"
+#include "props/sampling/checker.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "sampling_fixture.h"
-#include "sampling.h"
+#include "props/sampling/sampling_fixture.h"
+#include "model/heap/sampling.h"
 
 enum { RATES = 64, LENGTHS = 64 };
 

@@ -1,5 +1,5 @@
 /* finding.c -- keep the worst of what a checker finds. */
-#include "checker.h"
+#include "props/sampling/checker.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -2,11 +2,11 @@
  * sample_change.c -- S4: a change of rate leaves recorded events alone. S5:
  * random numbers are drawn exactly when the rules need them.
  */
-#include "checker.h"
+#include "props/sampling/checker.h"
 
 #include <inttypes.h>
 
-#include "sampling_fixture.h"
+#include "props/sampling/sampling_fixture.h"
 
 static const int64_t rates[] = {
     1, 2, 7, 64, 1000, 1 << 20, INT64_C(1) << 40, INT64_MAX, 0, -1};

@@ -11,16 +11,16 @@
  *      the binomial distribution, with alpha = 1e-9 for all cells together.
  *   4. Unsampling is compared with a computation in 64-bit mantissas.
  */
-#include "checker.h"
+#include "props/sampling/checker.h"
 
 #include <inttypes.h>
 #include <math.h>
 
-#include "binomial.h"
-#include "heap_sampler.h"
-#include "sampling_fixture.h"
-#include "rng.h"
-#include "sampling.h"
+#include "common/binomial.h"
+#include "model/heap/heap_sampler.h"
+#include "props/sampling/sampling_fixture.h"
+#include "common/rng.h"
+#include "model/heap/sampling.h"
 
 enum { DECISIONS = 20000, TRIALS = 40000, DRAW_BITS = 26 };
 

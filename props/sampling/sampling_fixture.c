@@ -1,11 +1,11 @@
 /* sampling_fixture.c -- see sampling_fixture.h. */
-#include "sampling_fixture.h"
+#include "props/sampling/sampling_fixture.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "sampling.h"
-#include "stream.h"
+#include "model/heap/sampling.h"
+#include "props/sampling/stream.h"
 
 bool
 props_fixture_begin(struct props_fixture *fixture,

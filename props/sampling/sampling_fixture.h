@@ -2,13 +2,13 @@
  * sampling_fixture.h -- an instance of the library with one processor, whose
  * random numbers the test chooses. Only public functions are used.
  */
-#ifndef PROPS_SAMPLING_FIXTURE_H
-#define PROPS_SAMPLING_FIXTURE_H
+#ifndef PROPS_SAMPLING_SAMPLING_FIXTURE_H
+#define PROPS_SAMPLING_SAMPLING_FIXTURE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "era.h"
+#include "props/era.h"
 #include "prof/prof.h"
 
 struct props_fixture {

@@ -5,7 +5,7 @@
  * it. Written from the definitions in docs/sampling.md, not from the library's
  * code.
  */
-#include "stream.h"
+#include "props/sampling/stream.h"
 
 /* Find x, given x ^ x << shift = y if `left`, or else x ^ x >> shift = y. */
 static uint64_t

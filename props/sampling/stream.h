@@ -4,8 +4,8 @@
  * With it a test feeds any random number to the unchanged library, through
  * public functions: set the generator to that state, then offer an event.
  */
-#ifndef PROPS_STREAM_H
-#define PROPS_STREAM_H
+#ifndef PROPS_SAMPLING_STREAM_H
+#define PROPS_SAMPLING_STREAM_H
 
 #include <stdbool.h>
 #include <stdint.h>

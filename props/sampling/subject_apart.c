@@ -1,5 +1,5 @@
 /* subject_apart.c -- see subject_apart.h. */
-#include "subject_apart.h"
+#include "props/sampling/subject_apart.h"
 
 #include <errno.h>
 #include <math.h>

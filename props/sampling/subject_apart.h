@@ -6,14 +6,14 @@
  * fails with a chance of 1e-13; one that is really 11.5 standard errors off is
  * missed once in 30,000 times.
  */
-#ifndef PROPS_SUBJECT_APART_H
-#define PROPS_SUBJECT_APART_H
+#ifndef PROPS_SAMPLING_SUBJECT_APART_H
+#define PROPS_SAMPLING_SUBJECT_APART_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "checker.h"
-#include "subject.h"
+#include "props/sampling/checker.h"
+#include "subjects/subject.h"
 
 /* One figure of a cell, over the runs. */
 struct subject_figure {

@@ -15,11 +15,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "checker.h"
-#include "rng.h"
-#include "subject.h"
-#include "subject_apart.h"
-#include "subject_model.h"
+#include "props/sampling/checker.h"
+#include "common/rng.h"
+#include "subjects/subject.h"
+#include "props/sampling/subject_apart.h"
+#include "props/judge/subject_model.h"
 
 enum {
     SIZES_MAX = 3,

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "rng.h"
-#include "subject_apart.h"
+#include "common/rng.h"
+#include "props/sampling/subject_apart.h"
 
 enum { LENGTHS_MAX = 2, RUNS = 2048, WAITS = 1024 };
 

@@ -1,11 +1,11 @@
 /* cross_fixture.c -- see cross_fixture.h. */
-#include "cross_fixture.h"
+#include "props/test/cross_fixture.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "instrument_trace.h"
-#include "trace_judge.h"
+#include "sim/instruments/instrument_trace.h"
+#include "props/judge/trace_judge.h"
 
 const uintptr_t leaf[] = {0x401000, 0x401010};
 const uintptr_t deep[] = {0x402000, 0x402010, 0x402020};

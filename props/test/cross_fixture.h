@@ -2,11 +2,11 @@
  * cross_fixture.h -- a small world with all instruments, for tests that compare
  * their results.
  */
-#ifndef PROPS_CROSS_FIXTURE_H
-#define PROPS_CROSS_FIXTURE_H
+#ifndef PROPS_TEST_CROSS_FIXTURE_H
+#define PROPS_TEST_CROSS_FIXTURE_H
 
-#include "cross.h"
-#include "unit_test.h"
+#include "props/cross/cross.h"
+#include "common/test/unit_test.h"
 
 /* The world's stacks, of two frames, three frames and one. */
 enum { LEAF, DEEP, OTHER };

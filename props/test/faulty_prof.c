@@ -5,7 +5,7 @@
  * The linker redirects every call of prof_f() from outside the library to
  * __wrap_prof_f(); __real_prof_f() is the library's function.
  */
-#include "faulty_prof.h"
+#include "props/test/faulty_prof.h"
 
 #include <stdlib.h>
 

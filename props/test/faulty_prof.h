@@ -6,14 +6,14 @@
  * the library through it. Each fault changes one result, which one property
  * checks.
  */
-#ifndef PROPS_FAULTY_PROF_H
-#define PROPS_FAULTY_PROF_H
+#ifndef PROPS_TEST_FAULTY_PROF_H
+#define PROPS_TEST_FAULTY_PROF_H
 
 #include <stdbool.h>
 
 enum faulty_kind {
 #define X(id, property, text) FAULTY_##id,
-#include "faulty_prof.def"
+#include "props/test/faulty_prof.def"
 #undef X
     FAULTY_COUNT
 };

@@ -4,9 +4,9 @@
  */
 #include <stdlib.h>
 
-#include "aligned_block.h"
-#include "sampling_fixture.h"
-#include "unit_test.h"
+#include "common/test/aligned_block.h"
+#include "props/sampling/sampling_fixture.h"
+#include "common/test/unit_test.h"
 
 TEST(a_fraction_below_0_only_reads)
 {

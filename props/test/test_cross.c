@@ -3,12 +3,12 @@
  * the result of one is changed (X1 to X5); without one of them, or with one
  * stopped and started, the others say the same (X6).
  */
-#include "cross_fixture.h"
+#include "props/test/cross_fixture.h"
 
 #include <string.h>
 
-#include "cross_without.h"
-#include "instrument_debug.h"
+#include "props/cross/cross_without.h"
+#include "sim/instruments/instrument_debug.h"
 
 /* ---- Worlds ---- */
 

@@ -4,7 +4,7 @@
 # environment and number of jobs.
 #
 # The log hash of a campaign sums up every event and answer of every run.
-# usage: props/test/harness/test_determinism.sh PROFSIM OTHER-PROFSIM...
+# usage: props/test/test_determinism.sh PROFSIM OTHER-PROFSIM...
 set -u
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT

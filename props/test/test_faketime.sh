@@ -3,9 +3,9 @@
 # program are equal to the byte if its clocks stand still, advance by a fixed
 # step at each reading, or go backwards; if they run by themselves, only times
 # differ. (profsim itself under other clocks: test_determinism.sh.)
-# usage: props/test/harness/test_faketime.sh PROFILE_PROGRAM
+# usage: props/test/test_faketime.sh PROFILE_PROGRAM
 set -u
-. props/test/lib/count.sh
+. common/test/count.sh
 shown=
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

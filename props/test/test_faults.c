@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "campaign.h"
-#include "faults.h"
-#include "run.h"
-#include "shrink.h"
-#include "unit_test.h"
+#include "props/campaign/campaign.h"
+#include "props/judge/faults.h"
+#include "props/judge/run.h"
+#include "common/shrink.h"
+#include "common/test/unit_test.h"
 
 enum { SEEDS_MAX = 4000, SHRINK_CALLS = 4000 };
 

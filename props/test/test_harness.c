@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "campaign.h"
-#include "failure.h"
-#include "faulty_prof.h"
-#include "replay.h"
-#include "run.h"
-#include "unit_test.h"
+#include "props/campaign/campaign.h"
+#include "props/campaign/failure.h"
+#include "props/test/faulty_prof.h"
+#include "props/judge/replay.h"
+#include "props/judge/run.h"
+#include "common/test/unit_test.h"
 
 enum {
     RUNS_TO_NOTICE = 3000 /* each fault is noticed in far fewer */
@@ -24,7 +24,7 @@ static const struct {
     enum props_property property;
 } faults[FAULTY_COUNT] = {
 #define X(id, property, text) [FAULTY_##id] = {text, PROPS_##property},
-#include "faulty_prof.def"
+#include "props/test/faulty_prof.def"
 #undef X
 };
 

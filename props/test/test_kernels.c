@@ -1,18 +1,18 @@
 /*
- * explore_all.c -- `profsim explore` as a program of its own, so that the build
+ * test_kernels.c -- `profsim explore` as a program of its own, so that the build
  * repeats the check of the kernels only when something explored has changed.
  *
  * usage: explore_all [WORD...]   the same as `profsim explore`
  *        explore_all some        every ordering of each kernel; for kernels
  * with a bound (kernel.def), those with at most one preemption
  */
-#include "explore.h"
+#include "explore/command/explore_command.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "kernel_groups.h"
+#include "explore/command/kernel_groups.h"
 
 static enum cli_exit
 explore_one(const struct sim_kernel_entry *entry)

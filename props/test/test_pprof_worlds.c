@@ -9,12 +9,12 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "choice.h"
-#include "generate.h"
-#include "pprof_case.h"
+#include "common/choice.h"
+#include "sim/generate/generate.h"
+#include "prof/test/pprof/pprof_case.h"
 #include "prof/text.h"
-#include "run.h"
-#include "unit_test.h"
+#include "props/judge/run.h"
+#include "common/test/unit_test.h"
 
 enum { SEEDS = 400, CHOICES_MAX = 1 << 20, RECORDS_MAX = 1 << 14 };
 

@@ -1,9 +1,9 @@
 #!/bin/sh
 # The same sources give the same bytes in any folder: the targets are built in two
 # folders and compared. The programs are also checked to be hardened.
-# usage: props/test/harness/test_reproducible.sh TARGET...    (ninja's, files in out/)
+# usage: props/test/test_reproducible.sh TARGET...    (ninja's, files in out/)
 set -u
-. props/test/lib/count.sh
+. common/test/count.sh
 shown=
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT

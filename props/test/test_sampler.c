@@ -5,11 +5,11 @@
  */
 #include <math.h>
 
-#include "heap_sampler.h"
-#include "sampling_fixture.h"
-#include "sampling.h"
-#include "stream.h"
-#include "unit_test.h"
+#include "model/heap/heap_sampler.h"
+#include "props/sampling/sampling_fixture.h"
+#include "model/heap/sampling.h"
+#include "props/sampling/stream.h"
+#include "common/test/unit_test.h"
 
 /* The cap of Go's sampler. At this mean, the largest, the gaps show most digits
  * of the logarithm. */

@@ -6,12 +6,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "checker.h"
-#include "heap_sampler.h"
-#include "sampling_fixture.h"
-#include "sampling.h"
-#include "stream.h"
-#include "unit_test.h"
+#include "props/sampling/checker.h"
+#include "model/heap/heap_sampler.h"
+#include "props/sampling/sampling_fixture.h"
+#include "model/heap/sampling.h"
+#include "props/sampling/stream.h"
+#include "common/test/unit_test.h"
 
 /* ---- checkers ---- */
 

@@ -4,10 +4,10 @@
  */
 #include <math.h>
 
-#include "binomial.h"
-#include "sampling_fixture.h"
-#include "sampling.h"
-#include "unit_test.h"
+#include "common/binomial.h"
+#include "props/sampling/sampling_fixture.h"
+#include "model/heap/sampling.h"
+#include "common/test/unit_test.h"
 
 enum { POWER_EVENTS = 20000000, POWER_RATE = 1000 };
 

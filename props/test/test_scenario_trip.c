@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "run.h"
-#include "scenario.h"
-#include "unit_test.h"
+#include "props/judge/run.h"
+#include "sim/scenario/scenario.h"
+#include "common/test/unit_test.h"
 
 static char **paths;
 static int paths_count;

@@ -4,10 +4,10 @@
  */
 #include <stdlib.h>
 
-#include "instrument_trace.h"
-#include "run.h"
-#include "trace_oracle.h"
-#include "unit_test.h"
+#include "sim/instruments/instrument_trace.h"
+#include "props/judge/run.h"
+#include "model/trace/trace_oracle.h"
+#include "common/test/unit_test.h"
 
 enum { WORLDS = 60, BYTES_A_SESSION = 40 };
 

@@ -12,9 +12,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "aligned_block.h"
-#include "tracer_case.h"
-#include "unit_test.h"
+#include "common/test/aligned_block.h"
+#include "prof/test/trace/tracer_case.h"
+#include "common/test/unit_test.h"
 
 enum { HANDOFFS = 2000 };
 

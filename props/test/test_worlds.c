@@ -11,9 +11,9 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "choice.h"
-#include "run.h"
-#include "unit_test.h"
+#include "common/choice.h"
+#include "props/judge/run.h"
+#include "common/test/unit_test.h"
 
 enum {
     OBJECTS = 2,

@@ -1,10 +1,10 @@
 /*
- * agent_client.c -- see agent_client.h; embed/profile/agent.c is the other end.
+ * agent_client.c -- see agent_client.h; record/sampler/agent.c is the other end.
  *
  * Any process may take an unused name of an abstract socket, so the client
  * checks which process is at the other end.
  */
-#include "agent_client.h"
+#include "record/command/agent_client.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -16,8 +16,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "profile/profile_env.h"
-#include "proto.h"
+#include "record/sampler/profile_env.h"
+#include "common/proto.h"
 
 enum { PATIENCE_S = 10, ANSWER_MAX = 256 << 20 };
 

@@ -2,8 +2,8 @@
  * agent_client.h -- sends a request to a process that runs under `profsim
  * profile`.
  */
-#ifndef CLI_AGENT_CLIENT_H
-#define CLI_AGENT_CLIENT_H
+#ifndef RECORD_COMMAND_AGENT_CLIENT_H
+#define RECORD_COMMAND_AGENT_CLIENT_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -9,12 +9,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "call_tree.h"
-#include "recording_input.h"
-#include "complaint.h"
-#include "record.h"
-#include "losses.h"
-#include "options.h"
+#include "record/report/call_tree.h"
+#include "common/command/recording_input.h"
+#include "common/command/complaint.h"
+#include "record/command/record.h"
+#include "record/convert/losses.h"
+#include "common/command/options.h"
 
 enum { BY = 1, TOP };
 enum { OLD, NEW, SIDES }; /* columns of the tree */

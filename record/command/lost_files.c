@@ -1,5 +1,5 @@
 /* lost_files.c -- see lost_files.h. A process may have put anything there. */
-#include "lost_files.h"
+#include "record/command/lost_files.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -11,9 +11,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "escape.h"
-#include "output.h"
-#include "profile/profile_env.h"
+#include "common/escape.h"
+#include "common/output.h"
+#include "record/sampler/profile_env.h"
 
 static const struct {
     const char *name;

@@ -2,8 +2,8 @@
  * lost_files.h -- turns FOLDER/PID.lost, the profiler's counts of what was lost
  * in a process, into sentences in PID.lost.txt.
  */
-#ifndef CLI_LOST_FILES_H
-#define CLI_LOST_FILES_H
+#ifndef RECORD_COMMAND_LOST_FILES_H
+#define RECORD_COMMAND_LOST_FILES_H
 
 /* Convert all files of a folder, and also print the sentences on stderr. A file
  * in another format is left alone. */

@@ -1,5 +1,5 @@
 /*
- * profile.c -- `profsim profile`: a command under the profiler.
+ * profile_command.c -- `profsim profile`: a command under the profiler.
  *
  *      profile -- COMMAND      LD_PRELOAD=libprof-malloc.so
  *         |                      |  each process writes FOLDER/PID.heap.pb, ...
@@ -9,7 +9,7 @@
  * A process writes only addresses. Names are looked up here after the process
  * has ended, so the process itself need not read symbol tables.
  */
-#include "profile.h"
+#include "record/command/profile_command.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -24,16 +24,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "complaint.h"
-#include "escape.h"
-#include "lost_files.h"
-#include "named_profile.h"
-#include "options.h"
-#include "otlp.h"
-#include "preload.h"
+#include "common/command/complaint.h"
+#include "common/escape.h"
+#include "record/command/lost_files.h"
+#include "record/report/named_profile.h"
+#include "common/command/options.h"
+#include "record/report/otlp.h"
+#include "common/command/preload.h"
 #include "prof/file.h"
-#include "profile/profile_env.h"
-#include "profile_top.h"
+#include "record/sampler/profile_env.h"
+#include "record/report/profile_top.h"
 
 enum { OUTPUT = 1, HEAP, MUTEX, BLOCK, CPU, EVERY, NO_AGENT, OTLP };
 enum { TOP_LINES = 10, FILES_MAX = 256 << 20 };

@@ -1,11 +1,11 @@
 /*
- * profile.h -- `profsim profile`, `top` and `dump`: sampled profiles of a
+ * profile_command.h -- `profsim profile`, `top` and `dump`: sampled profiles of a
  * running program, taken by libprof-malloc.so in it.
  */
-#ifndef CLI_PROFILE_H
-#define CLI_PROFILE_H
+#ifndef RECORD_COMMAND_PROFILE_COMMAND_H
+#define RECORD_COMMAND_PROFILE_COMMAND_H
 
-#include "exit.h"
+#include "common/command/exit.h"
 
 /*
  * Run a command under the profiler.

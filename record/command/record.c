@@ -9,7 +9,7 @@
  * to stderr after it has ended. This process ignores ^C, which the command also
  * gets, and goes on to save the recordings.
  */
-#include "record.h"
+#include "record/command/record.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -22,13 +22,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "escape.h"
-#include "exit.h"
-#include "images.h"
-#include "preload.h"
+#include "common/escape.h"
+#include "common/command/exit.h"
+#include "record/symbols/images.h"
+#include "common/command/preload.h"
 #include "prof/file.h"
-#include "record_options.h"
-#include "spool.h"
+#include "record/command/record_options.h"
+#include "record/preload/spool.h"
 
 /* What the recorder asks of the disk before it begins. */
 enum { LOG_BYTES_MIN = 65536 };

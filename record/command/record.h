@@ -1,10 +1,10 @@
 /*
  * record.h -- `profsim record`: run a command under the recorder.
  */
-#ifndef CLI_RECORD_H
-#define CLI_RECORD_H
+#ifndef RECORD_COMMAND_RECORD_H
+#define RECORD_COMMAND_RECORD_H
 
-#include "exit.h"
+#include "common/command/exit.h"
 
 /*
  * in:      argv[0] is "record"

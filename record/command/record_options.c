@@ -1,13 +1,13 @@
 /* record_options.c -- see record_options.h. */
-#include "record_options.h"
+#include "record/command/record_options.h"
 
 #include <string.h>
 
-#include "complaint.h"
-#include "frames.h"
-#include "images.h"
-#include "options.h"
-#include "spool.h"
+#include "common/command/complaint.h"
+#include "record/unwind/frames.h"
+#include "record/symbols/images.h"
+#include "common/command/options.h"
+#include "record/preload/spool.h"
 
 enum { OUTPUT = 1, IMAGES, DEPTH, LIMIT, FRAMES, USABLE };
 

@@ -1,11 +1,11 @@
 /* record_options.h -- the arguments of `profsim record`. */
-#ifndef CLI_RECORD_OPTIONS_H
-#define CLI_RECORD_OPTIONS_H
+#ifndef RECORD_COMMAND_RECORD_OPTIONS_H
+#define RECORD_COMMAND_RECORD_OPTIONS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "exit.h"
+#include "common/command/exit.h"
 
 struct cli_record_options {
     const char *output;

@@ -5,10 +5,10 @@
  */
 #include <stdio.h>
 
-#include "complaint.h"
-#include "images.h"
-#include "options.h"
-#include "record_options.h"
+#include "common/command/complaint.h"
+#include "record/symbols/images.h"
+#include "common/command/options.h"
+#include "record/command/record_options.h"
 
 enum { OUTPUT = 1, IMAGES };
 

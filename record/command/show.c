@@ -4,16 +4,16 @@
 #include <limits.h>
 #include <stdio.h>
 
-#include "complaint.h"
-#include "files.h"
-#include "graphs.h"
-#include "heap_report.h"
-#include "options.h"
-#include "profiles.h"
-#include "profiles_recording.h"
-#include "record.h"
-#include "recording_input.h"
-#include "run_page.h"
+#include "common/command/complaint.h"
+#include "common/command/files.h"
+#include "record/report/graphs.h"
+#include "record/report/heap_report.h"
+#include "common/command/options.h"
+#include "common/profiles.h"
+#include "record/report/profiles_recording.h"
+#include "record/command/record.h"
+#include "common/command/recording_input.h"
+#include "record/report/run_page.h"
 
 struct words {
     uint64_t top; /* sites to print */

@@ -1,5 +1,5 @@
 /* symbol_file.c -- see symbol_file.h. */
-#include "symbol_file.h"
+#include "record/command/symbol_file.h"
 
 #include <elfutils/libdwfl.h>
 #include <fcntl.h>
@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "complaint.h"
-#include "items.h"
+#include "common/command/complaint.h"
+#include "record/convert/items.h"
 
 struct cli_symbol_files {
     struct cli_items items; /* struct cli_symbol_file * */

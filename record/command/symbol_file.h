@@ -2,16 +2,16 @@
  * symbol_file.h -- the tables of a file of code, read once: many images of
  * processes need the same libraries.
  */
-#ifndef CLI_SYMBOL_FILE_H
-#define CLI_SYMBOL_FILE_H
+#ifndef RECORD_COMMAND_SYMBOL_FILE_H
+#define RECORD_COMMAND_SYMBOL_FILE_H
 
 #include <elfutils/libdwfl.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "debug_info.h"
-#include "eh_table.h"
-#include "symbol_table.h"
+#include "record/symbols/debug_info.h"
+#include "record/symbols/eh_table.h"
+#include "record/symbols/symbol_table.h"
 
 /* Addresses are those in the file. */
 struct cli_symbol_file {

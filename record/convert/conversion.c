@@ -1,5 +1,5 @@
 /* conversion.c -- reports why a conversion failed. */
-#include "conversion.h"
+#include "record/convert/conversion.h"
 
 #include <stdio.h>
 

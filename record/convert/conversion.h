@@ -1,18 +1,18 @@
 /*
  * conversion.h -- the state of a conversion, shared by convert.c and tables.c.
  */
-#ifndef CLI_CONVERSION_H
-#define CLI_CONVERSION_H
+#ifndef RECORD_CONVERT_CONVERSION_H
+#define RECORD_CONVERT_CONVERSION_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "items.h"
-#include "map.h"
-#include "recfile.h"
-#include "spool.h"
-#include "symbols.h"
+#include "record/convert/items.h"
+#include "record/symbols/map.h"
+#include "record/convert/recfile.h"
+#include "record/preload/spool.h"
+#include "record/symbols/symbols.h"
 
 struct cli_stack {
     uint64_t offset; /* of its record */

@@ -8,7 +8,7 @@
  * record is checked. The conversion fails at the first bad one. Pass 1 is in
  * tables.c.
  */
-#include "convert.h"
+#include "record/convert/convert.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,9 +19,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "conversion.h"
-#include "images.h"
-#include "output.h"
+#include "record/convert/conversion.h"
+#include "record/symbols/images.h"
+#include "common/output.h"
 
 _Static_assert(CLI_RECFILE_CAUSES == EMBED_DROP_COUNT,
                "the causes are those of the format");

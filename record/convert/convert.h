@@ -1,14 +1,14 @@
 /*
- * convert.h -- from a recorder's spool (embed/spool.h) to a recording.
+ * convert.h -- from a recorder's spool (record/preload/spool.h) to a recording.
  */
-#ifndef CLI_CONVERT_H
-#define CLI_CONVERT_H
+#ifndef RECORD_CONVERT_CONVERT_H
+#define RECORD_CONVERT_CONVERT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "recfile.h"
+#include "record/convert/recfile.h"
 
 struct cli_converted {
     uint64_t events;

@@ -1,10 +1,10 @@
 /* items.c -- see items.h. */
-#include "items.h"
+#include "record/convert/items.h"
 
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "complaint.h"
+#include "common/command/complaint.h"
 
 void *
 cli_items_add(struct cli_items *items, size_t item_bytes)

@@ -1,6 +1,6 @@
 /* items.h -- an array that grows. */
-#ifndef CLI_ITEMS_H
-#define CLI_ITEMS_H
+#ifndef RECORD_CONVERT_ITEMS_H
+#define RECORD_CONVERT_ITEMS_H
 
 #include <stddef.h>
 

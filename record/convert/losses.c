@@ -1,11 +1,11 @@
 /* losses.c -- see losses.h. */
-#include "losses.h"
+#include "record/convert/losses.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "escape.h"
-#include "spool.h"
+#include "common/escape.h"
+#include "record/preload/spool.h"
 
 static const struct {
     const char *one; /* behind the number 1 */

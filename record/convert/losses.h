@@ -2,14 +2,14 @@
  * losses.h -- what a recording lacks, in words, by cause; the causes are those
  * of docs/recording.md, in its order.
  */
-#ifndef CLI_LOSSES_H
-#define CLI_LOSSES_H
+#ifndef RECORD_CONVERT_LOSSES_H
+#define RECORD_CONVERT_LOSSES_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "recfile.h"
+#include "record/convert/recfile.h"
 
 /* Write `3 events after the log was full: ...`, truncated to `bytes`. */
 void cli_losses_text(char *text, size_t bytes, size_t cause, uint64_t count);

@@ -4,12 +4,12 @@
  * Invariant: a record lies in one block; a block ends once it has grown past
  * BLOCK_BYTES, or when a record of another kind begins.
  */
-#include "recfile.h"
+#include "record/convert/recfile.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "recording.h"
+#include "common/recording/recording.h"
 
 #define BLOCK_BYTES 65536u
 #define HEAD_BYTES  9u

@@ -6,14 +6,14 @@
  * blocks. The recording is built in memory, so the file appears whole or not at
  * all.
  */
-#ifndef CLI_RECFILE_H
-#define CLI_RECFILE_H
+#ifndef RECORD_CONVERT_RECFILE_H
+#define RECORD_CONVERT_RECFILE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "proto.h"
+#include "common/proto.h"
 
 #define CLI_RECFILE_CAUSES 8u
 

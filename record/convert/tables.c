@@ -5,12 +5,12 @@
  * Stacks are sorted from the root: then neighbours share most frames, and the
  * file is small. Frames are numbered in order of appearance.
  */
-#include "conversion.h"
+#include "record/convert/conversion.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "complaint.h"
+#include "common/command/complaint.h"
 
 uint32_t
 cli_conversion_words_of(uint8_t kind)

@@ -1,5 +1,5 @@
 /* append.c -- appends records to the end of the log, under its lock. */
-#include "recorder.h"
+#include "record/preload/recorder.h"
 
 #include <linux/futex.h>
 #include <sys/syscall.h>

@@ -13,11 +13,11 @@
  * waits. If two locks share a slot, the later one is not registered, and that
  * is counted.
  */
-#include "recorder.h"
+#include "record/preload/recorder.h"
 
 #include <errno.h>
 
-#include "unwind.h"
+#include "record/unwind/unwind.h"
 
 /*
  * A token carries a record's offset from the hook before a real call to the

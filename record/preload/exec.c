@@ -7,7 +7,7 @@
  *
  * Programs that libc itself executes are not logged.
  */
-#include "recorder.h"
+#include "record/preload/recorder.h"
 
 #include <errno.h>
 #include <spawn.h>

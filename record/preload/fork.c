@@ -12,7 +12,7 @@
  * Everything that was held by threads that do not exist in the child is
  * released.
  */
-#include "recorder.h"
+#include "record/preload/recorder.h"
 
 #include <pthread.h>
 #include <string.h>

@@ -7,7 +7,7 @@
  * Until the real functions are known -- dlsym itself may allocate -- memory
  * comes from a small arena that is never given back.
  */
-#include "hooks.h"
+#include "record/preload/hooks.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "told.h"
+#include "record/preload/told.h"
 
 #define ARENA_BYTES (64u << 10)
 #define ARENA_ALIGN 64u

@@ -6,8 +6,8 @@
  * Each preloaded library links the hooks and implements the functions below.
  * They run on the program's threads, wherever malloc may be called.
  */
-#ifndef EMBED_HOOKS_H
-#define EMBED_HOOKS_H
+#ifndef RECORD_PRELOAD_HOOKS_H
+#define RECORD_PRELOAD_HOOKS_H
 
 #include <stdarg.h>
 #include <stdatomic.h>

@@ -5,7 +5,7 @@
  * reports a release only while some thread waits for some lock. While the
  * program has one thread (hooks.h), mutexes go straight to the real functions.
  */
-#include "hooks.h"
+#include "record/preload/hooks.h"
 
 #include <dlfcn.h>
 #include <errno.h>

@@ -16,7 +16,7 @@
  *
  * Room on the disk is made in steps before it is written to, see spool.c.
  */
-#include "recorder.h"
+#include "record/preload/recorder.h"
 
 #include <string.h>
 #include <sys/prctl.h>

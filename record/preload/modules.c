@@ -8,7 +8,7 @@
  * A module is logged when a new stack has a frame in the module. So it is in
  * the log even if it is unloaded later, or the process is killed.
  */
-#include "recorder.h"
+#include "record/preload/recorder.h"
 
 #include <dlfcn.h>
 #include <elf.h>

@@ -3,7 +3,7 @@
  * its next event whether its own name has changed (name_thread_locked() of
  * log.c). prctl() can also confine the process; that is counted here, too.
  */
-#include "recorder.h"
+#include "record/preload/recorder.h"
 
 #include <errno.h>
 #include <pthread.h>

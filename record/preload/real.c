@@ -1,5 +1,5 @@
 /* real.c -- finds the functions that the hooks stand for. */
-#include "hooks.h"
+#include "record/preload/hooks.h"
 
 #include <dlfcn.h>
 #include <string.h>

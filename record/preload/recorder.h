@@ -25,17 +25,17 @@
  *   R4  The state of the process image is in one mapping that the kernel clears
  *       on fork: a child finds phase 0 and starts a log of its own.
  */
-#ifndef EMBED_RECORDER_H
-#define EMBED_RECORDER_H
+#ifndef RECORD_PRELOAD_RECORDER_H
+#define RECORD_PRELOAD_RECORDER_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "hooks.h"
-#include "spool.h"
-#include "stack.h"
+#include "record/preload/hooks.h"
+#include "record/preload/spool.h"
+#include "record/preload/stack.h"
 
 #define EMBED_TABLE_LOG2 19u
 #define EMBED_WAITERS    4096u

@@ -14,7 +14,7 @@
  * cancellation points, malloc is not; and a thread must not be cancelled while
  * it holds the lock.
  */
-#include "recorder.h"
+#include "record/preload/recorder.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -16,8 +16,8 @@
  *   S3  ticks never fall from one record to the next.
  *   S4  an event's stack and thread lie before it.
  */
-#ifndef EMBED_SPOOL_H
-#define EMBED_SPOOL_H
+#ifndef RECORD_PRELOAD_SPOOL_H
+#define RECORD_PRELOAD_SPOOL_H
 
 #include <stdatomic.h>
 #include <stdint.h>

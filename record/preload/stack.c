@@ -3,15 +3,15 @@
  * that the program keeps them and the thread is on its own stack, else by
  * unwind tables.
  */
-#include "stack.h"
+#include "record/preload/stack.h"
 
 #include <sched.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <sys/mman.h>
 
-#include "frames.h"
-#include "unwind.h"
+#include "record/unwind/frames.h"
+#include "record/unwind/unwind.h"
 
 #define STACKS 1024u /* one per thread that logs at a time; 2 MiB */
 

@@ -4,14 +4,14 @@
  * A stack is taken in borrowed memory: a hook may run on a coroutine's stack of
  * a few KiB, and must use little of it.
  */
-#ifndef EMBED_STACK_H
-#define EMBED_STACK_H
+#ifndef RECORD_PRELOAD_STACK_H
+#define RECORD_PRELOAD_STACK_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "spool.h"
-#include "stack_memory.h"
+#include "record/preload/spool.h"
+#include "record/unwind/stack_memory.h"
 
 #define EMBED_PATH_BYTES 1024u
 

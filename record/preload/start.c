@@ -6,10 +6,10 @@
  * it. A forked child finds its state wiped (R4) and starts again, with the
  * settings that its parent read, even if the environment has changed since.
  */
-#include "recorder.h"
+#include "record/preload/recorder.h"
 
-#include "frames.h"
-#include "unwind.h"
+#include "record/unwind/frames.h"
+#include "record/unwind/unwind.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* state.c -- what the files of the recorder share. */
-#include "recorder.h"
+#include "record/preload/recorder.h"
 
 #include <time.h>
 

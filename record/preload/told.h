@@ -7,8 +7,8 @@
  *      malloc(n)   embed_until_bytes > n: take n off, call the real one
  *      free(p)     embed_filter[p / 16] == 0: no sample, call the real one
  */
-#ifndef EMBED_TOLD_H
-#define EMBED_TOLD_H
+#ifndef RECORD_PRELOAD_TOLD_H
+#define RECORD_PRELOAD_TOLD_H
 
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -4,14 +4,14 @@
  *      main -- parse -- read_line       a node is found by its parent and the
  *           \- serve -- parse           number of its function's name
  */
-#include "call_tree.h"
+#include "record/report/call_tree.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "complaint.h"
-#include "items.h"
-#include "map.h"
+#include "common/command/complaint.h"
+#include "record/convert/items.h"
+#include "record/symbols/map.h"
 
 struct cli_call_tree {
     struct cli_items nodes;  /* struct cli_tree_node */

@@ -6,15 +6,15 @@
  * ignored, because they differ from build to build and from run to run. At the
  * leaf, malloc and its relatives are left out.
  */
-#ifndef CLI_CALL_TREE_H
-#define CLI_CALL_TREE_H
+#ifndef RECORD_REPORT_CALL_TREE_H
+#define RECORD_REPORT_CALL_TREE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "calls.h"
-#include "heap_report.h"
-#include "live_heap.h"
+#include "record/report/calls.h"
+#include "record/report/heap_report.h"
+#include "record/report/live_heap.h"
 
 /* A node has a count in each column. The columns are the measures (in use at
  * the peak, never freed, allocated) or, in a comparison, the two runs. */

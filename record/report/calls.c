@@ -2,15 +2,15 @@
  * calls.c -- see calls.h. Call i is frame i of the recording. An inlined
  * function is followed by the function that contains it.
  */
-#include "calls.h"
+#include "record/report/calls.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "complaint.h"
-#include "demangle.h"
-#include "escape.h"
-#include "map.h"
+#include "common/command/complaint.h"
+#include "common/demangle.h"
+#include "common/escape.h"
+#include "record/symbols/map.h"
 
 enum {
     SHOWN_MAX = 4,

@@ -2,14 +2,14 @@
  * calls.h -- the calls in the stacks of a recording, with demangled names and
  * inlined functions as separate calls.
  */
-#ifndef CLI_CALLS_H
-#define CLI_CALLS_H
+#ifndef RECORD_REPORT_CALLS_H
+#define RECORD_REPORT_CALLS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
-#include "recording.h"
+#include "common/recording/recording.h"
 
 /* The most calls of one stack; those nearer to the root are left out. */
 enum { CLI_CALLS_MAX = 1024 };

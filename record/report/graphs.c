@@ -1,16 +1,16 @@
 /*
  * graphs.c -- see graphs.h. Names are not trusted: they are first escaped as in
- * sim/input/escape.h, and then by the rules of each format.
+ * common/escape.h, and then by the rules of each format.
  */
-#include "graphs.h"
+#include "record/report/graphs.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "complaint.h"
-#include "escape.h"
-#include "saved_file.h"
+#include "common/command/complaint.h"
+#include "common/escape.h"
+#include "common/command/saved_file.h"
 
 /* returns: a name as printable UTF-8, to be freed */
 static char *

@@ -2,14 +2,14 @@
  * graphs.h -- a heap in the formats of stack viewers: collapsed stacks,
  * speedscope, a flame graph. docs/profiles.md describes the files.
  */
-#ifndef CLI_GRAPHS_H
-#define CLI_GRAPHS_H
+#ifndef RECORD_REPORT_GRAPHS_H
+#define RECORD_REPORT_GRAPHS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
-#include "call_tree.h"
+#include "record/report/call_tree.h"
 
 /* Write lines `root;caller;leaf BYTES`, sorted. */
 void cli_graphs_folded(FILE *file, const struct cli_call_tree *tree,

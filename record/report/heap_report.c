@@ -1,15 +1,15 @@
 /* heap_report.c -- see heap_report.h. Prints sums, then sites, then the rest.
  */
-#include "heap_report.h"
+#include "record/report/heap_report.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "complaint.h"
-#include "escape.h"
-#include "losses.h"
+#include "common/command/complaint.h"
+#include "common/escape.h"
+#include "record/convert/losses.h"
 
 static const char *const measure_names[CLI_MEASURES] = {"peak", "exit",
                                                         "allocs"};

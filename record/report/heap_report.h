@@ -1,13 +1,13 @@
 /* heap_report.h -- the report of `profsim show` on a recorded program's heap.
  */
-#ifndef CLI_HEAP_REPORT_H
-#define CLI_HEAP_REPORT_H
+#ifndef RECORD_REPORT_HEAP_REPORT_H
+#define RECORD_REPORT_HEAP_REPORT_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "calls.h"
-#include "live_heap.h"
+#include "record/report/calls.h"
+#include "record/report/live_heap.h"
 
 /* What sites are sorted by, and what graphs show. */
 enum cli_measure {

@@ -4,13 +4,13 @@
  * An object of S bytes is sampled with probability p = 1 - exp(-S / R) and then
  * counts S / p, so its part in the variance of the sum is S^2 (1 - p) / p.
  */
-#include "heap_time.h"
+#include "record/report/heap_time.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "complaint.h"
+#include "common/command/complaint.h"
 
 struct object {
     uint64_t size_bytes;

@@ -6,13 +6,13 @@
  * most bytes in use: nothing is averaged, its sites add up exactly, and the
  * highest bin is the peak.
  */
-#ifndef CLI_HEAP_TIME_H
-#define CLI_HEAP_TIME_H
+#ifndef RECORD_REPORT_HEAP_TIME_H
+#define RECORD_REPORT_HEAP_TIME_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "recording.h"
+#include "common/recording/recording.h"
 
 enum {
     CLI_TIME_BINS = 300,

@@ -18,7 +18,7 @@
  * Memory: 16 bytes per object, 56 per distinct pair of stack and size; an
  * allocation takes at least 4 bytes of the file.
  */
-#include "live_heap.h"
+#include "record/report/live_heap.h"
 
 #include <stdlib.h>
 #include <string.h>

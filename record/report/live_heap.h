@@ -9,14 +9,14 @@
  * moment at which the most bytes were in use. Bytes are those that the program
  * requested. Sums wrap at 2^64, which only a forged file can reach.
  */
-#ifndef SIM_LIVE_HEAP_H
-#define SIM_LIVE_HEAP_H
+#ifndef RECORD_REPORT_LIVE_HEAP_H
+#define RECORD_REPORT_LIVE_HEAP_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "recording.h"
+#include "common/recording/recording.h"
 
 struct sim_heap_count {
     uint64_t objects;

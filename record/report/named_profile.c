@@ -7,16 +7,16 @@
  * having names. The functions and strings for these lines are appended to the
  * file.
  */
-#include "named_profile.h"
+#include "record/report/named_profile.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "complaint.h"
-#include "map.h"
-#include "names.h"
-#include "pprof.h"
-#include "saved_file.h"
+#include "common/command/complaint.h"
+#include "record/symbols/map.h"
+#include "record/symbols/names.h"
+#include "model/pprof/pprof_reader.h"
+#include "common/command/saved_file.h"
 
 enum { MAPPING = 3, LOCATION, FUNCTION, STRING, DEFAULT_TYPE = 14 };
 

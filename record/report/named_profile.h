@@ -1,14 +1,14 @@
 /*
  * named_profile.h -- profile.proto of another process: names its addresses.
  */
-#ifndef CLI_NAMED_PROFILE_H
-#define CLI_NAMED_PROFILE_H
+#ifndef RECORD_REPORT_NAMED_PROFILE_H
+#define RECORD_REPORT_NAMED_PROFILE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "proto.h"
+#include "common/proto.h"
 
 /* A profile whose locations are named; its bytes are not compressed. */
 struct cli_named_profile {

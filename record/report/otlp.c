@@ -5,18 +5,18 @@
  * a Profile for each value type of the pprof file. The format requires one
  * sample per stack, so samples of one stack with different sizes are added up.
  */
-#include "otlp.h"
+#include "record/report/otlp.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "complaint.h"
-#include "map.h"
-#include "output.h"
-#include "pprof.h"
-#include "proto.h"
+#include "common/command/complaint.h"
+#include "record/symbols/map.h"
+#include "common/output.h"
+#include "model/pprof/pprof_reader.h"
+#include "common/proto.h"
 
 struct writer {
     const struct model_pprof *profile;

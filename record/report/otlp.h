@@ -2,10 +2,10 @@
  * otlp.h -- a named profile as the OpenTelemetry profiles signal (protobuf,
  * profiles v1development; docs/profiling.md, "OpenTelemetry").
  */
-#ifndef CLI_OTLP_H
-#define CLI_OTLP_H
+#ifndef RECORD_REPORT_OTLP_H
+#define RECORD_REPORT_OTLP_H
 
-#include "named_profile.h"
+#include "record/report/named_profile.h"
 
 /*
  * Write it as ProfilesData, as a file that appears whole or not at all.

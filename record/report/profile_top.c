@@ -4,7 +4,7 @@
  * A heap profile has a sample for each pair of stack and size. A line shows one
  * stack, so the samples of each stack are first added up.
  */
-#include "profile_top.h"
+#include "record/report/profile_top.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "escape.h"
-#include "pprof.h"
+#include "common/escape.h"
+#include "model/pprof/pprof_reader.h"
 
 enum { SHOWN_FRAMES = 4 };
 

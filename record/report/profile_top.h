@@ -2,14 +2,14 @@
  * profile_top.h -- prints the stacks that contribute most to one value of a
  * sampled profile.
  */
-#ifndef CLI_PROFILE_TOP_H
-#define CLI_PROFILE_TOP_H
+#ifndef RECORD_REPORT_PROFILE_TOP_H
+#define RECORD_REPORT_PROFILE_TOP_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
-#include "named_profile.h"
+#include "record/report/named_profile.h"
 
 /*
  * Print a value's total, its error, and the stacks that contribute most to it,

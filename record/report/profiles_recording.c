@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "complaint.h"
-#include "escape.h"
-#include "map.h"
-#include "profiles.h"
-#include "profiles_recording.h"
-#include "releases.h"
+#include "common/command/complaint.h"
+#include "common/escape.h"
+#include "record/symbols/map.h"
+#include "common/profiles.h"
+#include "record/report/profiles_recording.h"
+#include "common/recording/releases.h"
 
 /* Everything that is handed to the writers. */
 struct gathered {

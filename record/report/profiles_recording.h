@@ -1,11 +1,11 @@
 /* profiles_recording.h -- the profile files of a recording. */
-#ifndef CLI_PROFILES_RECORDING_H
-#define CLI_PROFILES_RECORDING_H
+#ifndef RECORD_REPORT_PROFILES_RECORDING_H
+#define RECORD_REPORT_PROFILES_RECORDING_H
 
 #include <stdbool.h>
 
-#include "calls.h"
-#include "live_heap.h"
+#include "record/report/calls.h"
+#include "record/report/live_heap.h"
 
 /* in: calls and heap of the same recording */
 bool cli_profiles_write_recording(const char *folder, const char *path,

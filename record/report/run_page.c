@@ -1,13 +1,13 @@
 /* run_page.c -- see run_page.h. Events are aggregated here, so the page for a
  * million events is no larger than for a thousand. */
-#include "run_page.h"
+#include "record/report/run_page.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "complaint.h"
-#include "heap_time.h"
-#include "json.h"
+#include "common/command/complaint.h"
+#include "record/report/heap_time.h"
+#include "common/json.h"
 #include "prof/version.h"
 
 enum {

@@ -1,12 +1,12 @@
 /* run_page.h -- writes the page of a recorded run (docs/pages.md). */
-#ifndef CLI_RUN_PAGE_H
-#define CLI_RUN_PAGE_H
+#ifndef RECORD_REPORT_RUN_PAGE_H
+#define RECORD_REPORT_RUN_PAGE_H
 
 #include <stdbool.h>
 
-#include "call_tree.h"
-#include "heap_report.h"
-#include "page.h"
+#include "record/report/call_tree.h"
+#include "record/report/heap_report.h"
+#include "common/page/page.h"
 
 /*
  * in:      tree, with a column for each measure

@@ -43,7 +43,7 @@
 
 #include "prof/file.h"
 #include "prof/process.h"
-#include "profile.h"
+#include "record/sampler/profiler.h"
 
 enum {
     STACK_BYTES = 256 << 10,

@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <stdatomic.h>
 
-#include "profile.h"
-#include "table.h"
+#include "record/sampler/profiler.h"
+#include "record/sampler/block_table.h"
 
 /* During a call the thread is inside (embed_inside), so what the library
  * allocates is not recorded. */

@@ -1,12 +1,12 @@
 /*
- * table.c -- see table.h. Open addressing: an entry lies in the first free
+ * block_table.c -- see block_table.h. Open addressing: an entry lies in the first free
  * slot from its home on, and removing one moves up what comes after it.
  *
  * The lock's word names the thread that holds it. So a handler that forks knows
  * whether it interrupted the holder, and a thread that forks can take the lock
  * before the fork and still use the table.
  */
-#include "table.h"
+#include "record/sampler/block_table.h"
 
 #include <sched.h>
 #include <stdatomic.h>
@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "prof/port.h"
-#include "told.h"
+#include "record/preload/told.h"
 
 enum { SPINS = 100, YIELDS = 100, NAP_NS = 50000 };
 

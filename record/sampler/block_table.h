@@ -1,5 +1,5 @@
 /*
- * table.h -- live blocks that were sampled, by address.
+ * block_table.h -- live blocks that were sampled, by address.
  *
  *      free(p) --> filter[p / 16] == 0: was not sampled      (nearly always)
  *                         |
@@ -9,8 +9,8 @@
  * The filter (told.h) counts the table's addresses by their low bits, a byte
  * each; reading it takes no lock.
  */
-#ifndef EMBED_PROFILE_TABLE_H
-#define EMBED_PROFILE_TABLE_H
+#ifndef RECORD_SAMPLER_BLOCK_TABLE_H
+#define RECORD_SAMPLER_BLOCK_TABLE_H
 
 #include <stdbool.h>
 #include <stdint.h>

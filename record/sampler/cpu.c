@@ -7,8 +7,8 @@
 #include <ucontext.h>
 
 #include "prof/process.h"
-#include "profile.h"
-#include "unwind.h"
+#include "record/sampler/profiler.h"
+#include "record/unwind/unwind.h"
 
 enum { TICKS_MAX = 4096, STACKS_MAX = 8192, TRIES_MAX = 20 };
 

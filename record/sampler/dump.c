@@ -18,7 +18,7 @@
 #include "prof/port.h"
 #include "prof/pprof.h"
 #include "prof/process.h"
-#include "profile.h"
+#include "record/sampler/profiler.h"
 
 enum {
     MAPPINGS_MAX = 8192,

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "prof/file.h"
-#include "profile.h"
-#include "table.h"
+#include "record/sampler/profiler.h"
+#include "record/sampler/block_table.h"
 
 struct count {
     const char *name;

@@ -2,7 +2,7 @@
 #define _SDT_HAS_SEMAPHORES 1
 /* Arguments stay in the registers of a call, where the contract wants them. */
 #define STAP_SDT_ARG_CONSTRAINT r
-#include "probes.h"
+#include "record/sampler/probes.h"
 
 #include <sys/sdt.h>
 

@@ -5,8 +5,8 @@
  * A semaphore says whether a tracer is attached. If none is, a probe costs one
  * load and a jump.
  */
-#ifndef EMBED_PROBES_H
-#define EMBED_PROBES_H
+#ifndef RECORD_SAMPLER_PROBES_H
+#define RECORD_SAMPLER_PROBES_H
 
 #include <stdint.h>
 

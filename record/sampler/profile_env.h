@@ -2,8 +2,8 @@
  * profile_env.h -- what `profsim profile` tells the profiler, through the
  * program's environment.
  */
-#ifndef EMBED_PROFILE_ENV_H
-#define EMBED_PROFILE_ENV_H
+#ifndef RECORD_SAMPLER_PROFILE_ENV_H
+#define RECORD_SAMPLER_PROFILE_ENV_H
 
 #define PROFILE_ENV_FOLDER   "PROFSIM_PROFILE_FOLDER"
 #define PROFILE_ENV_HEAP     "PROFSIM_PROFILE_HEAP_BYTES"

@@ -1,10 +1,10 @@
 /*
- * profile.h -- the internal interface of the preloaded profiler, which runs
+ * profiler.h -- the internal interface of the preloaded profiler, which runs
  * libprof in an unchanged program.
  *
- *      heap.c, locks.c (embed/hooks.h)
+ *      heap.c, locks.c (record/preload/hooks.h)
  *         |       |
- *      samples.c  waits.c      what is recorded of a call; table.c: the blocks
+ *      samples.c  waits.c      what is recorded of a call; block_table.c: the blocks
  *         |       |            whose free must be recorded
  *         |       |
  *      threads.c               a processor of libprof for each thread
@@ -26,8 +26,8 @@
  *       it takes to change an entry of a table.
  *   R3  What is not recorded is counted, by cause.
  */
-#ifndef EMBED_PROFILE_H
-#define EMBED_PROFILE_H
+#ifndef RECORD_SAMPLER_PROFILER_H
+#define RECORD_SAMPLER_PROFILER_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -35,11 +35,11 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "hooks.h"
+#include "record/preload/hooks.h"
 #include "prof/cpu.h"
 #include "prof/prof.h"
-#include "profile_env.h"
-#include "stack_memory.h"
+#include "record/sampler/profile_env.h"
+#include "record/unwind/stack_memory.h"
 
 enum { PROFILE_DEPTH_MAX = 64 };
 

@@ -21,7 +21,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "profile.h"
+#include "record/sampler/profiler.h"
 
 /*
  * Make a call that must come before a change of the program's credentials,

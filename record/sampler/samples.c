@@ -4,11 +4,11 @@
  */
 #include <errno.h>
 
-#include "probes.h"
-#include "profile.h"
-#include "stack.h"
-#include "table.h"
-#include "told.h"
+#include "record/sampler/probes.h"
+#include "record/sampler/profiler.h"
+#include "record/preload/stack.h"
+#include "record/sampler/block_table.h"
+#include "record/preload/told.h"
 
 /* Flags of a resize's token; the bits below hold the bucket. */
 #define TOKEN_TAKEN  (UINT64_C(1) << 63)

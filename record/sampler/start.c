@@ -19,10 +19,10 @@
 #include "prof/fork.h"
 #include "prof/port.h"
 #include "prof/process.h"
-#include "profile.h"
-#include "stack.h"
-#include "table.h"
-#include "unwind.h"
+#include "record/sampler/profiler.h"
+#include "record/preload/stack.h"
+#include "record/sampler/block_table.h"
+#include "record/unwind/unwind.h"
 
 enum {
     BUCKETS_MAX = 32768, /* different stacks and sizes */

@@ -1,5 +1,5 @@
 /* state.c -- what the files of the profiler share. */
-#include "profile.h"
+#include "record/sampler/profiler.h"
 
 #include <sys/mman.h>
 #include <unistd.h>

@@ -17,8 +17,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "profile.h"
-#include "told.h"
+#include "record/sampler/profiler.h"
+#include "record/preload/told.h"
 
 _Thread_local uint64_t embed_until_bytes;
 _Thread_local struct profile_thread profile_thread;

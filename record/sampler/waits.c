@@ -12,9 +12,9 @@
 #include <sys/single_threaded.h>
 
 #include "prof/port.h"
-#include "profile.h"
-#include "stack.h"
-#include "unwind.h"
+#include "record/sampler/profiler.h"
+#include "record/preload/stack.h"
+#include "record/unwind/unwind.h"
 
 #define SLOTS_LOG2 10u
 

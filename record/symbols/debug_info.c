@@ -9,7 +9,7 @@
  * alone would search all functions for each address, and would find no unit at
  * all if the compiler (clang, for example) wrote no table of address ranges.
  */
-#include "debug_info.h"
+#include "record/symbols/debug_info.h"
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -17,8 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "complaint.h"
-#include "items.h"
+#include "common/command/complaint.h"
+#include "record/convert/items.h"
 
 /* A range of addresses that belongs to an entry. */
 struct range {

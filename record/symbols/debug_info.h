@@ -2,8 +2,8 @@
  * debug_info.h -- looks an address up in DWARF information: its line, and the
  * functions that were inlined there.
  */
-#ifndef CLI_DEBUG_INFO_H
-#define CLI_DEBUG_INFO_H
+#ifndef RECORD_SYMBOLS_DEBUG_INFO_H
+#define RECORD_SYMBOLS_DEBUG_INFO_H
 
 #include <elfutils/libdwfl.h>
 #include <stdint.h>

@@ -6,7 +6,7 @@
  *      row: i32 first byte of the function, i32 its entry; both from the
  *           section's address; sorted by the first
  */
-#include "eh_table.h"
+#include "record/symbols/eh_table.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /*
  * eh_table.h -- where functions begin, in files without symbols.
  */
-#ifndef CLI_EH_TABLE_H
-#define CLI_EH_TABLE_H
+#ifndef RECORD_SYMBOLS_EH_TABLE_H
+#define RECORD_SYMBOLS_EH_TABLE_H
 
 #include <gelf.h>
 #include <stdbool.h>

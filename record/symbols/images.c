@@ -1,5 +1,5 @@
 /* images.c -- see images.h. */
-#include "images.h"
+#include "record/symbols/images.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -13,10 +13,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "convert.h"
-#include "escape.h"
-#include "losses.h"
-#include "symbol_file.h"
+#include "record/convert/convert.h"
+#include "common/escape.h"
+#include "record/convert/losses.h"
+#include "record/command/symbol_file.h"
 
 /* A path that is longer than PATH_MAX is refused where it is opened. */
 enum { LISTED_MAX = 20, ROOM = PATH_MAX + NAME_MAX + 2 };

@@ -2,15 +2,15 @@
  * images.h -- the process images that a recorder logged: a folder with one
  * spool each, and the recordings made from them.
  */
-#ifndef CLI_IMAGES_H
-#define CLI_IMAGES_H
+#ifndef RECORD_SYMBOLS_IMAGES_H
+#define RECORD_SYMBOLS_IMAGES_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "exit.h"
-#include "recfile.h"
+#include "common/command/exit.h"
+#include "record/convert/recfile.h"
 
 #define CLI_IMAGES_DEFAULT 32
 

@@ -1,11 +1,11 @@
 /* map.c -- see map.h. At most three quarters full, and as small as it can be at
  * most a quarter full after it has grown. */
-#include "map.h"
+#include "record/symbols/map.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "complaint.h"
+#include "common/command/complaint.h"
 
 static size_t
 slot_of(const struct cli_map *map, uint64_t key)

@@ -4,8 +4,8 @@
  *
  * Open addressing; key 0 is not a key. Removed keys stay until the next growth.
  */
-#ifndef CLI_MAP_H
-#define CLI_MAP_H
+#ifndef RECORD_SYMBOLS_MAP_H
+#define RECORD_SYMBOLS_MAP_H
 
 #include <stddef.h>
 #include <stdint.h>

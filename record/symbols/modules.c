@@ -6,7 +6,7 @@
  * same module. A different module at the same address gets a layer of its own
  * (CLI_LAYER_BITS).
  */
-#include "conversion.h"
+#include "record/convert/conversion.h"
 
 #include <string.h>
 

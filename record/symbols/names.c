@@ -4,7 +4,7 @@
  * Each address is looked up once. The texts are kept, because the writer of a
  * profile uses them until its end.
  */
-#include "names.h"
+#include "record/symbols/names.h"
 
 #include <fcntl.h>
 #include <gelf.h>
@@ -12,11 +12,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "complaint.h"
-#include "items.h"
-#include "map.h"
-#include "symbol_file.h"
-#include "symbols.h"
+#include "common/command/complaint.h"
+#include "record/convert/items.h"
+#include "record/symbols/map.h"
+#include "record/command/symbol_file.h"
+#include "record/symbols/symbols.h"
 
 struct name {
     struct prof_symbol symbol;

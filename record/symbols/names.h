@@ -1,8 +1,8 @@
 /*
  * names.h -- names for the addresses of this process, for its own profiles.
  */
-#ifndef CLI_NAMES_H
-#define CLI_NAMES_H
+#ifndef RECORD_SYMBOLS_NAMES_H
+#define RECORD_SYMBOLS_NAMES_H
 
 #include "prof/symbol.h"
 

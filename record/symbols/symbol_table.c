@@ -10,11 +10,11 @@
  * back until a symbol covers the address, or until no earlier symbol reaches
  * that far (`limit_before`).
  */
-#include "symbol_table.h"
+#include "record/symbols/symbol_table.h"
 
 #include <stdlib.h>
 
-#include "complaint.h"
+#include "common/command/complaint.h"
 
 static uint32_t
 rank_of_binding(const GElf_Sym *symbol)

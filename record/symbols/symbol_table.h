@@ -1,8 +1,8 @@
 /*
  * symbol_table.h -- the functions of one file, found by address.
  */
-#ifndef CLI_SYMBOL_TABLE_H
-#define CLI_SYMBOL_TABLE_H
+#ifndef RECORD_SYMBOLS_SYMBOL_TABLE_H
+#define RECORD_SYMBOLS_SYMBOL_TABLE_H
 
 #include <elfutils/libdwfl.h>
 #include <stdint.h>

@@ -7,16 +7,16 @@
  * a stripped static function is a wrong name, and a wrong name is worse than
  * `module+0xoffset`.
  */
-#include "symbols.h"
+#include "record/symbols/symbols.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "complaint.h"
-#include "items.h"
-#include "symbol_file.h"
+#include "common/command/complaint.h"
+#include "record/convert/items.h"
+#include "record/command/symbol_file.h"
 
 struct mapping {
     uint64_t start;

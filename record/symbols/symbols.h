@@ -1,8 +1,8 @@
 /*
  * symbols.h -- names for program counters, by libdw.
  */
-#ifndef CLI_SYMBOLS_H
-#define CLI_SYMBOLS_H
+#ifndef RECORD_SYMBOLS_SYMBOLS_H
+#define RECORD_SYMBOLS_SYMBOLS_H
 
 #include <stdbool.h>
 #include <stdint.h>

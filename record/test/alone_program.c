@@ -1,6 +1,6 @@
 /*
  * alone_program.c -- a program with one thread, then with a second one, which
- * makes its first thread wait for a lock. props/test/cli/test_profile.sh tests
+ * makes its first thread wait for a lock. record/test/test_profile.sh tests
  * that the profiler notices the wait.
  *
  * usage: alone_program pthread | c11 | timer | fork

@@ -1,6 +1,6 @@
 /*
  * barred_program.c -- a program that preloaded libraries do not reach, or whose
- * seccomp filter forbids them system calls (props/test/cli/test_barred.sh).
+ * seccomp filter forbids them system calls (record/test/test_barred.sh).
  *
  * usage: barred_program allocate         100 blocks of 77 bytes; prints its ids
  *        barred_program execute PROG...  forks; the child executes PROG

@@ -2,8 +2,8 @@
  * guarded.h -- the parts of guarded_program. Each guard returns 0 if it sees no
  * effect of the recorder; else it reports the effect and returns 1.
  */
-#ifndef PROPS_GUARDED_H
-#define PROPS_GUARDED_H
+#ifndef RECORD_TEST_GUARDED_H
+#define RECORD_TEST_GUARDED_H
 
 #include <sys/types.h>
 

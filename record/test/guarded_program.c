@@ -6,7 +6,7 @@
  * with 0 if all is as without the recorder; else it prints what differs. usage:
  * guarded_program MODE [ARGUMENT]
  */
-#include "guarded.h"
+#include "record/test/guarded.h"
 
 #include <dirent.h>
 #include <dlfcn.h>

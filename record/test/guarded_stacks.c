@@ -1,7 +1,7 @@
 /*
  * guarded_stacks.c -- guards of small stacks, and of forks in signal handlers.
  */
-#include "guarded.h"
+#include "record/test/guarded.h"
 
 #include <errno.h>
 #include <fcntl.h>

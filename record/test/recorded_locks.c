@@ -1,5 +1,5 @@
 /* recorded_locks.c -- see recorded_locks.h. */
-#include "recorded_locks.h"
+#include "record/test/recorded_locks.h"
 
 #include <errno.h>
 #include <pthread.h>

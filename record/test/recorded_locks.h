@@ -1,6 +1,6 @@
 /* recorded_locks.h -- the waits of recorded_program.c. */
-#ifndef RECORDED_LOCKS_H
-#define RECORDED_LOCKS_H
+#ifndef RECORD_TEST_RECORDED_LOCKS_H
+#define RECORD_TEST_RECORDED_LOCKS_H
 
 /* Wait for locks of every kind; test_recorder.py knows the functions that do
  * it. */

@@ -19,7 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "recorded_locks.h"
+#include "record/test/recorded_locks.h"
 
 #define THREADS   4
 #define ROUNDS    500

@@ -2,7 +2,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "sampled_sites.h"
+#include "record/test/sampled_sites.h"
 
 static volatile uint32_t sink;
 

@@ -1,6 +1,6 @@
 /*
  * sampled_program.c -- a program that counts what it does. It runs under the
- * profiler, and props/test/cli/test_profile.sh compares the counts.
+ * profiler, and record/test/test_profile.sh compares the counts.
  *
  * usage: sampled_program heap [FREE] prints each site's truth, a line each
  *        sampled_program threads       the same, of 300 threads that live at
@@ -40,7 +40,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "sampled_sites.h"
+#include "record/test/sampled_sites.h"
 
 enum {
     THREADS = 300, /* more threads than the profiler has processors */

@@ -1,5 +1,5 @@
 /* sampled_sites.c -- see sampled_sites.h. */
-#include "sampled_sites.h"
+#include "record/test/sampled_sites.h"
 
 #include <inttypes.h>
 #include <stdatomic.h>

@@ -3,8 +3,8 @@
  *
  * None is inlined, so in a profile it is the leaf of a stack.
  */
-#ifndef PROPS_SAMPLED_SITES_H
-#define PROPS_SAMPLED_SITES_H
+#ifndef RECORD_TEST_SAMPLED_SITES_H
+#define RECORD_TEST_SAMPLED_SITES_H
 
 #include <stddef.h>
 

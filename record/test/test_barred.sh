@@ -2,7 +2,7 @@
 # test_barred.sh -- programs that preloaded libraries do not reach, or that forbid
 # system calls: each ends as it does alone, and whatever the recording or the
 # profile lacks is reported.
-# usage: props/test/cli/test_barred.sh PROFSIM PROGRAM STATIC_PROGRAM
+# usage: record/test/test_barred.sh PROFSIM PROGRAM STATIC_PROGRAM
 set -u
 profsim=$(realpath "$1")
 program=$(realpath "$2")
@@ -10,7 +10,7 @@ static=$(realpath "$3")
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 chmod 755 "$dir"
-. props/test/lib/count.sh
+. common/test/count.sh
 shown="alone out err shown"
 cd "$dir" || exit 1
 export LC_ALL=C TMPDIR=$dir/spools

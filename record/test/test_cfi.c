@@ -10,8 +10,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "cfi.h"
-#include "unit_test.h"
+#include "record/unwind/cfi.h"
+#include "common/test/unit_test.h"
 
 #define BYTES(...) \
     (const uint8_t[]){__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__})

@@ -5,12 +5,12 @@
  * The stacks are arrays of words on a page between two inaccessible ones, so a
  * read outside crashes the test. Real stacks: test_recorder.py.
  */
-#include "frames.h"
+#include "record/unwind/frames.h"
 
 #include <string.h>
 #include <sys/mman.h>
 
-#include "unit_test.h"
+#include "common/test/unit_test.h"
 
 enum { PAGE_BYTES = 65536, WORDS = PAGE_BYTES / sizeof(uintptr_t), ROOM = 64 };
 

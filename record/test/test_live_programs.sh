@@ -1,10 +1,10 @@
 #!/bin/bash
 # The heap that `profsim show` shows of real programs, against a preload that
-# counts by itself (props/test/cli/heap/count_heap.c): peak, live at exit and totals, to the
+# counts by itself (record/test/count_heap.c): peak, live at exit and totals, to the
 # byte and the object. If the recorder reports a loss, the test fails, too.
 #
 # A program that is not installed is an error; .ci/deps has them all.
-# usage: props/test/cli/test_live_programs.sh PROFSIM COUNT_HEAP.so base|all
+# usage: record/test/test_live_programs.sh PROFSIM COUNT_HEAP.so base|all
 #   base: programs of every machine that runs the tests
 set -u
 profsim=$(realpath "$1")

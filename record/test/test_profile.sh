@@ -1,13 +1,13 @@
 #!/bin/bash
 # test_profile.sh -- `profsim profile`, `top` and `dump` on a program that
-# counts what it does (props/test/embed/sampled_program.c).
+# counts what it does (record/test/sampled_program.c).
 #
 # At rate 1 every number must be the program's own. At a real rate they are
 # estimates: the bounds below are 6.1 standard deviations wide, which a correct
 # profiler exceeds once in 1e9 runs; comments at the bounds say which errors they
 # would miss. install/read_profile.py reads the profiles; it knows only the
 # format.
-# usage: props/test/cli/test_profile.sh PROFSIM LIBRARY PROGRAM ALONE
+# usage: record/test/test_profile.sh PROFSIM LIBRARY PROGRAM ALONE
 set -u
 profsim=$(realpath "$1")
 export PROFSIM_PROFILER
@@ -15,13 +15,13 @@ PROFSIM_PROFILER=$(realpath "$2")
 program=$(realpath "$3")
 alone=$(realpath "$4")
 reader=$PWD/install/read_profile.py
-otlp_reader=$PWD/props/test/cli/read_otlp.py
+otlp_reader=$PWD/record/test/read_otlp.py
 otlp_schema=$PWD/fixtures/otlp
 dir=$(mktemp -d)
 children=
 trap 'for child in $children; do kill "$child" 2>/dev/null; done; rm -rf "$dir"' EXIT
 chmod 755 "$dir"
-. props/test/lib/count.sh
+. common/test/count.sh
 shown="out err want got"
 cd "$dir" || exit 1
 export LC_ALL=C PYTHONDONTWRITEBYTECODE=1

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`profsim recover` on logs written here, by embed/spool.h: random ones, of which each
+"""`profsim recover` on logs written here, by record/preload/spool.h: random ones, of which each
 event is known, and damaged ones, of which each is refused with its reason.
 
 usage: test_recover.py PROFSIM COUNT

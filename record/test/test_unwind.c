@@ -16,8 +16,8 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 
-#include "unit_test.h"
-#include "unwind.h"
+#include "common/test/unit_test.h"
+#include "record/unwind/unwind.h"
 
 #define UNW_LOCAL_ONLY
 #include <libunwind.h>

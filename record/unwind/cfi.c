@@ -13,9 +13,9 @@
  * frames, linkage stubs and frames that align their stack, from an expression
  * of these two. At a row that needs another register, the walk ends.
  */
-#include "cfi.h"
+#include "record/unwind/cfi.h"
 
-#include "cfi_read.h"
+#include "record/unwind/cfi_read.h"
 
 #define STATES_MAX 4u /* remembered at a time */
 

@@ -6,8 +6,8 @@
  * the loader mapped them. x86-64 only; on other machines, stacks are walked by
  * frame pointers (frames.h).
  */
-#ifndef EMBED_CFI_H
-#define EMBED_CFI_H
+#ifndef RECORD_UNWIND_CFI_H
+#define RECORD_UNWIND_CFI_H
 
 #include <stdbool.h>
 #include <stddef.h>

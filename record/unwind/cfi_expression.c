@@ -5,8 +5,8 @@
  * walk follows, and no jumps: so each operation runs once, and an expression
  * ends.
  */
-#include "cfi.h"
-#include "cfi_read.h"
+#include "record/unwind/cfi.h"
+#include "record/unwind/cfi_read.h"
 
 #define DEPTH_MAX 8u
 

@@ -4,8 +4,8 @@
  * Past the end every number is 0 and `bad` is set, so a reader may check `bad`
  * once, after several numbers.
  */
-#ifndef EMBED_CFI_READ_H
-#define EMBED_CFI_READ_H
+#ifndef RECORD_UNWIND_CFI_READ_H
+#define RECORD_UNWIND_CFI_READ_H
 
 #include <stdbool.h>
 #include <stddef.h>

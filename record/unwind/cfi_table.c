@@ -11,8 +11,8 @@
  * The rows are sorted. All reads are checked to lie inside the module: a
  * damaged table cuts a stack short, but never crashes the program.
  */
-#include "cfi.h"
-#include "cfi_read.h"
+#include "record/unwind/cfi.h"
+#include "record/unwind/cfi_read.h"
 
 #define HEADER_BYTES 12u
 #define ROW_BYTES    8u

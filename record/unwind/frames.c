@@ -20,7 +20,7 @@
  * The memory above a frame in use belongs to a stack, and is mapped up to the
  * top of that stack.
  */
-#include "frames.h"
+#include "record/unwind/frames.h"
 
 #include <stddef.h>
 

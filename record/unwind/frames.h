@@ -1,13 +1,13 @@
 /*
  * frames.h -- stacks by frame pointers, for programs that keep them.
  */
-#ifndef EMBED_FRAMES_H
-#define EMBED_FRAMES_H
+#ifndef RECORD_UNWIND_FRAMES_H
+#define RECORD_UNWIND_FRAMES_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "stack_memory.h"
+#include "record/unwind/stack_memory.h"
 
 /* Offsets from a frame pointer to the caller's and to the return address. */
 #if defined(__x86_64__) || defined(__aarch64__)

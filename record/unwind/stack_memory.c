@@ -11,7 +11,7 @@
  * stack, there is a gap between sp and the end, or there are more pages than
  * may be checked.
  */
-#include "stack_memory.h"
+#include "record/unwind/stack_memory.h"
 
 #include <errno.h>
 #include <signal.h>

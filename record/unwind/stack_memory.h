@@ -7,8 +7,8 @@
  * other stack (a coroutine's, a signal handler's) each page is checked when the
  * walk reaches it, by a system call that needs no descriptor.
  */
-#ifndef EMBED_STACK_MEMORY_H
-#define EMBED_STACK_MEMORY_H
+#ifndef RECORD_UNWIND_STACK_MEMORY_H
+#define RECORD_UNWIND_STACK_MEMORY_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -20,7 +20,7 @@
  *   I2  A caller's frame lies above its callee's, except below a signal
  *       handler; a walk passes at most SIGNALS_MAX of these. So it ends.
  */
-#include "unwind.h"
+#include "record/unwind/unwind.h"
 
 #include <dlfcn.h>
 #include <stdatomic.h>

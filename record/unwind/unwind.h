@@ -6,14 +6,14 @@
  * taken in an allocator's hook, in a signal handler, in a forked child, and on
  * a coroutine.
  */
-#ifndef EMBED_UNWIND_H
-#define EMBED_UNWIND_H
+#ifndef RECORD_UNWIND_UNWIND_H
+#define RECORD_UNWIND_UNWIND_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cfi.h"
-#include "stack_memory.h"
+#include "record/unwind/cfi.h"
+#include "record/unwind/stack_memory.h"
 
 /*
  * Get memory in which walks cache the rules of code. Without it every

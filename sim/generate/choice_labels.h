@@ -2,10 +2,10 @@
  * choice_labels.h -- the questions that the swarm generator asks; private to
  * its files.
  */
-#ifndef SIM_CHOICE_LABELS_H
-#define SIM_CHOICE_LABELS_H
+#ifndef SIM_GENERATE_CHOICE_LABELS_H
+#define SIM_GENERATE_CHOICE_LABELS_H
 
-#include "generate.h"
+#include "sim/generate/generate.h"
 
 /* Labels of the questions; used in reports and for alignment. */
 enum label {
@@ -79,7 +79,7 @@ enum label {
 
 enum sim_work {
 #define X(id, weight, has) id,
-#include "work.def"
+#include "sim/generate/work.def"
 #undef X
 };
 

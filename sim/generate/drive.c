@@ -11,12 +11,12 @@
  * pace is counted in recorded events and leaves no choices, so a recording
  * determines the run.
  */
-#include "drive.h"
+#include "sim/generate/drive.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "memory.h"
+#include "common/memory.h"
 
 enum phase {
     IDLE,

@@ -3,15 +3,15 @@
  * a real program. A recorded free only makes an object unreachable; the
  * collector finds it later.
  */
-#ifndef SIM_DRIVE_H
-#define SIM_DRIVE_H
+#ifndef SIM_GENERATE_DRIVE_H
+#define SIM_GENERATE_DRIVE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "recording.h"
-#include "releases.h"
-#include "world.h"
+#include "common/recording/recording.h"
+#include "common/recording/releases.h"
+#include "sim/world/world.h"
 
 struct sim_drive {
     const struct sim_recording *recording;

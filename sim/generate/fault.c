@@ -1,5 +1,5 @@
 /* fault.c -- the table of faults, and its two stages. */
-#include "fault.h"
+#include "sim/generate/fault.h"
 
 #include <assert.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@ static const struct {
 #define WORLD_FAULT(id, name, on, visits, worlds, goal, sentence) \
     {name, sentence, worlds, NULL, on, visits},
 #define TEST_FAULT(id, name, test, sentence) {name, sentence, "", test, 1, 1},
-#include "fault.def"
+#include "sim/generate/fault.def"
 #undef WORLD_FAULT
 #undef TEST_FAULT
 };

@@ -7,19 +7,19 @@
  * shrinker can set all SIM_FAULT choices to zero without moving any other
  * question; if the run still fails, the failure did not need the fault.
  */
-#ifndef SIM_FAULT_H
-#define SIM_FAULT_H
+#ifndef SIM_GENERATE_FAULT_H
+#define SIM_GENERATE_FAULT_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "choice.h"
+#include "common/choice.h"
 
 enum sim_fault {
 #define WORLD_FAULT(id, name, on, visits, worlds, goal, sentence) \
     SIM_FAULT_##id,
 #define TEST_FAULT(id, name, test, sentence) SIM_FAULT_##id,
-#include "fault.def"
+#include "sim/generate/fault.def"
 #undef WORLD_FAULT
 #undef TEST_FAULT
     SIM_FAULT_COUNT

@@ -6,11 +6,11 @@
  * nothing, then waits for a random delay. Answer 0 is always dull: no time
  * passes, and the first actor does nothing. fault.h says what can go wrong.
  */
-#include "generate.h"
+#include "sim/generate/generate.h"
 
 #include <string.h>
 
-#include "choice_labels.h"
+#include "sim/generate/choice_labels.h"
 
 enum { TASKS_PER_PROC = 2 };
 

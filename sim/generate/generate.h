@@ -6,16 +6,16 @@
  * among them. If every feature were possible in every run, a run would rarely
  * do any one thing often enough.
  */
-#ifndef SIM_GENERATE_H
-#define SIM_GENERATE_H
+#ifndef SIM_GENERATE_GENERATE_H
+#define SIM_GENERATE_GENERATE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "choice.h"
-#include "fault.h"
-#include "queue.h"
-#include "world.h"
+#include "common/choice.h"
+#include "sim/generate/fault.h"
+#include "sim/world/queue.h"
+#include "sim/world/world.h"
 
 enum {
     SIM_STACKS_MAX = 8,

@@ -2,7 +2,7 @@
  * generate_faults.c -- the faults of generated heaps: limits that shape a whole
  * run, and what happens to processors and their clocks.
  */
-#include "choice_labels.h"
+#include "sim/generate/choice_labels.h"
 
 static void
 draw_clock(struct sim_generator *g, struct sim_clock *clock)

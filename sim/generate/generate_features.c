@@ -1,5 +1,5 @@
 /* generate_features.c -- the features of a world, and the works that follow. */
-#include "choice_labels.h"
+#include "sim/generate/choice_labels.h"
 
 static bool
 draw_feature(struct sim_generator *g, uint32_t one_in)
@@ -34,7 +34,7 @@ sim_draw_features(struct sim_generator *g)
 enum {
     WORKS_COUNT = 0
 #define X(id, weight, has) +(weight)
-#include "work.def"
+#include "sim/generate/work.def"
 #undef X
 };
 _Static_assert((int)WORKS_COUNT <= (int)SIM_WORKS_MAX, "no room for all works");
@@ -52,7 +52,7 @@ sim_list_works(struct sim_generator *g)
 {
     g->works_count = 0;
 #define X(id, weight, has) add_work(g, id, weight, has);
-#include "work.def"
+#include "sim/generate/work.def"
 #undef X
 }
 

@@ -2,9 +2,9 @@
  * generate_heap.c -- what tasks, the collector and the observer of a generated
  * heap do: one step at a time, or nothing. Answer 0 is always the dullest.
  */
-#include "choice_labels.h"
+#include "sim/generate/choice_labels.h"
 
-#include "locks.h"
+#include "sim/world/locks.h"
 
 /* ---- the tasks ---- */
 

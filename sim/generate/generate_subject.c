@@ -6,8 +6,8 @@
  */
 #include <string.h>
 
-#include "choice_labels.h"
-#include "instrument_subject.h"
+#include "sim/generate/choice_labels.h"
+#include "sim/instruments/instrument_subject.h"
 
 enum subject_work {
     DO_NOTHING,

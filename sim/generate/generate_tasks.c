@@ -7,12 +7,12 @@
  * task yields, and a task in a system call returns from it. Heap events are
  * drawn as in any other world (generate.c).
  */
-#include "choice_labels.h"
+#include "sim/generate/choice_labels.h"
 
 #include <string.h>
 
-#include "instrument_cpu.h"
-#include "instrument_trace.h"
+#include "sim/instruments/instrument_cpu.h"
+#include "sim/instruments/instrument_trace.h"
 
 enum {
     CANDIDATES_MAX = 64,

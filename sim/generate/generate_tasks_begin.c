@@ -4,8 +4,8 @@
  */
 #include <string.h>
 
-#include "choice_labels.h"
-#include "instrument_trace.h"
+#include "sim/generate/choice_labels.h"
+#include "sim/instruments/instrument_trace.h"
 
 static void
 draw_stacks(struct sim_generator *g)

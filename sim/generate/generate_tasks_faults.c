@@ -2,9 +2,9 @@
  * generate_tasks_faults.c -- the faults of generated worlds whose processors
  * take tasks, and the quiet end of a run, when there are none.
  */
-#include "choice_labels.h"
+#include "sim/generate/choice_labels.h"
 
-#include "instrument_trace.h"
+#include "sim/instruments/instrument_trace.h"
 
 static void
 draw_clocks(struct sim_generator *g)

@@ -13,7 +13,7 @@
  */
 #include <string.h>
 
-#include "choice_labels.h"
+#include "sim/generate/choice_labels.h"
 
 static uint64_t
 mixed(uint64_t frame)

@@ -1,12 +1,12 @@
 /* guard.h -- bytes around what the library may write. */
-#ifndef SIM_GUARD_H
-#define SIM_GUARD_H
+#ifndef SIM_INSTRUMENTS_GUARD_H
+#define SIM_INSTRUMENTS_GUARD_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
-#include "world.h"
+#include "sim/world/world.h"
 
 #define SIM_GUARD_BYTE 0xa5
 

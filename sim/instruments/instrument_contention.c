@@ -13,9 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "guard.h"
-#include "locks.h"
-#include "world.h"
+#include "sim/instruments/guard.h"
+#include "sim/world/locks.h"
+#include "sim/world/world.h"
 
 struct contention {
     struct sim_instrument base;

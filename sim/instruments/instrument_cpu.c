@@ -10,13 +10,13 @@
  * the task that the last fact left on its processor, at the stack that the task
  * last reported. A processor that runs no task gets no tick.
  */
-#include "instrument_cpu.h"
+#include "sim/instruments/instrument_cpu.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "task_list.h"
+#include "sim/instruments/task_list.h"
 
 enum {
     RING_TICKS = 256,

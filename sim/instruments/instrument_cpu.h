@@ -1,9 +1,9 @@
 /* instrument_cpu.h -- the last CPU profile that was taken of a world. */
-#ifndef SIM_INSTRUMENT_CPU_H
-#define SIM_INSTRUMENT_CPU_H
+#ifndef SIM_INSTRUMENTS_INSTRUMENT_CPU_H
+#define SIM_INSTRUMENTS_INSTRUMENT_CPU_H
 
 #include "prof/cpu.h"
-#include "world.h"
+#include "sim/world/world.h"
 
 /* What is known about the profile besides its samples. */
 struct sim_cpu_profile {

@@ -1,10 +1,10 @@
 /* instrument_debug.c -- the lines of each allocation, free and collection. */
-#include "instrument_debug.h"
+#include "sim/instruments/instrument_debug.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "task_list.h"
+#include "sim/instruments/task_list.h"
 
 struct debug {
     struct sim_instrument instrument;

@@ -1,12 +1,12 @@
 /* instrument_debug.h -- the lines that a runtime prints of each allocation,
  * free and collection (GODEBUG=allocfreetrace=1). */
-#ifndef SIM_INSTRUMENT_DEBUG_H
-#define SIM_INSTRUMENT_DEBUG_H
+#ifndef SIM_INSTRUMENTS_INSTRUMENT_DEBUG_H
+#define SIM_INSTRUMENTS_INSTRUMENT_DEBUG_H
 
 #include <stddef.h>
 
 #include "prof/symbol.h"
-#include "world.h"
+#include "sim/world/world.h"
 
 /* The address that is printed for an object of a world. Objects are only
  * numbers, so sizes do not matter. */

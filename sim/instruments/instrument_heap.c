@@ -5,13 +5,13 @@
  *   I1  between calls the snapshot buffer holds guard bytes, except in its
  *       first `dirty` records and where a faulty library wrote.
  */
-#include "instrument_heap.h"
+#include "sim/instruments/instrument_heap.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "guard.h"
+#include "sim/instruments/guard.h"
 
 struct heap_profile {
     struct sim_instrument base;

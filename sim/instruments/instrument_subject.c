@@ -5,13 +5,13 @@
  * addresses are reused as soon as possible, because reuse confuses profilers. A
  * realloc that moves takes its new slot before it frees the old one.
  */
-#include "instrument_subject.h"
+#include "sim/instruments/instrument_subject.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "subject_watcher.h"
+#include "sim/instruments/subject_watcher.h"
 
 enum { SLOT_BITS = 21 }; /* the largest alignment */
 

@@ -6,11 +6,11 @@
  * that processor to its `thread-exit`. If the first event of all is a
  * `heap-rate`, it sets the subject's initial rate.
  */
-#ifndef SIM_INSTRUMENT_SUBJECT_H
-#define SIM_INSTRUMENT_SUBJECT_H
+#ifndef SIM_INSTRUMENTS_INSTRUMENT_SUBJECT_H
+#define SIM_INSTRUMENTS_INSTRUMENT_SUBJECT_H
 
-#include "instrument.h"
-#include "subject.h"
+#include "sim/world/instrument.h"
+#include "subjects/subject.h"
 
 #define SIM_SUBJECT_NOWHERE \
     UINT32_MAX /* a site that matches no stack of the world */

@@ -5,7 +5,7 @@
  * only the count is returned. Tasks may be created before the next attempt, so
  * a runtime then passes a buffer with room to spare.
  */
-#include "instrument_tasks.h"
+#include "sim/instruments/instrument_tasks.h"
 
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
 /* instrument_tasks.h -- the last reading of the goroutine profile. */
-#ifndef SIM_INSTRUMENT_TASKS_H
-#define SIM_INSTRUMENT_TASKS_H
+#ifndef SIM_INSTRUMENTS_INSTRUMENT_TASKS_H
+#define SIM_INSTRUMENTS_INSTRUMENT_TASKS_H
 
-#include "task_list.h"
+#include "sim/instruments/task_list.h"
 
 /* The last reading of the profile. */
 struct sim_tasks_reading {

@@ -4,7 +4,7 @@
  * A runtime starts a thread when a task becomes runnable and a processor has no
  * thread. So a thread's stack is that of the call that made the task runnable.
  */
-#include "instrument_threads.h"
+#include "sim/instruments/instrument_threads.h"
 
 #include <stdlib.h>
 

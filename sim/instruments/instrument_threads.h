@@ -1,11 +1,11 @@
 /* instrument_threads.h -- which calls needed the threads of a world. */
-#ifndef SIM_INSTRUMENT_THREADS_H
-#define SIM_INSTRUMENT_THREADS_H
+#ifndef SIM_INSTRUMENTS_INSTRUMENT_THREADS_H
+#define SIM_INSTRUMENTS_INSTRUMENT_THREADS_H
 
 #include <stddef.h>
 
 #include "prof/pprof.h"
-#include "world.h"
+#include "sim/world/world.h"
 
 enum { SIM_THREADS_LISTED_MAX = 4096 };
 

@@ -1,18 +1,18 @@
 /*
  * instrument_trace.c -- the tracer as an instrument of a world: turns facts
  * into trace events, starts and stops the tracer as requested, and has one
- * reader for its output (tracer.c).
+ * reader for its output (world_tracer.c).
  *
  * Invariant
  *   I1  in a trace ordered by clock, each reading is later than all before.
  */
-#include "instrument_trace.h"
+#include "sim/instruments/instrument_trace.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "prof/prof.h"
-#include "tracer.h"
+#include "sim/instruments/world_tracer.h"
 
 static struct tracer *
 tracer_of(const struct sim_world *world)

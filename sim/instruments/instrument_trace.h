@@ -1,9 +1,9 @@
 /* instrument_trace.h -- the tracer, and its reader, as an instrument. */
-#ifndef SIM_INSTRUMENT_TRACE_H
-#define SIM_INSTRUMENT_TRACE_H
+#ifndef SIM_INSTRUMENTS_INSTRUMENT_TRACE_H
+#define SIM_INSTRUMENTS_INSTRUMENT_TRACE_H
 
 #include "prof/trace.h"
-#include "world.h"
+#include "sim/world/world.h"
 
 enum {
     SIM_TRACE_SESSIONS_MAX = 6,

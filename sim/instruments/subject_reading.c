@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "subject_watcher.h"
+#include "sim/instruments/subject_watcher.h"
 
 /* ---- Memory ---- */
 

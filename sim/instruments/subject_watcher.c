@@ -1,6 +1,6 @@
 /* subject_watcher.c -- starts a subject, right before the first event that is
  * passed to it. */
-#include "subject_watcher.h"
+#include "sim/instruments/subject_watcher.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,12 +1,12 @@
 /*
  * subject_watcher.h -- what the files of the subject's instrument share.
  */
-#ifndef SIM_SUBJECT_WATCHER_H
-#define SIM_SUBJECT_WATCHER_H
+#ifndef SIM_INSTRUMENTS_SUBJECT_WATCHER_H
+#define SIM_INSTRUMENTS_SUBJECT_WATCHER_H
 
-#include "instrument_subject.h"
-#include "rng.h"
-#include "world.h"
+#include "sim/instruments/instrument_subject.h"
+#include "common/rng.h"
+#include "sim/world/world.h"
 
 struct block {
     uint32_t slot;

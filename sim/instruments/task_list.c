@@ -1,5 +1,5 @@
 /* task_list.c -- the tasks of a world as its runtime lists them. */
-#include "task_list.h"
+#include "sim/instruments/task_list.h"
 
 #include <inttypes.h>
 #include <stdio.h>

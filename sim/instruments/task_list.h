@@ -3,13 +3,13 @@
  * task first, then the others by number, without dead tasks and system tasks.
  * Goroutine profiles, dumps and debug lines use this list.
  */
-#ifndef SIM_TASK_LIST_H
-#define SIM_TASK_LIST_H
+#ifndef SIM_INSTRUMENTS_TASK_LIST_H
+#define SIM_INSTRUMENTS_TASK_LIST_H
 
 #include <stddef.h>
 
 #include "prof/text.h"
-#include "world.h"
+#include "sim/world/world.h"
 
 /* Room for all of a world's tasks, and what they point to. */
 struct sim_task_list {

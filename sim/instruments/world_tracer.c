@@ -1,12 +1,12 @@
 /*
- * tracer.c -- starts, stops and reads an instrument's tracer, and checks each
+ * world_tracer.c -- starts, stops and reads an instrument's tracer, and checks each
  * result.
  *
  * Invariant
  *   I1  bytes borrowed from the tracer are copied as late as its contract
  *       allows: at the next call for more.
  */
-#include "tracer.h"
+#include "sim/instruments/world_tracer.h"
 
 #include <stdio.h>
 #include <stdlib.h>

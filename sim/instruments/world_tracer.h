@@ -1,8 +1,8 @@
-/* tracer.h -- the state of the tracer's instrument, for its two files. */
-#ifndef SIM_TRACER_H
-#define SIM_TRACER_H
+/* world_tracer.h -- the state of the tracer's instrument, for its two files. */
+#ifndef SIM_INSTRUMENTS_WORLD_TRACER_H
+#define SIM_INSTRUMENTS_WORLD_TRACER_H
 
-#include "instrument_trace.h"
+#include "sim/instruments/instrument_trace.h"
 
 struct tracer {
     struct sim_instrument base;

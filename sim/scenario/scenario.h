@@ -21,18 +21,18 @@
  *       in file order, so `event` never decreases.
  *   I5  World time stays below SIM_SCENARIO_TICKS_LIMIT.
  */
-#ifndef SIM_SCENARIO_H
-#define SIM_SCENARIO_H
+#ifndef SIM_SCENARIO_SCENARIO_H
+#define SIM_SCENARIO_SCENARIO_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
-#include "input.h"
-#include "event.h"
-#include "truth/truth.h"
-#include "world.h"
+#include "common/input.h"
+#include "sim/world/event.h"
+#include "sim/truth/truth.h"
+#include "sim/world/world.h"
 
 enum {
     SIM_SCENARIO_EVENTS_MAX = 1000000,

@@ -6,15 +6,15 @@
  * only in numbers build the same scenario. The limits of the file format are
  * checked here too, so that every scenario built can be printed and read again.
  */
-#include "scenario.h"
+#include "sim/scenario/scenario.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "locks.h"
-#include "scenario_store.h"
+#include "sim/world/locks.h"
+#include "sim/scenario/scenario_store.h"
 
 enum { EVENT_BYTES = 128 }; /* of an event's line, with generated names */
 

@@ -4,13 +4,13 @@
  * A stack is compared as the library must store it: its leaf frames, up to the
  * configured depth.
  */
-#include "scenario.h"
+#include "sim/scenario/scenario.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
 #include <string.h>
 
-#include "scenario_store.h"
+#include "sim/scenario/scenario_store.h"
 
 struct check {
     const struct sim_scenario *s;

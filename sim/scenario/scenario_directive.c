@@ -3,13 +3,13 @@
  * world's configuration and may occur once; but each processor may have a
  * clock, and there may be any number of stacks.
  */
-#include "scenario_parser.h"
+#include "sim/scenario/scenario_parser.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-#include "instrument_trace.h"
-#include "memory.h"
+#include "sim/instruments/instrument_trace.h"
+#include "common/memory.h"
 
 static bool
 parse_rules(struct sim_parser *p, struct sim_word word)

@@ -2,13 +2,13 @@
  * scenario_event.c -- reads an event: its time, its task or processor, its kind
  * and its arguments.
  */
-#include "scenario.h"
+#include "sim/scenario/scenario.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-#include "locks.h"
-#include "scenario_parser.h"
+#include "sim/world/locks.h"
+#include "sim/scenario/scenario_parser.h"
 
 static bool
 parse_object(struct sim_parser *p, enum sim_event_kind kind, uint32_t *object)

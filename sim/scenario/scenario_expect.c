@@ -5,7 +5,7 @@
  * after everything else, the outcome of the whole scenario. The word after
  * `expect` tells them apart; it cannot be the name of a stack.
  */
-#include "scenario_parser.h"
+#include "sim/scenario/scenario_parser.h"
 
 #include <inttypes.h>
 #include <string.h>

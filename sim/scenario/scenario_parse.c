@@ -7,15 +7,15 @@
  * docs/scenarios.md. scenario_directive.c reads directives, scenario_expect.c
  * expect lines.
  */
-#include "scenario.h"
+#include "sim/scenario/scenario.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "locks.h"
-#include "scenario_parser.h"
+#include "sim/world/locks.h"
+#include "sim/scenario/scenario_parser.h"
 
 #define FIRST_WORDS "profsim scenario"
 

@@ -1,6 +1,6 @@
 /* scenario_parser.c -- reads the words, numbers and names of a line, and
  * reports wrong ones. */
-#include "scenario_parser.h"
+#include "sim/scenario/scenario_parser.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -8,7 +8,7 @@
 
 const char *const sim_directive_words[SIM_DIRECTIVE_COUNT] = {
 #define X(id, word) [id] = word,
-#include "scenario.def"
+#include "sim/scenario/scenario.def"
 #undef X
 };
 

@@ -2,17 +2,17 @@
  * scenario_parser.h -- the state of reading one scenario. Private to the
  * parser's files.
  */
-#ifndef SIM_SCENARIO_PARSER_H
-#define SIM_SCENARIO_PARSER_H
+#ifndef SIM_SCENARIO_SCENARIO_PARSER_H
+#define SIM_SCENARIO_SCENARIO_PARSER_H
 
-#include "scenario.h"
-#include "nearest.h"
-#include "scenario_store.h"
-#include "scenario_words.h"
+#include "sim/scenario/scenario.h"
+#include "common/nearest.h"
+#include "sim/scenario/scenario_store.h"
+#include "sim/scenario/scenario_words.h"
 
 enum sim_directive {
 #define X(id, word) id,
-#include "scenario.def"
+#include "sim/scenario/scenario.def"
 #undef X
     SIM_DIRECTIVE_COUNT
 };

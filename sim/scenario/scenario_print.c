@@ -5,12 +5,12 @@
  * that differ from their defaults; stacks; events, with their expectations
  * indented below them; the outcome.
  */
-#include "scenario.h"
+#include "sim/scenario/scenario.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-#include "scenario_store.h"
+#include "sim/scenario/scenario_store.h"
 
 static void
 print_header(FILE *file, const char *header)

@@ -1,7 +1,7 @@
 /* scenario_read.c -- a scenario from a file: any file, pipes included. */
-#include "scenario.h"
+#include "sim/scenario/scenario.h"
 
-#include "input.h"
+#include "common/input.h"
 
 struct sim_scenario *
 sim_scenario_read(const char *path, struct sim_error *error)

@@ -5,13 +5,13 @@
  * two, at least 8, so the count alone tells when the array is full. Names and
  * frames come from a pool of blocks and are freed together.
  */
-#include "scenario_store.h"
+#include "sim/scenario/scenario_store.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "instrument_trace.h"
-#include "rng.h"
+#include "sim/instruments/instrument_trace.h"
+#include "common/rng.h"
 
 enum { ITEMS_MIN = 8, POOL_BYTES = 65536, SLOTS_MIN = 64 };
 

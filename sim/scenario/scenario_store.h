@@ -2,10 +2,10 @@
  * scenario_store.h -- what reading and building a scenario share: its memory,
  * and an index from names to numbers. Private to the scenario files.
  */
-#ifndef SIM_SCENARIO_STORE_H
-#define SIM_SCENARIO_STORE_H
+#ifndef SIM_SCENARIO_SCENARIO_STORE_H
+#define SIM_SCENARIO_SCENARIO_STORE_H
 
-#include "scenario.h"
+#include "sim/scenario/scenario.h"
 
 #define SIM_INDEX_NONE UINT32_MAX
 

@@ -1,10 +1,10 @@
 /* scenario_words.c -- words of a line; see scenario_words.h. */
-#include "scenario_words.h"
+#include "sim/scenario/scenario_words.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "escape.h"
+#include "common/escape.h"
 
 enum { QUOTED_BYTES = 40 };
 

@@ -2,8 +2,8 @@
  * scenario_words.h -- lines, words and numbers of a text file, and error
  * messages about them. Private to the scenario files.
  */
-#ifndef SIM_SCENARIO_WORDS_H
-#define SIM_SCENARIO_WORDS_H
+#ifndef SIM_SCENARIO_SCENARIO_WORDS_H
+#define SIM_SCENARIO_SCENARIO_WORDS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,9 +3,9 @@
  * first, and which wins a tie, for every number of actors up to a few cache
  * lines.
  */
-#include "queue.h"
-#include "rng.h"
-#include "unit_test.h"
+#include "sim/world/queue.h"
+#include "common/rng.h"
+#include "common/test/unit_test.h"
 
 enum { ACTORS_MAX = 70, STEPS = 400 };
 

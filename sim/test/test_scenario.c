@@ -3,13 +3,13 @@
  * the errors of wrong ones, word for word, and what is said of a result that is
  * not the expected one.
  */
-#include "scenario.h"
+#include "sim/scenario/scenario.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "sanitized.h"
-#include "unit_test.h"
+#include "common/test/sanitized.h"
+#include "common/test/unit_test.h"
 
 #define FIRST "profsim scenario 2\n"
 #define TASKS FIRST "scheduled\n"

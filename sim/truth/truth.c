@@ -1,14 +1,14 @@
 /* truth.c -- what kinds of facts mean, and the hash of a truth log. */
-#include "truth.h"
+#include "sim/truth/truth.h"
 
-#include "rng.h"
+#include "common/rng.h"
 
 char
 truth_calls(enum truth_kind kind)
 {
     static const char calls_of[] = {
 #define X(id, calls, text) calls,
-#include "truth.def"
+#include "sim/truth/truth.def"
 #undef X
     };
 

@@ -5,15 +5,15 @@
  * entry states a fact about the program, its tasks, its collector, or a call
  * into the library. It never holds anything that the library returned.
  */
-#ifndef SIM_TRUTH_H
-#define SIM_TRUTH_H
+#ifndef SIM_TRUTH_TRUTH_H
+#define SIM_TRUTH_TRUTH_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 enum truth_kind {
 #define X(id, calls, text) id,
-#include "truth.def"
+#include "sim/truth/truth.def"
 #undef X
     TRUTH_KIND_COUNT
 };

@@ -2,8 +2,8 @@
  * blocks.c -- the events that only a subject (subjects/subject.h) watches:
  * blocks resized in place or moved, threads, forks.
  */
-#include "subject.h"
-#include "world_internal.h"
+#include "subjects/subject.h"
+#include "sim/world/world_internal.h"
 
 /* returns: NULL, or why such an event cannot be passed to the subject */
 static const char *

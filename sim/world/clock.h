@@ -8,8 +8,8 @@
  * so it may start anywhere, run fast or slow, jump, stand still (drift of
  * -1,000,000) or run backwards (below that).
  */
-#ifndef SIM_CLOCK_H
-#define SIM_CLOCK_H
+#ifndef SIM_WORLD_CLOCK_H
+#define SIM_WORLD_CLOCK_H
 
 #include <stdint.h>
 

@@ -1,5 +1,5 @@
 /* event.c -- names of events. */
-#include "event.h"
+#include "sim/world/event.h"
 
 static const struct {
     const char *word;
@@ -7,7 +7,7 @@ static const struct {
     char by;
 } events[SIM_EV_COUNT] = {
 #define X(id, word, arguments, by, rule) [id] = {word, arguments, by},
-#include "event.def"
+#include "sim/world/event.def"
 #undef X
 };
 

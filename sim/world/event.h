@@ -2,14 +2,14 @@
  * event.h -- the events that drive a world. A list of events and the world's
  * configuration make a scenario, in which no choice is left open.
  */
-#ifndef SIM_EVENT_H
-#define SIM_EVENT_H
+#ifndef SIM_WORLD_EVENT_H
+#define SIM_WORLD_EVENT_H
 
 #include <stdint.h>
 
 enum sim_event_kind {
 #define X(id, word, arguments, by, rule) id,
-#include "event.def"
+#include "sim/world/event.def"
 #undef X
     SIM_EV_COUNT
 };

@@ -1,5 +1,5 @@
 /* facts.c -- facts of a world: what goes to the truth log, and when. */
-#include "world_internal.h"
+#include "sim/world/world_internal.h"
 
 uint32_t
 sim_world_proc_of(const struct sim_world *world, const struct sim_event *event)

@@ -1,12 +1,12 @@
 /* instrument.c -- the list of instruments. */
-#include "instrument.h"
+#include "sim/world/instrument.h"
 
 static const struct {
     const char *word;
     const struct sim_instrument_kind *kind;
 } instruments[] = {
 #define X(id, word, kind, needs) {word, &kind},
-#include "instrument.def"
+#include "sim/world/instrument.def"
 #undef X
 };
 

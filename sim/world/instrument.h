@@ -9,14 +9,14 @@
  * library returned for the judge. It never changes the world and makes no
  * choice, so a run without it is otherwise the same.
  */
-#ifndef SIM_INSTRUMENT_H
-#define SIM_INSTRUMENT_H
+#ifndef SIM_WORLD_INSTRUMENT_H
+#define SIM_WORLD_INSTRUMENT_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "event.h"
-#include "truth/truth.h"
+#include "sim/world/event.h"
+#include "sim/truth/truth.h"
 
 struct sim_answer;
 struct sim_limits;
@@ -25,7 +25,7 @@ struct sim_world;
 
 enum sim_instrument_id {
 #define X(id, word, kind, needs) id,
-#include "instrument.def"
+#include "sim/world/instrument.def"
 #undef X
     SIM_INSTRUMENT_COUNT
 };
@@ -45,19 +45,19 @@ enum {
     SIM_PROFILES = 0 /* what a world carries unless it says otherwise */
 #define X(id, word, kind, needs) \
     | ((int)(SIM_NEEDS_##needs == SIM_NEEDS_LIBRARY) << (id))
-#include "instrument.def"
+#include "sim/world/instrument.def"
 #undef X
     ,
     SIM_OF_TASKS = 0
 #define X(id, word, kind, needs) \
     | ((int)(SIM_NEEDS_##needs == SIM_NEEDS_TASKS) << (id))
-#include "instrument.def"
+#include "sim/world/instrument.def"
 #undef X
     ,
     SIM_ALL_INSTRUMENTS = 0 /* that watch our library, not another profiler */
 #define X(id, word, kind, needs) \
     | ((int)(SIM_NEEDS_##needs != SIM_NEEDS_FOREIGN) << (id))
-#include "instrument.def"
+#include "sim/world/instrument.def"
 #undef X
 };
 
@@ -112,7 +112,7 @@ struct sim_instrument_kind {
 };
 
 #define X(id, word, kind, needs) extern const struct sim_instrument_kind kind;
-#include "instrument.def"
+#include "sim/world/instrument.def"
 #undef X
 
 /* returns: the word of instrument.def, never NULL */

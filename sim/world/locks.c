@@ -16,7 +16,7 @@
  *       it.
  *   I4  Senders wait only while a channel is full, receivers while it is empty.
  */
-#include "locks.h"
+#include "sim/world/locks.h"
 
 #include <string.h>
 

@@ -8,13 +8,13 @@
  * out, and a release hands the lock to the first waiter: a task that wakes up
  * owns what it waited for.
  */
-#ifndef SIM_LOCKS_H
-#define SIM_LOCKS_H
+#ifndef SIM_WORLD_LOCKS_H
+#define SIM_WORLD_LOCKS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "event.h"
+#include "sim/world/event.h"
 
 enum {
     SIM_LOCKS_MAX = 16,   /* of each kind */

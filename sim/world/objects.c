@@ -15,7 +15,7 @@
  *   I3  heap_bytes is the total size of all objects allocated and not GONE.
  *   I4  objects below objects_gone are GONE, and stay so.
  */
-#include "world_internal.h"
+#include "sim/world/world_internal.h"
 
 /* Where processors take tasks: state the size of the heap, as a runtime reports
  * it. */

@@ -2,7 +2,7 @@
  * procs.c -- processors that take tasks: which task runs on each, and how the
  * world stops.
  */
-#include "world_internal.h"
+#include "sim/world/world_internal.h"
 
 const char sim_not_running[] = "no task runs on the processor";
 

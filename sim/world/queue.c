@@ -19,7 +19,7 @@
  *   I2  the low bits of an actor's key are its number. All bits are 1 in leaves
  *       that belong to no actor, and in an actor's leaf until it is first set.
  */
-#include "queue.h"
+#include "sim/world/queue.h"
 
 #include <assert.h>
 

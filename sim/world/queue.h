@@ -7,12 +7,12 @@
  * next due one goes. So an answer still names the same actor after delays
  * elsewhere have changed, which a shrinker needs.
  */
-#ifndef SIM_QUEUE_H
-#define SIM_QUEUE_H
+#ifndef SIM_WORLD_QUEUE_H
+#define SIM_WORLD_QUEUE_H
 
 #include <stdint.h>
 
-#include "choice.h"
+#include "common/choice.h"
 
 enum { SIM_QUEUE_WHO_BITS = 20 }; /* bits of an actor's number */
 

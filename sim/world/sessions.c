@@ -4,7 +4,7 @@
  *
  * Starting or stopping a trace stops the world, sweeps included.
  */
-#include "world_internal.h"
+#include "sim/world/world_internal.h"
 
 /* Scanning and sweeping differ only in their facts. */
 const char *

@@ -14,7 +14,7 @@
  * back before it runs. A wake-up is called futile only if the current trace has
  * seen all of it.
  */
-#include "world_internal.h"
+#include "sim/world/world_internal.h"
 
 static const char no_task[] = "there is no such task";
 static const char nobody_runs[] =

@@ -11,12 +11,12 @@
  *   I3  in worlds whose trace is ordered by clock, there is one clock, and each
  *       fact reads a later time than all facts before it, on any processor.
  */
-#include "world.h"
+#include "sim/world/world.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "world_internal.h"
+#include "sim/world/world_internal.h"
 
 /* ---- memory ---- */
 
@@ -284,7 +284,7 @@ apply(struct sim_world *world, const struct sim_event *event)
 {
     static sim_rule *const rules[SIM_EV_COUNT] = {
 #define X(id, word, arguments, by, rule) [id] = sim_world_apply_##rule,
-#include "event.def"
+#include "sim/world/event.def"
 #undef X
     };
     const char *why = NULL;

@@ -13,18 +13,18 @@
  * ends, and acts on the processor that it runs on; tasks are numbered from 1,
  * and 0 means none.
  */
-#ifndef SIM_WORLD_H
-#define SIM_WORLD_H
+#ifndef SIM_WORLD_WORLD_H
+#define SIM_WORLD_WORLD_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "clock.h"
-#include "event.h"
-#include "instrument.h"
+#include "sim/world/clock.h"
+#include "sim/world/event.h"
+#include "sim/world/instrument.h"
 #include "prof/prof.h"
-#include "truth/truth.h"
+#include "sim/truth/truth.h"
 
 enum {
     SIM_PROCS_MAX = 8,

@@ -9,7 +9,7 @@
  * world cannot be stopped during a stall, because a stop waits for all
  * processors.
  */
-#include "world_internal.h"
+#include "sim/world/world_internal.h"
 
 bool
 sim_world_stalls(const struct sim_world *world, uint32_t proc)

@@ -1,9 +1,9 @@
 /* world_internal.h -- the fields of a world, for the files of the world. */
-#ifndef SIM_WORLD_INTERNAL_H
-#define SIM_WORLD_INTERNAL_H
+#ifndef SIM_WORLD_WORLD_INTERNAL_H
+#define SIM_WORLD_WORLD_INTERNAL_H
 
-#include "locks.h"
-#include "world.h"
+#include "sim/world/locks.h"
+#include "sim/world/world.h"
 
 /* The faults of a processor and its clock, in world time. */
 struct sim_clock_fault {
@@ -160,7 +160,7 @@ void sim_world_fact(struct sim_world *world, enum truth_kind kind,
 typedef const char *sim_rule(struct sim_world *world,
                              const struct sim_event *event);
 #define X(id, word, arguments, by, rule) sim_rule sim_world_apply_##rule;
-#include "event.def"
+#include "sim/world/event.def"
 #undef X
 
 /* blocks.c, with a subject: why the event cannot be passed to it, or NULL */

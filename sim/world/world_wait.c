@@ -12,7 +12,7 @@
  * the task that wakes it makes it ready to run. The waiter has no processor
  * then, so its wait ends at the reading of the releaser's clock.
  */
-#include "world_internal.h"
+#include "sim/world/world_internal.h"
 
 /* State a fact about a task's processor, in the event's world time. */
 static void

@@ -7,12 +7,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "world.h"
+#include "subjects/catalogue/small_world.h"
 
 int __tsan_simulate(void (*callback)(void *argument), void *argument);
 
 #define X(name, needs) void plan_##name(void);
-#include "plan.def"
+#include "subjects/catalogue/plan.def"
 #undef X
 
 enum needs {
@@ -32,7 +32,7 @@ static const struct plan {
     unsigned needs;
 } plans[] = {
 #define X(name, needs) {#name, plan_##name, needs},
-#include "plan.def"
+#include "subjects/catalogue/plan.def"
 #undef X
 };
 

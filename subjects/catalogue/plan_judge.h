@@ -1,8 +1,8 @@
-/* judge.h -- how plans set up the world and have it judged. */
-#ifndef JUDGE_H
-#define JUDGE_H
+/* plan_judge.h -- how plans set up the world and have it judged. */
+#ifndef SUBJECTS_CATALOGUE_PLAN_JUDGE_H
+#define SUBJECTS_CATALOGUE_PLAN_JUDGE_H
 
-#include "world.h"
+#include "subjects/catalogue/small_world.h"
 
 /* What a plan sets for the allocator and for the judge. */
 void world_refuse(bool resizes_fail);

@@ -1,5 +1,5 @@
-/* program.c -- see program.h. */
-#include "program.h"
+/* plan_program.c -- see plan_program.h. */
+#include "subjects/catalogue/plan_program.h"
 
 #include <pthread.h>
 

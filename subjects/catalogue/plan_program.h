@@ -1,8 +1,8 @@
-/* program.h -- the actions of which plans are made. */
-#ifndef PROGRAM_H
-#define PROGRAM_H
+/* plan_program.h -- the actions of which plans are made. */
+#ifndef SUBJECTS_CATALOGUE_PLAN_PROGRAM_H
+#define SUBJECTS_CATALOGUE_PLAN_PROGRAM_H
 
-#include "judge.h"
+#include "subjects/catalogue/plan_judge.h"
 
 /* Allocate a block at a site; free it; resize it at a site. */
 unsigned make(unsigned site);

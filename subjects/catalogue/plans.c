@@ -5,10 +5,10 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "program.h"
+#include "subjects/catalogue/plan_program.h"
 
 #define X(name, needs) void plan_##name(void);
-#include "plan.def"
+#include "subjects/catalogue/plan.def"
 #undef X
 
 /* A plan between begin and end, for --entry plan_NAME. */

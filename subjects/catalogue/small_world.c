@@ -1,5 +1,5 @@
 /*
- * world.c -- see world.h.
+ * small_world.c -- see small_world.h.
  *
  * The explorer sees one access for each operation of the allocator and for each
  * reported event, and varies their order. It does not see the judge's own
@@ -8,7 +8,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* recursive locks */
 #endif
-#include "world.h"
+#include "subjects/catalogue/small_world.h"
 
 #include <assert.h>
 #include <pthread.h>
@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "judge.h"
+#include "subjects/catalogue/plan_judge.h"
 
 #define UNSEEN __attribute__((no_sanitize("thread"), noinline))
 

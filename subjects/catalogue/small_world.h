@@ -1,16 +1,16 @@
 /*
- * world.h -- the small world that a rebuilt profiler lives in: an allocator
+ * small_world.h -- the small world that a rebuilt profiler lives in: an allocator
  * that knows the truth, the services that a profiler calls, and what it must
  * provide.
  *
  * A profiler here is one file of some forty lines with one bug of a real one.
  * It is built twice, with the bug and with FIXED, and `profsim explore` runs
  * the same plans (plans.c) with both. No plan knows of any bug, and the judge
- * (world.c) always checks everything. An address is a number from 1; the
+ * (small_world.c) always checks everything. An address is a number from 1; the
  * allocator hands out the lowest that is free, so addresses come back soon.
  */
-#ifndef WORLD_H
-#define WORLD_H
+#ifndef SUBJECTS_CATALOGUE_SMALL_WORLD_H
+#define SUBJECTS_CATALOGUE_SMALL_WORLD_H
 
 #include <stdbool.h>
 #include <stddef.h>

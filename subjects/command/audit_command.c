@@ -1,17 +1,17 @@
-/* audit.c -- `profsim audit`: sampling rules of other profilers, enumerated. */
-#include "audit.h"
+/* audit_command.c -- `profsim audit`: sampling rules of other profilers, enumerated. */
+#include "subjects/audit.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "audit_command.h"
-#include "complaint.h"
-#include "nearest.h"
-#include "options.h"
-#include "output.h"
-#include "workloads.h"
+#include "subjects/command/audit_command.h"
+#include "common/command/complaint.h"
+#include "common/nearest.h"
+#include "common/command/options.h"
+#include "common/output.h"
+#include "subjects/workloads.h"
 
 enum { RULES = 1, SIZES, RATE, WORKLOAD, JSON, SVG, LIVE, RECORDING, JUDGE };
 enum { JUDGE_RATE = 4096 };

@@ -1,11 +1,11 @@
 /* audit_command.h -- `profsim audit`. */
-#ifndef CLI_AUDIT_COMMAND_H
-#define CLI_AUDIT_COMMAND_H
+#ifndef SUBJECTS_COMMAND_AUDIT_COMMAND_H
+#define SUBJECTS_COMMAND_AUDIT_COMMAND_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "exit.h"
+#include "common/command/exit.h"
 
 struct subjects_rules;
 

@@ -2,8 +2,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "audit_command.h"
-#include "verdict.h"
+#include "subjects/command/audit_command.h"
+#include "subjects/verdict.h"
 
 static void
 print_fault(const struct subjects_rules *rules, uint64_t rate,

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "audit_command.h"
-#include "complaint.h"
+#include "subjects/command/audit_command.h"
+#include "common/command/complaint.h"
 
 enum cli_exit
 cli_audit_live(void)

@@ -1,15 +1,15 @@
 /* audit_recording.c -- how much the sampled live bytes of a recorded program
  * vary. */
-#include "audit_command.h"
+#include "subjects/command/audit_command.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "complaint.h"
-#include "live_variance.h"
-#include "recording.h"
+#include "common/command/complaint.h"
+#include "subjects/live_variance.h"
+#include "common/recording/recording.h"
 
 enum { SAMPLES_DEFAULT = 1000 };
 

@@ -3,7 +3,7 @@
  * the contract? Each check is a process of its own, profsim-conform with the
  * producer preloaded, which prints one line: a word and a text.
  */
-#include "conform.h"
+#include "subjects/command/conform.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -15,16 +15,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "clock.h"
-#include "complaint.h"
-#include "conform_stream.h"
-#include "escape.h"
-#include "nearest.h"
-#include "notes.h"
-#include "options.h"
-#include "preload.h"
-#include "quote.h"
-#include "report.h"
+#include "common/monotonic.h"
+#include "common/command/complaint.h"
+#include "subjects/command/conform_stream.h"
+#include "common/escape.h"
+#include "common/nearest.h"
+#include "subjects/notes.h"
+#include "common/command/options.h"
+#include "common/command/preload.h"
+#include "common/command/quote.h"
+#include "common/report/report.h"
 
 enum {
     NAME_MAX_BYTES = 40,
@@ -39,7 +39,7 @@ static const struct check {
     const char *about;
 } checks[] = {
 #define X(sentence, name, about) {#sentence, #name, about},
-#include "sentences.def"
+#include "subjects/conform/sentences.def"
 #undef X
 };
 

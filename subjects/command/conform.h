@@ -1,9 +1,9 @@
 /* conform.h -- `profsim conform`. */
-#ifndef CLI_CONFORM_H
-#define CLI_CONFORM_H
+#ifndef SUBJECTS_COMMAND_CONFORM_H
+#define SUBJECTS_COMMAND_CONFORM_H
 
-#include "exit.h"
-#include "report.h"
+#include "common/command/exit.h"
+#include "common/report/report.h"
 
 /* The outcome of a check. */
 struct cli_conform_outcome {

@@ -2,7 +2,7 @@
  * conform_stream.c -- `profsim conform -- COMMAND`: judges the events of a
  * command's own probes, as far as the events alone can show an error.
  */
-#include "conform_stream.h"
+#include "subjects/command/conform_stream.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -12,10 +12,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "complaint.h"
-#include "preload.h"
-#include "stream.h"
-#include "weights.h"
+#include "common/command/complaint.h"
+#include "common/command/preload.h"
+#include "subjects/conform/event_stream.h"
+#include "subjects/conform/weights.h"
 
 static struct stream *stream;
 static int memory;

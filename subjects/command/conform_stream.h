@@ -1,11 +1,11 @@
 /* conform_stream.h -- the events of a whole command. */
-#ifndef CLI_CONFORM_STREAM_H
-#define CLI_CONFORM_STREAM_H
+#ifndef SUBJECTS_COMMAND_CONFORM_STREAM_H
+#define SUBJECTS_COMMAND_CONFORM_STREAM_H
 
 #include <stdbool.h>
 
-#include "conform.h"
-#include "exit.h"
+#include "subjects/command/conform.h"
+#include "common/command/exit.h"
 
 /*
  * Run a command to its end, and keep the events of its probes.

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "binomial.h"
-#include "exercise.h"
+#include "common/binomial.h"
+#include "subjects/conform/exercise.h"
 
 static const size_t sizes[] = {16,    64,     500,    4096,   10000,
                                65536, 131072, 524288, 2 << 20};

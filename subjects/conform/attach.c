@@ -7,7 +7,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "exercise.h"
+#include "subjects/conform/exercise.h"
 
 enum { BYTES = 65536, SAMPLES = 600 };
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "exercise.h"
+#include "subjects/conform/exercise.h"
 
 enum { BLOCKS = 400, SAMPLES = 1500 };
 

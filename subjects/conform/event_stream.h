@@ -1,9 +1,9 @@
 /*
- * stream.h -- events of a whole command, in memory that its processes share
+ * event_stream.h -- events of a whole command, in memory that its processes share
  * with profsim: written by observe.c, read when the command has ended.
  */
-#ifndef CONFORM_STREAM_H
-#define CONFORM_STREAM_H
+#ifndef SUBJECTS_CONFORM_EVENT_STREAM_H
+#define SUBJECTS_CONFORM_EVENT_STREAM_H
 
 #include <stdint.h>
 

@@ -5,7 +5,7 @@
  *
  * Run it with the producer preloaded. It prints one line: a word and a text.
  */
-#include "exercise.h"
+#include "subjects/conform/exercise.h"
 
 #include <errno.h>
 #include <malloc.h>
@@ -17,8 +17,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "binomial.h"
-#include "weights.h"
+#include "common/binomial.h"
+#include "subjects/conform/weights.h"
 
 enum { TRIES_MAX = 50000000, LEARN_BLOCKS = 64 };
 
@@ -321,7 +321,7 @@ static const struct {
     void (*check)(void);
 } checks[] = {
 #define X(id, name, sentence) {#name, check_##name},
-#include "sentences.def"
+#include "subjects/conform/sentences.def"
 #undef X
 };
 

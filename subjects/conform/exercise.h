@@ -3,14 +3,14 @@
  * process: it calls malloc and the like, examines the events that these calls
  * fire, and ends the process with a verdict.
  */
-#ifndef CONFORM_EXERCISE_H
-#define CONFORM_EXERCISE_H
+#ifndef SUBJECTS_CONFORM_EXERCISE_H
+#define SUBJECTS_CONFORM_EXERCISE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "watch.h"
+#include "subjects/conform/watch.h"
 
 /* ---- The verdict ---- */
 
@@ -98,7 +98,7 @@ uint64_t trials_for(double samples, double chance);
 size_t half_size(void);
 
 #define X(id, name, sentence) void check_##name(void);
-#include "sentences.def"
+#include "subjects/conform/sentences.def"
 #undef X
 
 #endif

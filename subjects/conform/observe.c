@@ -8,8 +8,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "stream.h"
-#include "watch.h"
+#include "subjects/conform/event_stream.h"
+#include "subjects/conform/watch.h"
 
 static struct stream *stream;
 

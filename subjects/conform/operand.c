@@ -1,5 +1,5 @@
 /* operand.c -- see operand.h. x86-64 only. */
-#include "operand.h"
+#include "subjects/conform/operand.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,8 +2,8 @@
  * operand.h -- parses the place that holds a probe's argument when its nop
  * runs: "8@%rdi", "-4@%eax", "8@$16", "8@-24(%rbp)", "4@8(%rax,%rcx,4)".
  */
-#ifndef CONFORM_OPERAND_H
-#define CONFORM_OPERAND_H
+#ifndef SUBJECTS_CONFORM_OPERAND_H
+#define SUBJECTS_CONFORM_OPERAND_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /*
  * producer.c -- a simple producer of otel_memory probes, to be preloaded: the
- * smallest that conforms. CONFORM_FAULT names the faults of fault.def that it
+ * smallest that conforms. CONFORM_FAULT names the faults of producer_fault.def that it
  * has, separated by commas. "reference" means the three of the published
  * reference producer; "crossings" is not a fault: weights then count intervals.
  *
@@ -22,7 +22,7 @@
 #include <sys/sdt.h>
 #include <unistd.h>
 
-#include "producer_table.h"
+#include "subjects/conform/producer_table.h"
 
 /* sys/sdt.h leaves out arguments of its own macros, as GNU C allows. */
 #pragma GCC diagnostic ignored "-Wpedantic"
@@ -35,14 +35,14 @@ enum { EARLY_BYTES = 1 << 16, RANGES_MAX = 64 };
 
 enum fault {
 #define X(name, check) FAULT_##name,
-#include "fault.def"
+#include "subjects/conform/producer_fault.def"
 #undef X
     FAULTS
 };
 
 static const char *const fault_names[FAULTS] = {
 #define X(name, check) #name,
-#include "fault.def"
+#include "subjects/conform/producer_fault.def"
 #undef X
 };
 

@@ -2,7 +2,7 @@
  * producer_table.c -- see producer_table.h. A block is in its home slot or a
  * later one. Entries never move, so a search continues past closed ones.
  */
-#include "producer_table.h"
+#include "subjects/conform/producer_table.h"
 
 #include <sched.h>
 #include <stddef.h>

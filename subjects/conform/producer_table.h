@@ -1,7 +1,7 @@
 /* producer_table.h -- the sampled blocks of producer.c that are open (not yet
  * freed). */
-#ifndef CONFORM_PRODUCER_TABLE_H
-#define CONFORM_PRODUCER_TABLE_H
+#ifndef SUBJECTS_CONFORM_PRODUCER_TABLE_H
+#define SUBJECTS_CONFORM_PRODUCER_TABLE_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,7 +2,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "exercise.h"
+#include "subjects/conform/exercise.h"
 
 enum { ROUNDS = 3000, BYTES = 65536 };
 

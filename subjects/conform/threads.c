@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "exercise.h"
+#include "subjects/conform/exercise.h"
 
 static void
 run_thread(void *(*work)(void *), void *context)

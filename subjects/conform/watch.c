@@ -1,5 +1,5 @@
 /* watch.c -- see watch.h. */
-#include "watch.h"
+#include "subjects/conform/watch.h"
 
 #include <errno.h>
 #include <link.h>
@@ -9,8 +9,8 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "notes.h"
-#include "operand.h"
+#include "subjects/notes.h"
+#include "subjects/conform/operand.h"
 
 enum { SITES_MAX = 64, ARGUMENTS_MAX = 3, BREAKPOINT = 0xcc };
 

@@ -6,8 +6,8 @@
  * x86-64 only. If a thread blocks SIGTRAP when a probe fires, the kernel kills
  * the process.
  */
-#ifndef CONFORM_WATCH_H
-#define CONFORM_WATCH_H
+#ifndef SUBJECTS_CONFORM_WATCH_H
+#define SUBJECTS_CONFORM_WATCH_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,8 +3,8 @@
  * block crosses, as the first version of the contract said. So blocks of one
  * size have different weights.
  */
-#ifndef CONFORM_WEIGHTS_H
-#define CONFORM_WEIGHTS_H
+#ifndef SUBJECTS_CONFORM_WEIGHTS_H
+#define SUBJECTS_CONFORM_WEIGHTS_H
 
 #include <stdint.h>
 

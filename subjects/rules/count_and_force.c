@@ -11,8 +11,8 @@
  *
  * The rate is a number of allocations here, I = 100, independent of R.
  */
-#include "law.h"
-#include "rule_sets.h"
+#include "subjects/law.h"
+#include "subjects/rules/rule_sets.h"
 
 enum { INVERSE = 100, FORCED_BYTES = 100000 };
 

@@ -14,8 +14,8 @@
  * does. The other rule sets below use the same draw, too; each has a mistake
  * that has since been fixed.
  */
-#include "law.h"
-#include "rule_sets.h"
+#include "subjects/law.h"
+#include "subjects/rules/rule_sets.h"
 
 static uint64_t
 threshold(uint64_t rate, uint64_t number)

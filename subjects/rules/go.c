@@ -22,8 +22,8 @@
  */
 #include <math.h>
 
-#include "law.h"
-#include "rule_sets.h"
+#include "subjects/law.h"
+#include "subjects/rules/rule_sets.h"
 
 enum { MEAN_MOST = 0x7000000, MEAN_MOST_1_5 = 0x3fffffff };
 

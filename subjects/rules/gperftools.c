@@ -8,8 +8,8 @@
  *
  * P(sampled) = 1 - e^(-S/R), as exactly as 26 bits allow.
  */
-#include "law.h"
-#include "rule_sets.h"
+#include "subjects/law.h"
+#include "subjects/rules/rule_sets.h"
 
 static uint64_t
 threshold(uint64_t rate, uint64_t number)

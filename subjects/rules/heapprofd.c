@@ -11,8 +11,8 @@
  */
 #include <math.h>
 
-#include "law.h"
-#include "rule_sets.h"
+#include "subjects/law.h"
+#include "subjects/rules/rule_sets.h"
 
 static uint64_t
 threshold(uint64_t rate, uint64_t number)

@@ -15,8 +15,8 @@
  */
 #include <math.h>
 
-#include "law.h"
-#include "rule_sets.h"
+#include "subjects/law.h"
+#include "subjects/rules/rule_sets.h"
 
 enum { TABLE_BITS = 10, TABLE_SIZE = 1 << TABLE_BITS };
 

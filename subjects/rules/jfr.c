@@ -13,11 +13,11 @@
  * object that does not fit is placed outside if a change of buffers would waste
  * more than a 64th of one.
  */
-#include "jfr.h"
+#include "subjects/rules/jfr.h"
 
 #include <string.h>
 
-#include "rule_sets.h"
+#include "subjects/rules/rule_sets.h"
 
 enum { WASTE_PART = 64, STEPS_MAX = 1 << 24 };
 

@@ -4,10 +4,10 @@
  * The rule uses no random numbers: the figures are those of one thread whose
  * buffers have the rate's size, over a whole cycle of the pattern.
  */
-#ifndef SUBJECTS_JFR_H
-#define SUBJECTS_JFR_H
+#ifndef SUBJECTS_RULES_JFR_H
+#define SUBJECTS_RULES_JFR_H
 
-#include "figures.h"
+#include "subjects/figures.h"
 
 /* A thread and its buffer; all zero at its start. */
 struct subjects_buffer {

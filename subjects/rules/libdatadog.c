@@ -14,8 +14,8 @@
  */
 #include <math.h>
 
-#include "law.h"
-#include "rule_sets.h"
+#include "subjects/law.h"
+#include "subjects/rules/rule_sets.h"
 
 enum { GAP_LEAST = 8 };
 

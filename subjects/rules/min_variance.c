@@ -8,8 +8,8 @@
  *   rule      an allocation with a point in it is sampled; from R up always
  *   estimate  R per point; from R up, the size itself
  */
-#include "law.h"
-#include "rule_sets.h"
+#include "subjects/law.h"
+#include "subjects/rules/rule_sets.h"
 
 static uint64_t
 threshold(uint64_t rate, uint64_t number)

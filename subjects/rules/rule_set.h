@@ -1,5 +1,5 @@
 /*
- * rules.h -- the sampling rules of other heap profilers, as data and functions
+ * rule_set.h -- the sampling rules of other heap profilers, as data and functions
  * small enough to enumerate.
  *
  * Every rule set counts something down, its *ticks* (mostly bytes), from a
@@ -19,8 +19,8 @@
  * number, or an enumerator asks it for the distribution (`above`). So machine.c
  * and the enumerators share only these functions, and each checks the other.
  */
-#ifndef SUBJECTS_RULES_H
-#define SUBJECTS_RULES_H
+#ifndef SUBJECTS_RULES_RULE_SET_H
+#define SUBJECTS_RULES_RULE_SET_H
 
 #include <stdbool.h>
 #include <stddef.h>

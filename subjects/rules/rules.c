@@ -1,14 +1,14 @@
 /* rules.c -- the list of rule sets, and what an absent field means. */
-#include "rules.h"
+#include "subjects/rules/rule_set.h"
 
 #include <string.h>
 
-#include "rule_sets.h"
+#include "subjects/rules/rule_sets.h"
 
 const struct subjects_rules *const subjects_rules_all[] = {
 #define RULES(id) &subjects_##id,
 #define MISTAKE(id)
-#include "rule_sets.def"
+#include "subjects/rules/rule_sets.def"
 #undef RULES
 #undef MISTAKE
     NULL,
@@ -17,7 +17,7 @@ const struct subjects_rules *const subjects_rules_all[] = {
 const struct subjects_rules *const subjects_rules_mistakes[] = {
 #define RULES(id)
 #define MISTAKE(id) &subjects_##id,
-#include "rule_sets.def"
+#include "subjects/rules/rule_sets.def"
 #undef RULES
 #undef MISTAKE
     NULL,

@@ -12,8 +12,8 @@
  * leaves c unchanged: after the first, all are sampled until a small block
  * draws again.
  */
-#include "law.h"
-#include "rule_sets.h"
+#include "subjects/law.h"
+#include "subjects/rules/rule_sets.h"
 
 static uint64_t
 threshold(uint64_t rate, uint64_t number)

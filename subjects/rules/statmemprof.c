@@ -11,14 +11,14 @@
  * lambda is 8 / R here. Estimates are right for words with header, so for k
  * payload words they are (k+1)/k of the truth: 1.5 for 16 bytes. The
  * distribution below is the geometric one that the draw is meant to follow;
- * props/test/subjects/test_rules.c measures how far the draw's mean is
+ * subjects/test/test_rules.c measures how far the draw's mean is
  * from it.
  */
 #include <math.h>
 #include <string.h>
 
-#include "law.h"
-#include "rule_sets.h"
+#include "subjects/law.h"
+#include "subjects/rules/rule_sets.h"
 
 enum { WORD_BYTES = 8 };
 

@@ -11,8 +11,8 @@
  * sample has P(sampled) = 1 - e^(-(k+2)/R), and not (k+1)/R: the estimate of a
  * small object that follows a large one is up to 1 / (k+1) too high.
  */
-#include "law.h"
-#include "rule_sets.h"
+#include "subjects/law.h"
+#include "subjects/rules/rule_sets.h"
 
 static uint64_t
 ticks(uint64_t rate, uint64_t size_bytes)

@@ -9,8 +9,8 @@
  *
  * The reader rounds towards zero; this is left out, as many samples hide it.
  */
-#include "law.h"
-#include "rule_sets.h"
+#include "subjects/law.h"
+#include "subjects/rules/rule_sets.h"
 
 static uint64_t
 threshold(uint64_t rate, uint64_t number)

@@ -15,8 +15,8 @@
  */
 #include <math.h>
 
-#include "law.h"
-#include "rule_sets.h"
+#include "subjects/law.h"
+#include "subjects/rules/rule_sets.h"
 
 enum { LEAST = 8 };
 #define MOST (((uint64_t)1 << 31) - 1)

@@ -1,6 +1,6 @@
 /* check_near.h -- assert that two figures are nearly equal; else print both. */
-#ifndef PROPS_CHECK_NEAR_H
-#define PROPS_CHECK_NEAR_H
+#ifndef SUBJECTS_TEST_CHECK_NEAR_H
+#define SUBJECTS_TEST_CHECK_NEAR_H
 
 #include <math.h>
 

@@ -4,10 +4,10 @@
  */
 #include <math.h>
 
-#include "check_near.h"
-#include "live_variance.h"
-#include "strata.h"
-#include "unit_test.h"
+#include "subjects/test/check_near.h"
+#include "subjects/live_variance.h"
+#include "subjects/strata.h"
+#include "common/test/unit_test.h"
 
 enum { OBJECTS = 7, RATE = 6, BLOCKS = 4 };
 

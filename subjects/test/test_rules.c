@@ -6,13 +6,13 @@
 #include <math.h>
 #include <string.h>
 
-#include "check_near.h"
-#include "figures.h"
-#include "law.h"
-#include "machine.h"
-#include "rule_sets.h"
-#include "unit_test.h"
-#include "workloads.h"
+#include "subjects/test/check_near.h"
+#include "subjects/figures.h"
+#include "subjects/law.h"
+#include "subjects/machine.h"
+#include "subjects/rules/rule_sets.h"
+#include "common/test/unit_test.h"
+#include "subjects/workloads.h"
 
 /* ---- the distributions ---- */
 

@@ -4,13 +4,13 @@
  */
 #include <math.h>
 
-#include "check_near.h"
-#include "effects.h"
-#include "figures.h"
-#include "jfr.h"
-#include "rule_sets.h"
-#include "strata.h"
-#include "unit_test.h"
+#include "subjects/test/check_near.h"
+#include "subjects/effects.h"
+#include "subjects/figures.h"
+#include "subjects/rules/jfr.h"
+#include "subjects/rules/rule_sets.h"
+#include "subjects/strata.h"
+#include "common/test/unit_test.h"
 
 /* Go 1.5 at R = 2, all sizes 1. A new gap is 0 to 3, a quarter each. Each
  * allocation takes one byte off the gap: 3 becomes 2, and 2 becomes 1. A gap of

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "figures.h"
-#include "unit_test.h"
-#include "workloads.h"
+#include "subjects/figures.h"
+#include "common/test/unit_test.h"
+#include "subjects/workloads.h"
 
 enum { WRONG_MOST = 5 }; /* then the test stops */
 

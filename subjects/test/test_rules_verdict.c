@@ -6,10 +6,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "check_near.h"
-#include "rule_sets.h"
-#include "unit_test.h"
-#include "verdict.h"
+#include "subjects/test/check_near.h"
+#include "subjects/rules/rule_sets.h"
+#include "common/test/unit_test.h"
+#include "subjects/verdict.h"
 
 enum { RATE = 4096 };
 

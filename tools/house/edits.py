@@ -286,7 +286,7 @@ ALL = {
  "install/test_headers.sh": ["args='' needs=out/gcc/install/test_install.ok when=long"],
  "install/test_example.sh": ["args='' needs=out/gcc/install/test_install.ok,all when=long"],
  "command/test/test_pages_browser.sh": ["", "as=pages_required args='out/gcc/profsim --required' when=check-pages"],
- "install/cluster/test_cluster.sh": ["args='out/gcc/profsim parallel slurm dask kubernetes fuzzlite' when=cluster"],
+ "install/install/cluster/test_cluster.sh": ["args='out/gcc/profsim parallel slurm dask kubernetes fuzzlite' when=cluster"],
  "install/cluster/test_merge.sh": ["args='out/gcc/profsim out/gcc/install/cluster/simulate_results' when=cluster"],
  "record/test/test_recordings.py": ["args='out/gcc/profsim 20 fixtures/recordings/waits.rec fixtures/recordings/perl-words.rec'"],
  "record/test/test_recorder.py": ["args='out/gcc/profsim out/gcc/record/test'"],

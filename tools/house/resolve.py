@@ -66,7 +66,7 @@ def resolve(files):
             here = os.path.normpath(os.path.join(os.path.dirname(f), name))
             c = [p for p in files if p == name or p.endswith("/" + name)]
             if name == "world.h" and f.startswith("subjects/catalogue/"):
-                result[key] = "subjects/catalogue/world.h"
+                result[key] = "subjects/catalogue/small_world.h"
             elif here in known: result[key] = here
             elif "prof/include/" + name in known: result[key] = "prof/include/" + name
             elif len(c) == 1: result[key] = c[0]

@@ -4,7 +4,7 @@
 A file needs another of its folder if it uses a function or a variable that only
 the other defines. A function that several files define, such as embed_on_alloc(), is an
 interface: its caller does not depend on one of these files.
-usage: .ci/text/circles.py FILE.c...
+usage: tools/text/circles.py FILE.c...
 """
 import collections
 import os

@@ -5,7 +5,7 @@ Lines are compared exactly, except for spaces; empty lines, includes, and lines 
 only a number do not count. The model's copy of a table of constants is deliberate: a
 slip in either is noticed. fixtures/ is data: there a program and its broken form stand
 side by side.
-usage: .ci/text/duplicates.py FILE...
+usage: tools/text/duplicates.py FILE...
 """
 import re
 import sys

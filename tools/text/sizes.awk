@@ -1,7 +1,7 @@
 # sizes.awk -- files of at most 500 lines, functions of at most 60.
 #
 # Rows of a table inside a function do not count. Whatever is larger is listed
-# with the reason in .ci/text/sizes.allow; an entry that is not needed is
+# with the reason in tools/text/sizes.allow; an entry that is not needed is
 # reported.
 # usage: awk -f sizes.awk sizes.allow FILE...
 

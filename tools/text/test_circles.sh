@@ -1,10 +1,10 @@
 #!/bin/sh
 # test_circles.sh -- circles.py finds files that need each other.
-# usage: .ci/text/test_circles.sh
+# usage: tools/text/test_circles.sh
 set -u
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
-. props/test/lib/count.sh
+. common/test/count.sh
 shown=out
 
 # defines FILE NAME TEXT: a function, and what it does
@@ -14,7 +14,7 @@ defines() {
 
 # finds NAME STATUS: what the check says of the files
 finds() {
-    .ci/text/circles.py "$dir"/*.c >"$dir/out" 2>&1
+    tools/text/circles.py "$dir"/*.c >"$dir/out" 2>&1
     [ $? -eq "$2" ]
     count "$1" $?
     rm "$dir"/*.c

@@ -1,10 +1,10 @@
 #!/bin/sh
 # test_duplicates.sh -- duplicates.py finds eleven equal lines, and not ten.
-# usage: .ci/text/test_duplicates.sh
+# usage: tools/text/test_duplicates.sh
 set -u
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
-. props/test/lib/count.sh
+. common/test/count.sh
 shown=out
 
 # lines PREFIX COUNT: different lines
@@ -14,7 +14,7 @@ lines() {
 
 # finds NAME STATUS: what the check says of the files in the folder
 finds() {
-    .ci/text/duplicates.py "$dir"/*.c >"$dir/out" 2>&1
+    tools/text/duplicates.py "$dir"/*.c >"$dir/out" 2>&1
     [ $? -eq "$2" ]
     count "$1" $?
 }
@@ -34,7 +34,7 @@ finds "constants" 0
 seq 20 | sed 's/.*/#include "&.h"/' | tee "$dir/a.c" >"$dir/b.c"
 finds "includes" 0
 rm "$dir"/*.c
-.ci/text/duplicates.py >"$dir/out" 2>&1
+tools/text/duplicates.py >"$dir/out" 2>&1
 [ $? -eq 1 ]
 count "no files at all" $?
 finish duplicates

@@ -16,7 +16,7 @@ copy_sources() {
 finds() {
     cp "$dir/$1" "$dir/kept" 2>/dev/null || : >"$dir/kept"
     echo "$2" >>"$dir/$1"
-    if (cd "$dir" && .ci/text/words prof/core/heap.c) | grep -qF "$3"; then
+    if (cd "$dir" && tools/text/words prof/core/heap.c) | grep -qF "$3"; then
         passed=$((passed + 1))
     else
         failed=$((failed + 1))
@@ -32,7 +32,7 @@ finds props/a.c '/* the stack of now */' "'of now' is retired"
 finds sim/world/event.def 'X(SIM_EV_NEW, "new-event", "", 0, new)' \
     "no row for the event 'new-event'"
 finds docs/ci.md 'See `props/nowhere.c`.' 'there is no props/nowhere.c'
-(cd "$dir" && .ci/text/words prof/core/heap.c) | grep -q 'is retired' &&
+(cd "$dir" && tools/text/words prof/core/heap.c) | grep -q 'is retired' &&
     failed=$((failed + 1))
 echo "words: $passed passed, $failed failed"
 [ $failed -eq 0 ] && [ $passed -eq 5 ]

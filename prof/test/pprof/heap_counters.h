@@ -2,8 +2,8 @@
  * heap_counters.h -- an initialiser for the counters that an embedder adds to a
  * heap profile as text; each has a different value.
  */
-#ifndef HEAP_COUNTERS_H
-#define HEAP_COUNTERS_H
+#ifndef PROF_TEST_PPROF_HEAP_COUNTERS_H
+#define PROF_TEST_PPROF_HEAP_COUNTERS_H
 
 #define HEAP_COUNTERS                                                         \
     .alloc_bytes = 1, .total_alloc_bytes = 2, .sys_bytes = 3, .lookups = 4,   \

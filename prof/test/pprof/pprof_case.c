@@ -1,8 +1,8 @@
 /* pprof_case.c -- see pprof_case.h. */
 #include <string.h>
 
-#include "pprof_case.h"
-#include "unit_test.h"
+#include "prof/test/pprof/pprof_case.h"
+#include "common/test/unit_test.h"
 
 const struct case_name case_names[] = {
     {0x1000, 0x1100, "runtime.mallocgc", "malloc.go", 100},

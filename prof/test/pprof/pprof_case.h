@@ -2,14 +2,14 @@
  * pprof_case.h -- shared by the tests of the profile writers: names for a few
  * addresses, memory, and functions that write a profile and read it back.
  */
-#ifndef PROPS_PPROF_CASE_H
-#define PROPS_PPROF_CASE_H
+#ifndef PROF_TEST_PPROF_PPROF_CASE_H
+#define PROF_TEST_PPROF_PPROF_CASE_H
 
 #include <stdalign.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "pprof.h"
+#include "model/pprof/pprof_reader.h"
 #include "prof/pprof.h"
 
 enum { CASE_SCRATCH_BYTES = 1 << 20, CASE_BYTES = 1 << 20 };

@@ -1,11 +1,11 @@
 /* pprof_writers.c -- every writer of a profile, with a small profile. */
 #include <string.h>
 
-#include "pprof_case.h"
-#include "pprof_writers.h"
+#include "prof/test/pprof/pprof_case.h"
+#include "prof/test/pprof/pprof_writers.h"
 #include "prof/cpu.h"
 #include "prof/text.h"
-#include "unit_test.h"
+#include "common/test/unit_test.h"
 
 static const uintptr_t stack[] = {CASE_MALLOC, CASE_WORK, CASE_SERVE,
                                   CASE_MAIN};

@@ -1,6 +1,6 @@
 /* pprof_writers.h -- every writer of a profile, in one list. */
-#ifndef PROPS_PPROF_WRITERS_H
-#define PROPS_PPROF_WRITERS_H
+#ifndef PROF_TEST_PPROF_PPROF_WRITERS_H
+#define PROF_TEST_PPROF_PPROF_WRITERS_H
 
 #include <stddef.h>
 

@@ -4,9 +4,9 @@
  */
 #include <string.h>
 
-#include "pprof_case.h"
+#include "prof/test/pprof/pprof_case.h"
 #include "prof/cpu.h"
-#include "unit_test.h"
+#include "common/test/unit_test.h"
 
 static struct case_run run;
 static struct prof_cpu *cpu;

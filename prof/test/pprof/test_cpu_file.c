@@ -15,12 +15,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "in_child.h"
-#include "pprof_case.h"
+#include "common/test/in_child.h"
+#include "prof/test/pprof/pprof_case.h"
 #include "prof/cpu_file.h"
 #include "prof/gzip.h"
-#include "refused_syscall.h"
-#include "unit_test.h"
+#include "common/test/refused_syscall.h"
+#include "common/test/unit_test.h"
 
 #if defined(__SANITIZE_THREAD__)
 #define HAS_TSAN 1

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pprof_case.h"
-#include "unit_test.h"
+#include "prof/test/pprof/pprof_case.h"
+#include "common/test/unit_test.h"
 
 static struct case_run run;
 

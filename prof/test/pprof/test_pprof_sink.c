@@ -9,12 +9,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "aligned_block.h"
-#include "pprof_case.h"
-#include "pprof_writers.h"
+#include "common/test/aligned_block.h"
+#include "prof/test/pprof/pprof_case.h"
+#include "prof/test/pprof/pprof_writers.h"
 #include "prof/gzip.h"
 #include "prof/text.h"
-#include "unit_test.h"
+#include "common/test/unit_test.h"
 
 static struct case_run run;
 

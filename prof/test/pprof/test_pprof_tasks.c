@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pprof_case.h"
+#include "prof/test/pprof/pprof_case.h"
 #include "prof/text.h"
-#include "unit_test.h"
+#include "common/test/unit_test.h"
 
 #define MINUTE_NS UINT64_C(60000000000)
 

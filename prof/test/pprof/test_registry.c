@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "aligned_block.h"
-#include "pprof_case.h"
+#include "common/test/aligned_block.h"
+#include "prof/test/pprof/pprof_case.h"
 #include "prof/registry.h"
-#include "unit_test.h"
+#include "common/test/unit_test.h"
 
 enum { OWN = 4, ENTRIES = 100 };
 

@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "aligned_block.h"
+#include "common/test/aligned_block.h"
 #include "prof/flight.h"
 #include "prof/fork.h"
-#include "tracer_case.h"
-#include "unit_test.h"
+#include "prof/test/trace/tracer_case.h"
+#include "common/test/unit_test.h"
 
 #define FLIGHT_TEST(name) TEST_WITH(set_up, tear_down, name)
 

@@ -7,9 +7,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "aligned_block.h"
-#include "tracer_case.h"
-#include "unit_test.h"
+#include "common/test/aligned_block.h"
+#include "prof/test/trace/tracer_case.h"
+#include "common/test/unit_test.h"
 
 static const uintptr_t frames[] = {0x401005, 0x402005, UINTPTR_MAX, 0};
 

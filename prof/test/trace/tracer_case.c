@@ -2,9 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "aligned_block.h"
-#include "tracer_case.h"
-#include "unit_test.h"
+#include "common/test/aligned_block.h"
+#include "prof/test/trace/tracer_case.h"
+#include "common/test/unit_test.h"
 
 enum { BYTES_MAX = 1 << 20 };
 

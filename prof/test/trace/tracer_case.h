@@ -2,15 +2,15 @@
  * tracer_case.h -- a tracer whose clock the test sets, and all bytes that were
  * read from it.
  */
-#ifndef PROPS_TRACER_CASE_H
-#define PROPS_TRACER_CASE_H
+#ifndef PROF_TEST_TRACE_TRACER_CASE_H
+#define PROF_TEST_TRACE_TRACER_CASE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "prof/trace.h"
-#include "trace_reader.h"
+#include "model/trace/trace_reader.h"
 
 struct tracer_case {
     struct prof_trace *trace;

@@ -13,7 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "hang.h"
+#include "record/test/hangs/hang.h"
 
 enum { FILES = 4, FIRST = 3 };
 

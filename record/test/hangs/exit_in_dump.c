@@ -8,7 +8,7 @@
 #include <dlfcn.h>
 #include <stdlib.h>
 
-#include "hang.h"
+#include "record/test/hangs/hang.h"
 
 static void *kept[16];
 

@@ -10,7 +10,7 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
-#include "hang.h"
+#include "record/test/hangs/hang.h"
 
 static _Atomic uint32_t forks;
 static volatile sig_atomic_t is_child;

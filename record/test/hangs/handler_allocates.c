@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <sched.h>
 
-#include "hang.h"
+#include "record/test/hangs/hang.h"
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic uint32_t handled;

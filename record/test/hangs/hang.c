@@ -1,5 +1,5 @@
 /* hang.c -- see hang.h. */
-#include "hang.h"
+#include "record/test/hangs/hang.h"
 
 #include <dlfcn.h>
 #include <errno.h>

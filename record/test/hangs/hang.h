@@ -7,8 +7,8 @@
  * usage: PROGRAM ROUNDS SECONDS
  *      a round that takes longer than SECONDS is a hang: exit code 99
  */
-#ifndef HANG_H
-#define HANG_H
+#ifndef RECORD_TEST_HANGS_HANG_H
+#define RECORD_TEST_HANGS_HANG_H
 
 #include <stdbool.h>
 #include <stddef.h>

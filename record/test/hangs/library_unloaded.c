@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hang.h"
+#include "record/test/hangs/hang.h"
 
 enum { BLOCKS = 20 };
 

@@ -9,7 +9,7 @@
 #include <link.h>
 #include <semaphore.h>
 
-#include "hang.h"
+#include "record/test/hangs/hang.h"
 
 static sem_t asked;
 static sem_t done;

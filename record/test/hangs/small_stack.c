@@ -11,7 +11,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "hang.h"
+#include "record/test/hangs/hang.h"
 
 /* 8 KiB, and room for what the kernel pushes for a signal. */
 enum { STACK_BYTES = 16 << 10, PAGE_BYTES = 4096 };

@@ -2,7 +2,7 @@
 # Run the programs of this folder under profilers, and count how they end: each
 # must end by itself, with exit code 0.
 #
-# usage: run.sh [-p SCRIPT] BUILD ROUNDS SECONDS SIDE...
+# usage: test_hangs.sh [-p SCRIPT] BUILD ROUNDS SECONDS SIDE...
 #   BUILD     folder of the build, such as out/gcc
 #   SECONDS   that a round may take
 #   SIDE      nothing, record, profile
@@ -50,7 +50,7 @@ become() {
         exec "$@"
         ;;
     *)
-        echo "run.sh: unknown side '$side'" >&2
+        echo "test_hangs.sh: unknown side '$side'" >&2
         exit 126
         ;;
     esac
@@ -66,7 +66,7 @@ ask() {
 
 # returns: the exit code, 99 for a program that had to be ended
 play() {
-    become "$1" "$build/props/hangs/$2" "$rounds" "$seconds" \
+    become "$1" "$build/record/test/hangs/$2" "$rounds" "$seconds" \
         > "$room/out" 2>&1 &
     pid=$!
     running=$pid

@@ -8,7 +8,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "hang.h"
+#include "record/test/hangs/hang.h"
 
 enum { THREADS = 6, CROWD = 140, CROWD_EVERY = 100 };
 

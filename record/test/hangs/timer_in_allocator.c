@@ -9,7 +9,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "hang.h"
+#include "record/test/hangs/hang.h"
 
 static _Atomic uint32_t turns;
 

@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "hang.h"
+#include "record/test/hangs/hang.h"
 
 static void
 allocate(void)

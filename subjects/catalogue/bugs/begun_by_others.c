@@ -4,7 +4,7 @@
  */
 #include <stdlib.h>
 
-#include "world.h"
+#include "subjects/catalogue/small_world.h"
 
 struct state {
     unsigned profiles;

@@ -7,7 +7,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "world.h"
+#include "subjects/catalogue/small_world.h"
 
 struct tables {
     bool is_open[ADDRESSES + 1];

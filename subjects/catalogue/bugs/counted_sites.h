@@ -2,12 +2,12 @@
  * counted_sites.h -- the profiler of jemalloc 4: a site is freed when its last
  * user goes.
  */
-#ifndef COUNTED_SITES_H
-#define COUNTED_SITES_H
+#ifndef SUBJECTS_CATALOGUE_BUGS_COUNTED_SITES_H
+#define SUBJECTS_CATALOGUE_BUGS_COUNTED_SITES_H
 
 #include <stdlib.h>
 
-#include "world.h"
+#include "subjects/catalogue/small_world.h"
 
 struct site {
     unsigned users; /* live objects, and allocations that are prepared */

@@ -3,7 +3,7 @@
  * looked up at the snapshot. The lookup may return an object that is being
  * destroyed.
  */
-#include "world.h"
+#include "subjects/catalogue/small_world.h"
 
 struct known {
     bool is_open;

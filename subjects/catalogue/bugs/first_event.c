@@ -2,7 +2,7 @@
  * first_event.c -- K25, JDK-8307488: a thread's first event stands for all
  * bytes that the thread ever allocated, including those from before the start.
  */
-#include "world.h"
+#include "subjects/catalogue/small_world.h"
 
 static __thread long allocated; /* bytes of this thread */
 static __thread long at_event;  /* as of its last event */

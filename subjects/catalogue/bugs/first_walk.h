@@ -3,12 +3,12 @@
  * under the lock that the first malloc waits for. The file that includes it
  * defines how it walks.
  */
-#ifndef FIRST_WALK_H
-#define FIRST_WALK_H
+#ifndef SUBJECTS_CATALOGUE_BUGS_FIRST_WALK_H
+#define SUBJECTS_CATALOGUE_BUGS_FIRST_WALK_H
 
 #include <pthread.h>
 
-#include "world.h"
+#include "subjects/catalogue/small_world.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool is_ready;

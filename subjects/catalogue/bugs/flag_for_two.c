@@ -2,7 +2,7 @@
  * flag_for_two.c -- K40, dd-trace-rb#6252: the flag that means "a sample is
  * being taken" is also set during postponed work, so samples are skipped then.
  */
-#include "world.h"
+#include "subjects/catalogue/small_world.h"
 
 static bool is_sampling;
 static bool is_committing;

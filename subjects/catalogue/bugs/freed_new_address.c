@@ -2,7 +2,7 @@
  * freed_new_address.c -- K3, jemalloc#1683: realloc hands the new address to
  * the routine that logs the free of the old block.
  */
-#include "locked_tell.h"
+#include "subjects/catalogue/bugs/locked_tell.h"
 
 static unsigned
 resize(unsigned site, unsigned address, unsigned bytes)

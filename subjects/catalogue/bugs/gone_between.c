@@ -3,7 +3,7 @@
  * block before the allocation of the new one; in between, the site of both may
  * disappear.
  */
-#include "counted_sites.h"
+#include "subjects/catalogue/bugs/counted_sites.h"
 
 static unsigned
 resize(unsigned key, unsigned address, unsigned bytes)

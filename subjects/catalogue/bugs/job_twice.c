@@ -3,7 +3,7 @@
  * assumed to run exactly once. If it runs a second time, it finds no data and
  * stops the profiler.
  */
-#include "world.h"
+#include "subjects/catalogue/small_world.h"
 
 static bool has_data;
 static bool has_stopped;

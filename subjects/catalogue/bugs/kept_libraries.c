@@ -2,7 +2,7 @@
  * kept_libraries.c -- K31, async-profiler#1256: the list of libraries is read
  * early, and their tables are patched later. By then a library may be unloaded.
  */
-#include "world.h"
+#include "subjects/catalogue/small_world.h"
 
 static struct library *listed;
 static bool is_off;

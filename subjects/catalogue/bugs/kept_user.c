@@ -2,7 +2,7 @@
  * kept_user.c -- K5, jemalloc 4.0.1: when realloc runs out of memory, the site
  * that it has prepared keeps a user that never comes.
  */
-#include "counted_sites.h"
+#include "subjects/catalogue/bugs/counted_sites.h"
 
 static unsigned
 resize(unsigned key, unsigned address, unsigned bytes)

@@ -8,7 +8,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "world.h"
+#include "subjects/catalogue/small_world.h"
 
 struct record {
     atomic_int users; /* live blocks, and the thread */

@@ -2,12 +2,12 @@
  * locked_tell.h -- a profiler that reports events under a lock. The file that
  * includes it provides `resize`.
  */
-#ifndef LOCKED_TELL_H
-#define LOCKED_TELL_H
+#ifndef SUBJECTS_CATALOGUE_BUGS_LOCKED_TELL_H
+#define SUBJECTS_CATALOGUE_BUGS_LOCKED_TELL_H
 
 #include <pthread.h>
 
-#include "world.h"
+#include "subjects/catalogue/small_world.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 

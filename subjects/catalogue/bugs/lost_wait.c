@@ -5,7 +5,7 @@
  */
 #include <limits.h>
 
-#include "world.h"
+#include "subjects/catalogue/small_world.h"
 
 static long wait; /* bytes to the next sample; every allocation crosses */
 static bool is_off;

@@ -2,7 +2,7 @@
  * main_is_blamed.c -- K47, scalene#1031: allocations of a thread without
  * interpreter state are charged to the line that the main thread is executing.
  */
-#include "world.h"
+#include "subjects/catalogue/small_world.h"
 
 static __thread bool is_native;
 static unsigned line_of_main;

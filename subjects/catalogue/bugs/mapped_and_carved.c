@@ -2,7 +2,7 @@
  * mapped_and_carved.c -- K19, gperftools#182: memory that the allocator maps
  * for itself is counted as a mapping, and again as the blocks carved from it.
  */
-#include "summed_sites.h"
+#include "subjects/catalogue/bugs/summed_sites.h"
 
 enum { LARGE_BYTES = 1024 };
 

@@ -4,7 +4,7 @@
  */
 #include <pthread.h>
 
-#include "world.h"
+#include "subjects/catalogue/small_world.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static __thread bool is_inside; /* in the profiler: its own blocks pass */

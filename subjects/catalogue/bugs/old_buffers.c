@@ -3,7 +3,7 @@
  * check whether sampling is on, and buffers that exist when it is switched on
  * stay unsampled.
  */
-#include "world.h"
+#include "subjects/catalogue/small_world.h"
 
 enum { BUFFER_BLOCKS = 4 };
 

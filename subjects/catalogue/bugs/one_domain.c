@@ -2,7 +2,7 @@
  * one_domain.c -- K38, dd-trace-py#16300: only the domain of objects is hooked;
  * requests of more than 512 bytes come from another.
  */
-#include "world.h"
+#include "subjects/catalogue/small_world.h"
 
 enum { OBJECT_BYTES_MAX = 512 };
 

@@ -2,7 +2,7 @@
  * part_unmapped.c -- K16, gperftools#953: munmap of part of a mapping subtracts
  * a whole object, but only part of its bytes.
  */
-#include "summed_sites.h"
+#include "subjects/catalogue/bugs/summed_sites.h"
 
 static unsigned
 alloc(unsigned site, unsigned bytes)

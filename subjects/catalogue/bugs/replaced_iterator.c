@@ -3,7 +3,7 @@
  * dl_iterate_phdr, which looks up the real one. The look-up allocates, all
  * under the lock of the initialisation.
  */
-#include "first_walk.h"
+#include "subjects/catalogue/bugs/first_walk.h"
 
 static void (*real_iterate)(void);
 

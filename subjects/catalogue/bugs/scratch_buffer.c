@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "world.h"
+#include "subjects/catalogue/small_world.h"
 
 enum { FRAMES = 2, SCRATCH = 16 };
 

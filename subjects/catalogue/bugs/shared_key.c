@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 
-#include "world.h"
+#include "subjects/catalogue/small_world.h"
 
 struct site {
     struct site *next;

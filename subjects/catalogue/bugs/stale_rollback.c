@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "world.h"
+#include "subjects/catalogue/small_world.h"
 
 struct thread_record {
     unsigned prepared;

@@ -1,8 +1,8 @@
 /* summed_sites.h -- a profiler that keeps sums for each site. */
-#ifndef SUMMED_SITES_H
-#define SUMMED_SITES_H
+#ifndef SUBJECTS_CATALOGUE_BUGS_SUMMED_SITES_H
+#define SUBJECTS_CATALOGUE_BUGS_SUMMED_SITES_H
 
-#include "world.h"
+#include "subjects/catalogue/small_world.h"
 
 static unsigned site_of[ADDRESSES + 1];
 static struct shown sites[SITES];

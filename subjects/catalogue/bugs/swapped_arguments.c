@@ -2,7 +2,7 @@
  * swapped_arguments.c -- K7, jemalloc 4.0.1: the largest possible size and the
  * flag that asks for zeroes are swapped on the way to the sampled xallocx.
  */
-#include "world.h"
+#include "subjects/catalogue/small_world.h"
 
 static unsigned
 alloc(unsigned site, unsigned bytes)

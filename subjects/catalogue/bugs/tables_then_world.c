@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "world.h"
+#include "subjects/catalogue/small_world.h"
 
 static pthread_mutex_t tables = PTHREAD_MUTEX_INITIALIZER;
 static bool is_off;

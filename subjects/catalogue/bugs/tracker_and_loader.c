@@ -5,7 +5,7 @@
  */
 #include <pthread.h>
 
-#include "world.h"
+#include "subjects/catalogue/small_world.h"
 
 static pthread_mutex_t tracker = PTHREAD_MUTEX_INITIALIZER;
 static __thread bool is_inside;

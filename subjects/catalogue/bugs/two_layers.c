@@ -2,7 +2,7 @@
  * two_layers.c -- K46, scalene#328: two layers register an allocation, but only
  * one registers its free.
  */
-#include "summed_sites.h"
+#include "subjects/catalogue/bugs/summed_sites.h"
 
 /* malloc() */
 static unsigned

@@ -4,7 +4,7 @@
  */
 #include <pthread.h>
 
-#include "world.h"
+#include "subjects/catalogue/small_world.h"
 
 enum { QUEUE = 16 };
 

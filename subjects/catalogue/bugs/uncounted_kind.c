@@ -2,7 +2,7 @@
  * uncounted_kind.c -- K52, memray#63: a new kind of record is not added to the
  * count in the head of the file.
  */
-#include "world.h"
+#include "subjects/catalogue/small_world.h"
 
 enum kind { ALLOC, FREE, RESIZE };
 enum { RECORDS_MAX = 16 };

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "world.h"
+#include "subjects/catalogue/small_world.h"
 
 struct site {
     struct site *next;

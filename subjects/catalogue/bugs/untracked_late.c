@@ -3,7 +3,7 @@
  * the old address, and tracks the new one. Between the first two steps, the old
  * address may be in use again.
  */
-#include "locked_tell.h"
+#include "subjects/catalogue/bugs/locked_tell.h"
 
 static unsigned
 resize(unsigned site, unsigned address, unsigned bytes)

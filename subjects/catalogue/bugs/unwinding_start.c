@@ -3,7 +3,7 @@
  * allocates, and the profiler makes it under the lock that the first malloc
  * waits for.
  */
-#include "first_walk.h"
+#include "subjects/catalogue/bugs/first_walk.h"
 
 static void
 walk(void)

@@ -3,7 +3,7 @@
  * the thread's name, which may let another thread run in the middle of an
  * allocation.
  */
-#include "world.h"
+#include "subjects/catalogue/small_world.h"
 
 static void
 ask_for_name(void)
