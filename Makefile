@@ -10,12 +10,14 @@ engine = $(if $(filter libfuzzer afl,$(ENGINE)),,$(error \
 soaked = out/profsim out/clang/profsim out/asan/profsim out/gcc/props/peers/go_schedules fuzz
 # Other names of build.ninja in place of the whole: make check PART=out/gcc/check
 PART =
-.PHONY: all run check long test pictures audit-live mutants coverage fuzz soak cluster bench bench-peers bench-programs bench-gate check-peers \
+.PHONY: all prof explore record run check long test pictures audit-live mutants coverage fuzz soak cluster bench bench-peers bench-programs bench-gate check-peers \
     check-pages check-programs check-hangs check-hangs-peers install uninstall fresh clean
 # BUILD_ONLY=1: install what a target needs, build its programs, and run none.
 built = $(if $(BUILD_ONLY),$$(.ci/programs $(1)),$(1))
 run = $(if $(BUILD_ONLY),: not run:)
-all: ; @.ci/deps build && ninja
+all: ; @.ci/deps build && tools/ninja
+# One product, with its own packages only.
+prof explore record: ; @.ci/deps $@ && tools/ninja $@
 run: all
 	@$(run) echo "100,000 random worlds, then recordings of real programs:"
 	$(run) out/profsim check --seeds 1..100000
@@ -23,43 +25,43 @@ run: all
 # Two more at a time than processors: some tests wait.
 check long:
 	@.ci/deps build test
-	@ninja -k 0 -j $$(($$(nproc) + 2)) $(call built,$(or $(PART),$@)); status=$$?; \
+	@tools/ninja -k 0 -j $$(($$(nproc) + 2)) $(call built,$(or $(PART),$@)); status=$$?; \
 	    $(run) .ci/count $(or $(PART),$@) && exit $$status
 # One test, by its name: make test T=test_prof
 test: ; @.ci/deps build test && .ci/test '$(T)'
 pictures:
 	@.ci/deps build test pages
-	@ninja out/docs/failure.png out/docs/run.png out/docs/campaign.png && cp out/docs/failure.png out/docs/run.png out/docs/campaign.png docs/pictures/
+	@tools/ninja out/docs/failure.png out/docs/run.png out/docs/campaign.png && cp out/docs/failure.png out/docs/run.png out/docs/campaign.png docs/pictures/
 # What editors and clang tools read.
-compile_commands.json: build.ninja rooms.ninja rules.ninja
-	@.ci/deps build test && ninja -t compdb cc | python3 -c "import json, sys; \
+compile_commands.json: tools/rules.ninja
+	@.ci/deps build test && tools/ninja -t compdb cc | python3 -c "import json, sys; \
 	    json.dump([e for e in json.load(sys.stdin) if \
 	    e['output'].startswith('out/gcc/')], sys.stdout, indent=1)" > $@
-check-peers: ; @.ci/deps build test peers && ninja $(call built,$@)
-check-hangs: ; @.ci/deps build test && ninja $(call built,$@)
-check-hangs-peers: ; @.ci/deps build test hangs-peers && ninja $(call built,$@)
-check-pages: ; @.ci/deps build test pages && ninja $(call built,$@)
-check-programs: ; @.ci/deps build test programs && ninja $(call built,$@)
+check-peers: ; @.ci/deps build test peers && tools/ninja $(call built,$@)
+check-hangs: ; @.ci/deps build test && tools/ninja $(call built,$@)
+check-hangs-peers: ; @.ci/deps build test hangs-peers && tools/ninja $(call built,$@)
+check-pages: ; @.ci/deps build test pages && tools/ninja $(call built,$@)
+check-programs: ; @.ci/deps build test programs && tools/ninja $(call built,$@)
 fuzz:
 	@$(seconds)$(engine).ci/deps build test $(if $(filter afl,$(ENGINE)),fuzz)
-	@ninja $(or $(PART),fuzz$(if $(filter afl,$(ENGINE)),-afl))
+	@tools/ninja $(or $(PART),fuzz$(if $(filter afl,$(ENGINE)),-afl))
 	@$(run) props/fuzz/fuzz.sh $(TIME) --engine $(ENGINE) $(if $(CORPUS),--corpus '$(CORPUS)')
 soak:
 	@$(seconds).ci/deps build test
-	@ninja $(soaked)
+	@tools/ninja $(soaked)
 	@$(run) props/campaign/soak.sh $(TIME)
 # Patches that must be caught; MUTATE=FOLDER samples changes of one operator.
 mutants:
 	@.ci/deps build test mutants
-	@$(if $(BUILD_ONLY),ninja out/clang/profsim,tools/mutants.py $(if $(MUTATE),sample $(MUTATE),patches))
+	@$(if $(BUILD_ONLY),tools/ninja out/clang/profsim,tools/mutants.py $(if $(MUTATE),sample $(MUTATE),patches))
 coverage:
 	@.ci/deps build test coverage
-	@$(if $(BUILD_ONLY),ninja $(call built,$(or $(PART),out/cov/check)),props/coverage/measure.sh)
+	@$(if $(BUILD_ONLY),tools/ninja $(call built,$(or $(PART),out/cov/check)),props/coverage/measure.sh)
 # Campaigns in shards, by the schedulers that can be installed here.
-cluster: ; @.ci/deps build test $@ && ninja $(call built,$@)
-bench: ; @.ci/deps build bench && ninja $(call built,bench-run)
-bench-programs: ; @.ci/deps build test $@ && ninja $(call built,$@)
-audit-live: ; @.ci/deps build test $@ && ninja $(call built,$@)
+cluster: ; @.ci/deps build test $@ && tools/ninja $(call built,$@)
+bench: ; @.ci/deps build bench && tools/ninja $(call built,bench-run)
+bench-programs: ; @.ci/deps build test $@ && tools/ninja $(call built,$@)
+audit-live: ; @.ci/deps build test $@ && tools/ninja $(call built,$@)
 # Without some of its packages it builds the others; those that were missing the
 # last time left empty files.
 bench-peers:
@@ -67,12 +69,12 @@ bench-peers:
 	@.ci/deps bench-peers || true
 	@[ ! -d out/bench/peers ] || find out/bench/peers -type f -empty -delete
 	@[ -d out/bench/boost/usr ] || rm -f out/bench/boost/done
-	@ninja $@
-bench-gate: ; @.ci/deps build gate && ninja $(call built,$@)
+	@tools/ninja $@
+bench-gate: ; @.ci/deps build gate && tools/ninja $(call built,$@)
 # Builds nothing: run make first, then this, as root if PREFIX needs it.
 export PREFIX DESTDIR LIBDIR
 install:
-	@ninja -n | grep -q 'no work to do' || { \
+	@tools/ninja -n | grep -q 'no work to do' || { \
 	    echo "make install: out/ is not up to date; run make first" >&2; \
 	    exit 1; }
 	@install/install.sh install

@@ -2,6 +2,8 @@
  * insert.c -- adding new stacks: on fresh pages, which the kernel must supply
  * first, on recycled pages, and by two threads; the longest time that any 64
  * insertions took; and memory per bucket. Entrants as in table.c.
+ *
+ * build: ldflags=-rdynamic
  */
 #include <malloc.h>
 #include <stdlib.h>

@@ -6,6 +6,8 @@
  * Peer tables use our hash and compare keys word by word, so that only the
  * tables differ. All find the key or add it; stack unwinding is excluded
  * everywhere. C++ sets are single-threaded, and have no lock here.
+ *
+ * build: ldflags=-rdynamic
  */
 #include <string.h>
 

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# build: args=''
 """Tests the page and the JSON of a run, on rows that are written here.
 
 usage: test_page.py

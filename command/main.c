@@ -4,20 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "subjects/command/audit_command.h"
-#include "props/command/commands.h"
 #include "common/command/complaint.h"
-#include "explore/command/build_program.h"
-#include "subjects/command/conform.h"
-#include "props/command/corpus.h"
-#include "record/symbols/images.h"
 #include "common/shard/merge.h"
+#include "common/command/exit.h"
 #include "common/nearest.h"
 #include "common/command/preload.h"
 #include "prof/version.h"
-#include "record/command/profile_command.h"
-#include "record/command/record.h"
-#include "model/command/trace_command.h"
 
 enum group { PROGRAMS, ORDERINGS, PROFILERS, CAMPAIGNS, GROUPS };
 
@@ -27,6 +19,30 @@ static const char *const groups[GROUPS] = {
     [PROFILERS] = "profilers under test",
     [CAMPAIGNS] = "campaigns on many machines",
 };
+
+/* A build of some products has their commands alone: the others are NULL. */
+#define COMMAND(name) \
+    enum cli_exit name(int argc, char **argv) __attribute__((weak))
+COMMAND(cli_record);
+COMMAND(cli_show);
+COMMAND(cli_diff);
+COMMAND(cli_profile);
+COMMAND(cli_top);
+COMMAND(cli_dump);
+COMMAND(cli_recover);
+COMMAND(cli_explore_any);
+COMMAND(cli_check);
+COMMAND(cli_run);
+COMMAND(cli_replay);
+COMMAND(cli_explain);
+COMMAND(cli_shrink);
+COMMAND(cli_audit);
+COMMAND(cli_conform);
+COMMAND(cli_bias);
+COMMAND(cli_trace);
+COMMAND(cli_list);
+COMMAND(cli_merge);
+COMMAND(cli_corpus);
 
 static const struct {
     enum group group;
@@ -71,11 +87,14 @@ static void
 print_usage(FILE *file)
 {
     const size_t count = sizeof commands / sizeof *commands;
+    enum group group = GROUPS;
 
     fputs("usage: profsim COMMAND [WORD...]\n", file);
     for (size_t i = 0; i < count; i++) {
-        if (i == 0 || commands[i].group != commands[i - 1].group)
-            fprintf(file, "\n%s\n", groups[commands[i].group]);
+        if (commands[i].run == NULL)
+            continue;
+        if (group != commands[i].group)
+            fprintf(file, "\n%s\n", groups[group = commands[i].group]);
         fprintf(file, "  %-8s %s\n", commands[i].name, commands[i].what);
     }
     fputs("\n'profsim COMMAND --help' or 'profsim help COMMAND' says more;\n"
@@ -93,7 +112,8 @@ no_command(const char *word)
     if (strcmp(word, "mutants") == 0)
         return cli_usage("'mutants --memory-order' is 'explore --mutants' now");
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
-        sim_nearest_try(&nearest, commands[i].name);
+        if (commands[i].run != NULL)
+            sim_nearest_try(&nearest, commands[i].name);
     cli_unknown("command", &nearest, "'profsim help' names them");
     return CLI_USAGE;
 }
@@ -102,7 +122,7 @@ static int
 run_command(int argc, char **argv)
 {
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
-        if (strcmp(commands[i].name, argv[0]) == 0)
+        if (commands[i].run != NULL && strcmp(commands[i].name, argv[0]) == 0)
             return (int)cli_output_end(commands[i].run(argc, argv));
     }
     return (int)no_command(argv[0]);

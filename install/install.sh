@@ -82,8 +82,8 @@ plan() {
     for header in prof/include/prof/*; do
         echo "644$tab$header$tab$prefix/include/prof/${header##*/}"
     done
-    echo "644${tab}out/gcc/install/libprof.a$tab$libdir/libprof.a"
-    echo "644${tab}out/gcc/install/libprof.so$tab$libdir/libprof.so.$version"
+    echo "644${tab}out/gcc/libprof.a$tab$libdir/libprof.a"
+    echo "644${tab}out/gcc/libprof.so$tab$libdir/libprof.so.$version"
     echo "link${tab}libprof.so.$version$tab$libdir/libprof.so.$major"
     echo "link${tab}libprof.so.$major$tab$libdir/libprof.so"
     echo "644$tab$work/prof.pc$tab$libdir/pkgconfig/prof.pc"

@@ -3,6 +3,7 @@
 # files alone, as embedders do. Their profiles must show what the programs say
 # is live.
 # usage: install/test_example.sh
+# build: args='' needs=out/gcc/install/test_install.ok,all when=long
 set -u
 cd "${0%/*}/.." || exit 1
 dir=$(mktemp -d) || exit 1

@@ -2,6 +2,7 @@
 # test_headers.sh -- each installed header compiles alone, as strict C11 and as
 # C++17, without a warning of gcc or clang.
 # usage: install/test_headers.sh
+# build: args='' needs=out/gcc/install/test_install.ok when=long
 set -u
 cd "${0%/*}/.." || exit 1
 dir=$(mktemp -d) || exit 1

@@ -3,6 +3,7 @@
 # programs are built with pkg-config alone, and run; then the tree is moved,
 # updated and removed.
 # usage: install/test_install.sh PROFSIM   which program out/profsim is a copy of
+# build: args=out/gcc/profsim needs=all when=long
 set -u
 profsim=$1
 cd "${0%/*}/.." || exit 1

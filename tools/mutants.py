@@ -105,7 +105,7 @@ class Tree:
     def build(self, *targets, seconds=SECONDS):
         """returns: what failed first ('' if nothing did), and whether that was
         a compiler or linker"""
-        status = run(['ninja', '-j1', *targets], self.path, self.log, seconds)
+        status = run(['tools/ninja', '-j1', *targets], self.path, self.log, seconds)
         if status == 0:
             return '', False
         if status is None:
@@ -150,7 +150,7 @@ def all_patches():
 def catches(tree, patch, word):
     """Does what the word names notice the patch that is in the tree?"""
     if word.startswith('test_'):
-        edges = subprocess.run(['ninja', '-t', 'targets', 'all'], text=True,
+        edges = subprocess.run(['tools/ninja', '-t', 'targets', 'all'], text=True,
                                cwd=tree.path, capture_output=True,
                                check=True).stdout
         edge = re.search(rf'^(out/(?:gcc/(?:.*/)?)?{word}\.ok):', edges, re.M)
@@ -212,7 +212,7 @@ OTHER = {'<': ['<=', '>'], '<=': ['<', '>'], '>': ['>=', '<'],
 
 def compile_words(source):
     """The options that say how ninja compiles the source."""
-    commands = subprocess.run(['ninja', '-t', 'commands'], check=True,
+    commands = subprocess.run(['tools/ninja', '-t', 'commands'], check=True,
                               text=True, capture_output=True).stdout
     line = re.search(rf'^.* -c {re.escape(source)} .*$', commands, re.M)
     words = line[0].split() if line else []
@@ -338,7 +338,7 @@ def sample(options):
     drawn.shuffle(pool)
     lock = threading.Lock()
     tried, caught, at = 0, 0, 0
-    if run(['ninja', options.check], '.', 'out/mutants.log', 3600) != 0:
+    if run(['tools/ninja', options.check], '.', 'out/mutants.log', 3600) != 0:
         raise Broken(f'{options.check} fails without a change: out/mutants.log')
 
     def work(tree):
@@ -392,7 +392,7 @@ def in_trees(jobs, target, work):
 def patches(names, jobs):
     names = names or all_patches()
     known = [Patch(name) for name in names]
-    subprocess.run(['ninja', f'{OUT}/profsim'], check=True)
+    subprocess.run(['tools/ninja', f'{OUT}/profsim'], check=True)
     left = list(names)
     lock = threading.Lock()
     failed = []

@@ -9,6 +9,8 @@
  *
  * A file counts as damaged if no reader may overlook its last change: any
  * change in formats with checksums, those of mutate_damage_*() in others.
+ *
+ * build: verbs=all
  */
 #include <inttypes.h>
 #include <signal.h>

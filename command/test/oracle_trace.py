@@ -13,7 +13,7 @@ import struct
 import subprocess
 import sys
 
-DOCS = os.path.dirname(os.path.abspath(__file__)).rpartition("/props/")[0] + "/docs/trace-format.md"
+DOCS = os.path.dirname(os.path.abspath(__file__)).rpartition("/command/")[0] + "/docs/trace-format.md"
 SHARED = {"sched": "GoSched GoPreempt GoCreate GoUnblock GoSysExit", "run": "GoStart", "dead": "GoEnd GoStop",
           "syscall": "GoSysBlock GoInSyscall", "block": "GoSleep GoBlock GoBlockSend GoBlockRecv GoBlockSelect "
           "GoBlockSync GoBlockCond GoBlockNet GoWaiting"}

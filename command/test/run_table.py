@@ -5,7 +5,7 @@ and files out.
     usage: run_table.py PROFSIM TABLE... [--only TEXT] [--keep] [--jobs N]
 
 A table is a plain text file. A row begins with `row` and its name, and runs in an
-empty folder of its own, in which `fixtures` is the project's folder of that name and
+empty folder of its own, in which `fixtures` and `explore` are the project's folders and
 `profsim` stands first in PATH. Several rows run side by side.
 
     # A comment.
@@ -81,8 +81,8 @@ import sys
 import tempfile
 import threading
 
-ROOT = os.path.dirname(os.path.abspath(__file__)).rpartition("/props/")[0]
-sys.path.insert(0, os.path.join(ROOT, "cli", "report"))
+ROOT = os.path.dirname(os.path.abspath(__file__)).rpartition("/command/")[0]
+sys.path.insert(0, os.path.join(ROOT, "common", "report"))
 sys.dont_write_bytecode = True
 import check_report  # noqa: E402
 
@@ -171,7 +171,8 @@ class Row:
         self.peak_mib = 0
         os.mkdir(os.path.join(folder, ".bin"))
         os.symlink(profsim, os.path.join(folder, ".bin", "profsim"))
-        os.symlink(os.path.join(ROOT, "fixtures"), os.path.join(folder, "fixtures"))
+        for name in ("fixtures", "explore"):
+            os.symlink(os.path.join(ROOT, name), os.path.join(folder, name))
 
     def path(self, name):
         return os.path.join(self.folder, name)

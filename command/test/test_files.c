@@ -6,6 +6,8 @@
  * Before each command the file exists with the contents "old". After a fault it
  * has these, or all of the new bytes; nothing else is left in the folder; and
  * the exit code says whether everything was written.
+ *
+ * build: args=out/gcc/profsim not=asan cflags=-O2
  */
 #include <dirent.h>
 #include <errno.h>
@@ -225,8 +227,7 @@ TEST(each_fault_of_files_is_tried)
     for (int i = 0; i < SIM_FAULT_COUNT; i++) {
         const char *test = sim_fault_test((enum sim_fault)i);
 
-        named +=
-            test != NULL && strcmp(test, "command/test/test_files.c") == 0;
+        named += test != NULL && strcmp(test, "command/test/test_files.c") == 0;
     }
     assert_int_equal(named, sizeof rows / sizeof *rows);
 }

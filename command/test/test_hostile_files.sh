@@ -1,6 +1,9 @@
 #!/bin/sh
 # test_hostile_files.sh -- every kind of input, changed at random (command/test/hostile.c).
 # usage: command/test/test_hostile_files.sh HOSTILE COUNT
+# build: as=hostile_files args='out/gcc/command/test/hostile 300'
+# build: args='out/gcc/command/test/hostile 20000' when=long
+# build: as=hostile_sanitized args='out/asan/command/test/hostile 20000' when=long
 set -u
 hostile=$1
 count=$2

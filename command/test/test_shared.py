@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# build: args='out/gcc/profsim out/gcc/libprofsim-record.so'
 """Every output of profsim in a shared folder (mode 1777, as /tmp) where another user
 has planted traps: symbolic links, hard links to the victim's files and links, pipes,
 folders, files of his own, links under names that a temporary file could have. All

@@ -1,4 +1,8 @@
 /* page.c -- see page.h. */
+/*
+ * build:
+ * needs=common/page/campaign.js,common/page/failure.js,common/page/failure_trace.js,common/page/page.css,common/page/page.html,common/page/page.js,common/page/run.js
+ */
 #include "common/page/page.h"
 
 #include <errno.h>
@@ -13,12 +17,12 @@
 #include "common/output.h"
 
 /* The templates as they were when this program was built. */
-#define TEMPLATE(name, path)                  \
-    __asm__(".pushsection .rodata\n"          \
-            "cli_page_" #name ":\n"           \
+#define TEMPLATE(name, path)                     \
+    __asm__(".pushsection .rodata\n"             \
+            "cli_page_" #name ":\n"              \
             ".incbin \"common/page/" path "\"\n" \
-            ".byte 0\n"                       \
-            ".popsection\n");                 \
+            ".byte 0\n"                          \
+            ".popsection\n");                    \
     extern const char cli_page_##name[] __attribute__((visibility("hidden")));
 
 TEMPLATE(frame, "page.html")

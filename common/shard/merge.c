@@ -103,6 +103,12 @@ cli_merge_missing(const struct cli_merge *merge)
 
 /* ---- The files ---- */
 
+/* Of the products; NULL in a build without it. */
+__attribute__((weak)) cli_merge_add cli_check_merge_add, cli_explore_merge_add,
+    cli_mutants_merge_add;
+__attribute__((weak)) cli_merge_end cli_check_merge_end, cli_explore_merge_end,
+    cli_mutants_merge_end;
+
 static const struct kind {
     cli_merge_add *add;
     cli_merge_end *end;
@@ -134,7 +140,7 @@ begin(struct cli_merge *merge, struct cli_shard_file *file)
 {
     const uint32_t count = file->shard.count;
 
-    if (kind_of(file->words) == NULL)
+    if (kind_of(file->words) == NULL || kind_of(file->words)->add == NULL)
         return cli_complain("%s: not of a command that has shards", file->path);
     merge->first = *file;
     *file = (struct cli_shard_file){.path = NULL};

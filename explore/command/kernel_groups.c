@@ -5,9 +5,12 @@
 #include <string.h>
 
 #include "common/command/complaint.h"
-#include "props/kernels/kernels.h"
 #include "common/nearest.h"
 #include "explore/textbook/textbook.h"
+
+/* The kernels over the library (props/kernels/); NULL in a build of the
+ * explorer alone. */
+extern const struct sim_kernel_entry props_kernels[] __attribute__((weak));
 
 const struct sim_kernel_entry *const cli_kernel_groups[] = {
     fixtures_textbook,

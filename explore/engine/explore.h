@@ -2,11 +2,12 @@
  * explore.h -- run real C code under every ordering that C11 allows.
  *
  * A kernel is a closed program: a setup, a few threads, a final check. Its
- * source is compiled with -fsanitize=thread (rule cc_explored of explore.ninja)
- * and linked against this library instead of the sanitizer's runtime. So each
- * atomic access calls the explorer, with its memory order and its call site.
- * Threads are fibers; which one runs next and which store a load returns are
- * choices (choice.h). One kernel runs at a time; the explorer is not reentrant.
+ * source is compiled with -fsanitize=thread (rule cc_explored of
+ * tools/rules.ninja) and linked against this library instead of the sanitizer's
+ * runtime. So each atomic access calls the explorer, with its memory order and
+ * its call site. Threads are fibers; which one runs next and which store a load
+ * returns are choices (choice.h). One kernel runs at a time; the explorer is
+ * not reentrant.
  *
  *      struct sim_kernel k = {
  *          "mp", "message passing", NULL, setup, finish, NULL,

@@ -7,7 +7,7 @@
  *
  * Compilers differ in two visible ways. clang emits a weak compare-exchange as
  * one that returns the old value, so it cannot fail spuriously. And memory
- * copies arrive as library calls, which the build renames (explore.ninja).
+ * copies arrive as library calls, which the build renames (tools/rules.ninja).
  */
 #include "explore/engine/tsan.h"
 #include "explore/engine/engine.h"

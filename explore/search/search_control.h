@@ -1,6 +1,6 @@
 /*
- * search_control.h -- controls a search: its parts, its time limit, its checkpoint
- * file.
+ * search_control.h -- controls a search: its parts, its time limit, its
+ * checkpoint file.
  */
 #ifndef EXPLORE_SEARCH_SEARCH_CONTROL_H
 #define EXPLORE_SEARCH_SEARCH_CONTROL_H

@@ -5,6 +5,8 @@
  * The expected counts of graphs come from an independent model checker (RC11)
  * on the same textbook programs. Both compilers must give the same counts:
  * explore.ninja builds this program with gcc's and with clang's fixtures.
+ *
+ * build: by=gcc,clang
  */
 #include "explore/test/kernels/cases.h"
 #include "explore/textbook/textbook.h"

@@ -1,6 +1,8 @@
 /*
  * test_explore_cases.c -- the faults that the explorer must notice, case by
  * case.
+ *
+ * build: by=gcc,clang
  */
 #include "explore/test/kernels/cases.h"
 #include "explore/textbook/history.h"

@@ -9,6 +9,9 @@
  *
  *      test_explore_model            600 programs of each class
  *      test_explore_model 5000       5000 of each
+ *
+ * build: as=test_explore_model
+ * build: as=explore_model_all args=2500 when=long
  */
 #include "explore/engine/engine.h"
 #include "explore/test/explored_model.h"

@@ -5,6 +5,8 @@
 # differ. Random calls of libc have the results that libc itself gives. Each
 # mistake of a program is reported by its text and line.
 # usage: test_explore_random.sh PROFSIM COUNT
+# build: as=random args='out/gcc/profsim 200'
+# build: args='out/gcc/profsim 1500' when=long
 set -u
 library=$(dirname "$(realpath "$1")")
 programs=$2

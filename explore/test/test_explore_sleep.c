@@ -5,6 +5,9 @@
  *
  *      test_explore_sleep            800 programs
  *      test_explore_sleep 20000      20000 programs
+ *
+ * build: as=test_explore_sleep
+ * build: as=explore_sleep_all args=20000 when=long
  */
 #include "explore/engine/explore.h"
 #include "common/rng.h"

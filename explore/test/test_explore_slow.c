@@ -2,6 +2,8 @@
  * test_explore_slow.c -- larger programs: counts, and soundness of pruning.
  *
  * It is not a default test, because it takes half a minute.
+ *
+ * build: when=long
  */
 #include "explore/textbook/textbook.h"
 

@@ -4,6 +4,7 @@
 # machine is lost in the middle.
 # usage: install/cluster/test_cluster.sh PROFSIM ENGINE...
 #   (parallel, slurm, dask, kubernetes, fuzzlite; needs what .ci/deps calls cluster)
+# build: args='out/gcc/profsim parallel slurm dask kubernetes fuzzlite' when=cluster
 set -u
 here=$(realpath "$(dirname "$0")")
 profsim=$(realpath "$1")

@@ -1,7 +1,7 @@
 /*
- * trace_command.c -- see trace_command.h. Files are untrusted: whatever a file contains,
- * reading it gives a verdict. A file that does not begin like a trace is not
- * read to its end, so even an endless device can be judged.
+ * trace_command.c -- see trace_command.h. Files are untrusted: whatever a file
+ * contains, reading it gives a verdict. A file that does not begin like a trace
+ * is not read to its end, so even an endless device can be judged.
  */
 #include "model/command/trace_command.h"
 

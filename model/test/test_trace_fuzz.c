@@ -9,6 +9,9 @@
  * usage: test_trace_fuzz [full]
  *   full: every truncation, and 50 times as many changed copies: a million, or
  *   50,000 under a sanitizer
+ *
+ * build: as=test_trace_fuzz
+ * build: as=trace_fuzz_full args=full when=long
  */
 #include <stdio.h>
 #include <stdlib.h>

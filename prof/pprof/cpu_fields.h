@@ -1,4 +1,5 @@
-/* cpu_fields.h -- the fields of struct prof_cpu, for the three files that use them. */
+/* cpu_fields.h -- the fields of struct prof_cpu, for the three files that use
+ * them. */
 #ifndef PROF_PPROF_CPU_FIELDS_H
 #define PROF_PPROF_CPU_FIELDS_H
 

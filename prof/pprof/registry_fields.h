@@ -1,5 +1,5 @@
-/* registry_fields.h -- the fields of struct prof_registry, for the two files that use
- * them. */
+/* registry_fields.h -- the fields of struct prof_registry, for the two files
+ * that use them. */
 #ifndef PROF_PPROF_REGISTRY_FIELDS_H
 #define PROF_PPROF_REGISTRY_FIELDS_H
 

@@ -42,7 +42,7 @@ TEST(the_mappings_of_this_process_hold_this_function)
         if (here < mappings[i].start || here >= mappings[i].limit)
             continue;
         holding++;
-        assert_non_null(strstr(mappings[i].file, "test_file"));
+        assert_non_null(strstr(mappings[i].file, "test_prof"));
     }
     assert_int_equal(holding, 1);
     assert_int_equal(

@@ -10,6 +10,8 @@
  * own events and no others.
  *
  * Handlers must not call prof_trace_emit(), so here it is only interrupted.
+ *
+ * build: cflags=-O2 not=asan cflags=-O2
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -11,6 +11,8 @@
  *
  * The number of rounds is fixed, not the time. The program prints what failed,
  * and a line of numbers.
+ *
+ * build: also=tsan cflags=-O2
  */
 #include <inttypes.h>
 #include <pthread.h>

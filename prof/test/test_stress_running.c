@@ -7,6 +7,8 @@
  * no bucket may show more frees than allocations, and at the end nothing may be
  * missing. Timing decides which situations occur, but not which results are
  * right.
+ *
+ * build: also=tsan cflags=-O2
  */
 #include <pthread.h>
 #include <sched.h>

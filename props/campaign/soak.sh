@@ -14,7 +14,7 @@
 # The seeds start at FIRST-SEED, so a soak can be repeated. Failures are kept in
 # out/soak/, or in SOAK_DIR. The last line says how much processor time it took.
 # usage: props/campaign/soak.sh SECONDS [FIRST-SEED]
-#        (after `ninja out/profsim out/clang/profsim out/asan/profsim fuzz`)
+#        (after `tools/ninja out/profsim out/clang/profsim out/asan/profsim fuzz`)
 set -u
 seconds=${1:-}
 seed=${2:-1000000000}

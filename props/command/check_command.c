@@ -1,6 +1,6 @@
 /*
- * check_command.c -- `profsim check`: first replays saved failures, then runs the
- * checks by enumeration, then a campaign of seeds.
+ * check_command.c -- `profsim check`: first replays saved failures, then runs
+ * the checks by enumeration, then a campaign of seeds.
  */
 #include <inttypes.h>
 #include <limits.h>

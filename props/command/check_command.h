@@ -1,4 +1,5 @@
-/* check_command.h -- the steps of `profsim check`, for a shard and for a merge. */
+/* check_command.h -- the steps of `profsim check`, for a shard and for a merge.
+ */
 #ifndef PROPS_COMMAND_CHECK_COMMAND_H
 #define PROPS_COMMAND_CHECK_COMMAND_H
 

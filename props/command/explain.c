@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "props/page/failure_page.h"
 #include "props/page/buckets.h"
 #include "props/command/commands.h"
 #include "common/escape.h"

@@ -1,5 +1,6 @@
 /*
- * replay_command.c -- `profsim replay` and `profsim shrink`: run saved scenarios.
+ * replay_command.c -- `profsim replay` and `profsim shrink`: run saved
+ * scenarios.
  */
 #include <stdio.h>
 #include <string.h>

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "props/page/failure_page.h"
 #include "props/command/commands.h"
 #include "common/escape.h"
 #include "props/command/file_result.h"

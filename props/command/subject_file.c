@@ -319,14 +319,3 @@ cli_subject_command(char *text, size_t text_bytes, const char *verb,
 {
     cli_subject_command_on(text, text_bytes, verb, path, NULL);
 }
-
-bool
-cli_subject_pages(const struct cli_page_paths *pages,
-                  const struct sim_scenario *scenario, props_set asked,
-                  const char *path, const char *file)
-{
-    char command[2 * CLI_SUBJECT_COMMAND_BYTES]; /* has two paths */
-
-    cli_subject_command_on(command, sizeof command, "replay", path, file);
-    return cli_failure_write(pages, scenario, asked, command);
-}

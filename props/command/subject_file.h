@@ -63,11 +63,4 @@ void cli_subject_command(char *text, size_t text_bytes, const char *verb,
 void cli_subject_command_on(char *text, size_t text_bytes, const char *verb,
                             const char *path, const char *file);
 
-/* Write the pages that are wanted of the scenario of a file, with the command
- * that replays it. in: path of the subject, or NULL. returns: as
- * cli_failure_write() */
-bool cli_subject_pages(const struct cli_page_paths *pages,
-                       const struct sim_scenario *scenario, props_set asked,
-                       const char *path, const char *file);
-
 #endif

@@ -21,7 +21,7 @@ rm -rf $o/profiles
 [ ! -d $o ] || find $o -type f \( -name '*.ok' -o -perm -u+x \) -exec rm -f {} +
 LLVM_PROFILE_FILE=$here/$o/profiles/%m%c.profraw
 export LLVM_PROFILE_FILE
-ninja -k0 -j $(($(nproc) + 2)) $o/check
+tools/ninja -k0 -j $(($(nproc) + 2)) $o/check
 echo "coverage: random worlds under four rule sets" >&2
 for rules in exact go1.17 go1.10 go1.5; do
     $o/profsim check --seeds 1..3000 --rules $rules >/dev/null ||
@@ -32,8 +32,8 @@ done
 # there are more.
 echo "coverage: the kernels" >&2
 LLVM_PROFILE_FILE=$here/$o/profiles/explored-%m.profraw
-for kernel in $($o/props/explore_all --list | cut -d' ' -f1); do
-    $o/props/explore_all "$kernel" --runs 1000 >$o/explored.log ||
+for kernel in $($o/props/test/test_kernels --list | cut -d' ' -f1); do
+    $o/props/test/test_kernels "$kernel" --runs 1000 >$o/explored.log ||
         [ $? -eq 6 ] || {
         cat $o/explored.log
         die "kernel $kernel failed"

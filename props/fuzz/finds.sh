@@ -8,7 +8,7 @@
 #
 # Each finding must then shrink, and replay. And the kernels' features must be
 # more than code. Ends with a line for .ci/count.
-# usage: props/fuzz/finds.sh OUT-DIR   (after `ninja fuzz out/profsim`)
+# usage: props/fuzz/finds.sh OUT-DIR   (after `tools/ninja fuzz out/profsim`)
 set -u
 dir=${1:?usage: props/fuzz/finds.sh OUT-DIR}
 root=$PWD
@@ -80,7 +80,7 @@ unset PROFSIM_RULES
 fuzz=$(built_with slot-published-again out/fuzz/fuzz_worlds) &&
     find_it slot-published-again "$fuzz" "^expect property .* broken"
 both=$(built_with listed-before-written out/fuzz/fuzz_kernels \
-    $o/props/explore_all) &&
+    $o/props/test/test_kernels) &&
     find_it listed-before-written "$(echo "$both" | head -n 1)" \
         "^replay: profsim explore .* --replay [0-9]" &&
     replays listed-before-written "profsim explore" \

@@ -1,6 +1,6 @@
 /*
- * kernel_futex.h -- lets the explorer handle the futex calls of a source file that is
- * included whole. Include this header before it.
+ * kernel_futex.h -- lets the explorer handle the futex calls of a source file
+ * that is included whole. Include this header before it.
  */
 #ifndef PROPS_KERNELS_KERNEL_FUTEX_H
 #define PROPS_KERNELS_KERNEL_FUTEX_H

@@ -1,4 +1,5 @@
-/* kernel_instance.h -- an instance of the core, new in each run, and checks on it. */
+/* kernel_instance.h -- an instance of the core, new in each run, and checks on
+ * it. */
 #ifndef PROPS_KERNELS_KERNEL_INSTANCE_H
 #define PROPS_KERNELS_KERNEL_INSTANCE_H
 

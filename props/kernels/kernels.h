@@ -3,7 +3,7 @@
  * explorer. kernel.def lists them.
  *
  * They are linked with the core's own source, compiled with -fsanitize=thread;
- * nothing of it is visible outside (kernels.ninja).
+ * nothing of it is visible outside (tools/rules.ninja).
  */
 #ifndef PROPS_KERNELS_KERNELS_H
 #define PROPS_KERNELS_KERNELS_H

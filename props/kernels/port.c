@@ -8,6 +8,8 @@
  * The clock stands still. Otherwise the time would depend on the interleaving
  * and be part of the state, so no two interleavings would share a state. A
  * kernel that needs time passes its own clock.
+ *
+ * build: plain=yes
  */
 #include "prof/port.h"
 

@@ -467,3 +467,14 @@ cli_failure_write_beside(const char *path, const char *text,
     sim_scenario_free(scenario);
     return done;
 }
+
+bool
+cli_subject_pages(const struct cli_page_paths *pages,
+                  const struct sim_scenario *scenario, props_set asked,
+                  const char *path, const char *file)
+{
+    char command[2 * CLI_SUBJECT_COMMAND_BYTES]; /* has two paths */
+
+    cli_subject_command_on(command, sizeof command, "replay", path, file);
+    return cli_failure_write(pages, scenario, asked, command);
+}

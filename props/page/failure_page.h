@@ -38,4 +38,11 @@ bool cli_failure_write_beside(const char *path, const char *text,
                               const char *command, char *page,
                               size_t page_bytes);
 
+/* Write the pages that are wanted of the scenario of a file, with the command
+ * that replays it. in: path of the subject, or NULL. returns: as
+ * cli_failure_write() */
+bool cli_subject_pages(const struct cli_page_paths *pages,
+                       const struct sim_scenario *scenario, props_set asked,
+                       const char *path, const char *file);
+
 #endif

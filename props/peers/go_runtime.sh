@@ -10,6 +10,7 @@
 # FIRST on, each played in both ways that go_runtime/main.go knows (given, own).
 # Not one line may differ. All schedules of a file are played by one Go process,
 # which empties the runtime's profiles between them.
+# build: args=out/gcc/props/peers/go_schedules when=check-peers
 set -eu
 
 schedules=$1

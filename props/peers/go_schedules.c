@@ -12,6 +12,8 @@
  *
  * A schedule ends with a reading of each profile. The program prints one line
  * of counts, as NAME=NUMBER.
+ *
+ * build: ldflags='$$(cat props/peers/go_tape.wrap)'
  */
 #include <inttypes.h>
 #include <stdlib.h>

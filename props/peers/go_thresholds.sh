@@ -7,6 +7,7 @@
 # GO is the go command, `go` unless given. Another version than the installed one
 # need not be: Debian's backports have golang-1.23-go and golang-1.23-src, which
 # `dpkg -x` unpacks anywhere; GO is usr/lib/go-1.23/bin/go there.
+# build: args=out/gcc/props/peers/go_thresholds when=check-peers
 set -eu
 
 program=$1

@@ -7,6 +7,7 @@
 # changes whom it asks: for records, clocks and mappings (go_writers/feed.go.in).
 #
 # usage: props/peers/go_writers.sh GO_WRITERS [TABLE]
+# build: args=out/gcc/props/peers/go_writers when=check-peers
 set -eu
 
 ours=$1

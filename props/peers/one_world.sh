@@ -6,6 +6,7 @@
 # hold the same totals.
 #
 # usage: props/peers/one_world.sh PROFSIM ONE_WORLD [WORLDS]
+# build: args='out/gcc/profsim out/gcc/props/peers/one_world' when=check-peers
 set -eu
 
 profsim=$1

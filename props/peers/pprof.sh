@@ -11,6 +11,7 @@
 #
 # usage: props/peers/pprof.sh PROFSIM PPROF_KINDS
 # Totals are exact, but for the text of a sampled heap: there the reader scales.
+# build: args='out/gcc/profsim out/gcc/props/peers/pprof_kinds' when=check-peers
 set -eu -o pipefail
 
 profsim=$1

@@ -13,6 +13,7 @@
 #              Go's answer differs, its own parser is asked again, built here
 #              from the installed sources with one line changed so that its
 #              sort breaks ties by offset: if that agrees, ties were the cause.
+# build: args='out/gcc/profsim out/gcc/props/peers/trace_corrupt 300' when=check-peers
 set -eu
 
 profsim=$1

@@ -8,6 +8,7 @@
 # All files go through Go's parser, built here from the installed sources, that
 # is spared looking up names. TOOL_FILES of them go through `go tool trace` as
 # well, with -d and with -pprof=sched.
+# build: args='out/gcc/profsim out/gcc/props/peers/trace_write' when=check-peers
 set -eu
 
 profsim=$1

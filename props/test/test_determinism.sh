@@ -5,6 +5,7 @@
 #
 # The log hash of a campaign sums up every event and answer of every run.
 # usage: props/test/test_determinism.sh PROFSIM OTHER-PROFSIM...
+# build: args='out/gcc/profsim out/clang/profsim out/O0/profsim' when=long
 set -u
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT

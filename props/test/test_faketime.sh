@@ -4,6 +4,7 @@
 # step at each reading, or go backwards; if they run by themselves, only times
 # differ. (profsim itself under other clocks: test_determinism.sh.)
 # usage: props/test/test_faketime.sh PROFILE_PROGRAM
+# build: args='out/gcc/props/test/profile_program out/gcc/profsim'
 set -u
 . common/test/count.sh
 shown=

@@ -2,6 +2,8 @@
  * test_faults.c -- faults of worlds: each one happens; shrinking removes it
  * from a failure that does not need it, and keeps it in one that does; and it
  * is over at the end of the run.
+ *
+ * build: cflags=-O2
  */
 #include <stdlib.h>
 #include <string.h>

@@ -2,6 +2,9 @@
  * test_harness.c -- tests the judges: the right property notices each fault of
  * the library; a campaign reports every failure and reaches every goal; a
  * shrunk failure is the same failure.
+ *
+ * build: ldflags='$$(cat props/test/faulty_prof.wrap)'
+ * with=props/test/faulty_prof.c cflags=-O2
  */
 #include <glob.h>
 #include <signal.h>

@@ -1,10 +1,16 @@
 /*
- * test_kernels.c -- `profsim explore` as a program of its own, so that the build
- * repeats the check of the kernels only when something explored has changed.
+ * test_kernels.c -- `profsim explore` as a program of its own, so that the
+ * build repeats the check of the kernels only when something explored has
+ * changed.
  *
  * usage: explore_all [WORD...]   the same as `profsim explore`
  *        explore_all some        every ordering of each kernel; for kernels
  * with a bound (kernel.def), those with at most one preemption
+ *
+ * build: as=kernels_some args=some
+ * build: as=kernels_all args=--exhaustive when=long
+ * build: as=kernels_stopped args='heap-everything --bound 4' when=long
+ * build: as=kernels_running args='advance-everything --bound 3' when=long
  */
 #include "explore/command/explore_command.h"
 

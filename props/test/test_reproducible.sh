@@ -2,6 +2,7 @@
 # The same sources give the same bytes in any folder: the targets are built in two
 # folders and compared. The programs are also checked to be hardened.
 # usage: props/test/test_reproducible.sh TARGET...    (ninja's, files in out/)
+# build: args='out/profsim out/profsim-conform out/libprofsim-observe.so out/libprofsim-record.so out/libprof-malloc.so out/gcc/libprof.so out/gcc/libprof.a' when=long
 set -u
 . common/test/count.sh
 shown=
@@ -15,7 +16,7 @@ build() {
     mkdir "$1"
     tar -c --exclude=./out --exclude=./.git --exclude=./reports . |
         tar -x -C "$1"
-    (cd "$1" && shift && ninja "$@") >"$dir/log" 2>&1 ||
+    (cd "$1" && shift && tools/ninja "$@") >"$dir/log" 2>&1 ||
         tail -n 20 "$dir/log"
 }
 

@@ -7,6 +7,9 @@
  * The generator makes collectors that mostly follow the rules. Here every event
  * that the world does not refuse may come at any time: a flush in the middle of
  * marking, two post-sweeps, a snapshot that only asks for the size.
+ *
+ * build: as=test_worlds
+ * build: as=worlds_full args=6 when=long
  */
 #include <assert.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /*
- * agent_client.c -- see agent_client.h; record/sampler/agent.c is the other end.
+ * agent_client.c -- see agent_client.h; record/sampler/agent.c is the other
+ * end.
  *
  * Any process may take an unused name of an abstract socket, so the client
  * checks which process is at the other end.

@@ -1,6 +1,6 @@
 /*
- * profile_command.h -- `profsim profile`, `top` and `dump`: sampled profiles of a
- * running program, taken by libprof-malloc.so in it.
+ * profile_command.h -- `profsim profile`, `top` and `dump`: sampled profiles of
+ * a running program, taken by libprof-malloc.so in it.
  */
 #ifndef RECORD_COMMAND_PROFILE_COMMAND_H
 #define RECORD_COMMAND_PROFILE_COMMAND_H

@@ -1,6 +1,7 @@
 /*
- * block_table.c -- see block_table.h. Open addressing: an entry lies in the first free
- * slot from its home on, and removing one moves up what comes after it.
+ * block_table.c -- see block_table.h. Open addressing: an entry lies in the
+ * first free slot from its home on, and removing one moves up what comes after
+ * it.
  *
  * The lock's word names the thread that holds it. So a handler that forks knows
  * whether it interrupted the holder, and a thread that forks can take the lock

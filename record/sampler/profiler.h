@@ -4,10 +4,9 @@
  *
  *      heap.c, locks.c (record/preload/hooks.h)
  *         |       |
- *      samples.c  waits.c      what is recorded of a call; block_table.c: the blocks
- *         |       |            whose free must be recorded
- *         |       |
- *      threads.c               a processor of libprof for each thread
+ *      samples.c  waits.c      what is recorded of a call; block_table.c: the
+ * blocks |       |            whose free must be recorded |       | threads.c
+ * a processor of libprof for each thread
  *         |
  *      libprof                 one instance, in one reserved mapping
  *         ^

@@ -19,6 +19,9 @@
  *                                        agent end and begin again, and checks
  *                                        that the new one writes them, too
  *        barred_program take-timer       uses SIGPROF and ITIMER_PROF itself
+ *
+ * build: as=barred_program
+ * build: as=static_program ldflags=-static
  */
 #include <errno.h>
 #include <linux/audit.h>

@@ -14,6 +14,8 @@
  * A forked child starts with empty counts: all data, the lock included, is in
  * memory that fork() clears. Neither the child's counts nor the recorder's
  * contain frees of inherited blocks.
+ *
+ * build: so=count_heap.so
  */
 #include <errno.h>
 #include <fcntl.h>

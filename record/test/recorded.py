@@ -7,7 +7,6 @@ import sys
 import tempfile
 import traceback
 
-sys.path.append(os.path.join(os.path.dirname(__file__), '../record/command'))
 from recording import (ALLOC, FREE, RELEASE, RESIZE, SEMAPHORE,
                        WAIT, read)
 

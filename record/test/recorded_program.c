@@ -4,6 +4,8 @@
  * test_recorder.py runs it under the recorder. Every function that allocates
  * has a name of its own and is not inlined; the test expects these very
  * numbers. usage: recorded_program MODE
+ *
+ * build: ldflags=-Wl,--no-as-needed libs=-l:libstdc++.so.6
  */
 #include <dlfcn.h>
 #include <link.h>

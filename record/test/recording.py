@@ -6,7 +6,7 @@ import subprocess
 import sys
 import zlib
 
-sys.path.append(os.path.join(os.path.dirname(__file__), '../../../../install'))
+sys.path.append(os.path.join(os.path.dirname(__file__), '../../install'))
 from read_profile import number, read as read_profile
 
 ALLOC, FREE, WAIT, RELEASE, RESIZE, SEMAPHORE = range(1, 7)

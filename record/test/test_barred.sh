@@ -3,6 +3,7 @@
 # system calls: each ends as it does alone, and whatever the recording or the
 # profile lacks is reported.
 # usage: record/test/test_barred.sh PROFSIM PROGRAM STATIC_PROGRAM
+# build: args='out/gcc/profsim out/gcc/record/test/barred_program out/gcc/record/test/static_program'
 set -u
 profsim=$(realpath "$1")
 program=$(realpath "$2")

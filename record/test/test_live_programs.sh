@@ -6,6 +6,8 @@
 # A program that is not installed is an error; .ci/deps has them all.
 # usage: record/test/test_live_programs.sh PROFSIM COUNT_HEAP.so base|all
 #   base: programs of every machine that runs the tests
+# build: args='out/gcc/profsim out/gcc/record/test/count_heap.so base'
+# build: as=live_programs_all args='out/gcc/profsim out/gcc/record/test/count_heap.so all' when=check-programs
 set -u
 profsim=$(realpath "$1")
 counter=$(realpath "$2")

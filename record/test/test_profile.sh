@@ -8,6 +8,7 @@
 # would miss. install/read_profile.py reads the profiles; it knows only the
 # format.
 # usage: record/test/test_profile.sh PROFSIM LIBRARY PROGRAM ALONE
+# build: args='out/gcc/profsim out/gcc/libprof-malloc.so out/gcc/record/test/sampled_program out/gcc/record/test/alone_program'
 set -u
 profsim=$(realpath "$1")
 export PROFSIM_PROFILER

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# build: args='out/gcc/profsim out/gcc/record/test'
 """The recorder on programs that know their own truth, and on some that know
 nothing of it: a recording has exactly what happened.
 

@@ -1,4 +1,6 @@
 #!/usr/bin/env python3
+# build: as=safety args='out/gcc/profsim out/gcc/record/test 50'
+# build: args='out/gcc/profsim out/gcc/record/test 1000' when=long
 """The recorder does no harm: guarded_program runs under it as it does alone,
 whatever it does and whichever resource is exhausted.
 

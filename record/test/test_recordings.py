@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# build: args='out/gcc/profsim 20 fixtures/recordings/waits.rec fixtures/recordings/perl-words.rec'
 """Every number that `profsim show` and `profsim diff` show of a recording is computed
 again here: of random recordings, and of those in fixtures/recordings.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# build: args='out/gcc/profsim 60'
 """`profsim recover` on logs written here, by record/preload/spool.h: random ones, of which each
 event is known, and damaged ones, of which each is refused with its reason.
 

@@ -1,4 +1,5 @@
 /* unloaded_first.c -- a library for unloading_program.c. */
+/* build: so=unloaded_first.so */
 #include <stddef.h>
 #include <stdlib.h>
 

@@ -1,4 +1,5 @@
 /* unloaded_second.c -- a library for unloading_program.c. */
+/* build: so=unloaded_second.so */
 #include <stddef.h>
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /*
- * world_tracer.c -- starts, stops and reads an instrument's tracer, and checks each
- * result.
+ * world_tracer.c -- starts, stops and reads an instrument's tracer, and checks
+ * each result.
  *
  * Invariant
  *   I1  bytes borrowed from the tracer are copied as late as its contract

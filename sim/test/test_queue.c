@@ -2,6 +2,8 @@
  * test_queue.c -- the event queue against a linear search: which actor is
  * first, and which wins a tie, for every number of actors up to a few cache
  * lines.
+ *
+ * build: cflags=-O2
  */
 #include "sim/world/queue.h"
 #include "common/rng.h"

@@ -24,8 +24,8 @@ import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.relpath(__file__))
-WORLD = ["world", "program", "plans", "choose"]
-FLAGS = ["-std=c11", "-O2", "-g", "-fno-builtin", "-fsanitize=thread", "-Wno-tsan"]
+WORLD = ["small_world", "plan_program", "plans", "choose"]
+FLAGS = ["-std=c11", "-O2", "-g", "-fno-builtin", "-fsanitize=thread", "-Wno-tsan", "-I."]
 LIMIT_S = 550
 RUNS_MOST = 100000
 NOT_ALL = 6  # exit code: nothing failed, and not all was tried
@@ -110,7 +110,7 @@ class Explorer:
 
     def make(self, name, *more):
         program = self.path(name + "".join(more))
-        must(["gcc", *FLAGS, *more, "-iquote", HERE, "-c",
+        must(["gcc", *FLAGS, *more, "-c",
               "%s/bugs/%s.c" % (HERE, name), "-o", program + ".o"])
         must(["gcc", *(self.path(part + ".o") for part in WORLD), program + ".o",
               self.library, "-ldw", "-o", program])
@@ -149,8 +149,8 @@ class Explorer:
         if first is None:
             return None
         plan, output, (property_, text) = first
-        command = "profsim explore %s/{%s}.c --entry plan_%s -- -iquote %s" % (
-            HERE, ",".join(["bugs/" + name] + WORLD[:-1]), plan, HERE)
+        command = "profsim explore %s/{%s}.c --entry plan_%s -- -I." % (
+            HERE, ",".join(["bugs/" + name] + WORLD[:-1]), plan)
         return Finding(property_, text, command,
                        [runs_to_detection(program, plans, failing, seed + 1)
                         for seed in range(seeds)], shrunk_of(output))
@@ -379,7 +379,7 @@ def report(folder, results, right_runs):
 
 def main():
     words = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    words.add_argument("--build", default="out")
+    words.add_argument("--build", default="out/gcc")
     words.add_argument("--seeds", type=int, default=1)
     words.add_argument("--out")
     words.add_argument("--right-runs", type=int, default=0)

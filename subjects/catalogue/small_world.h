@@ -1,7 +1,7 @@
 /*
- * small_world.h -- the small world that a rebuilt profiler lives in: an allocator
- * that knows the truth, the services that a profiler calls, and what it must
- * provide.
+ * small_world.h -- the small world that a rebuilt profiler lives in: an
+ * allocator that knows the truth, the services that a profiler calls, and what
+ * it must provide.
  *
  * A profiler here is one file of some forty lines with one bug of a real one.
  * It is built twice, with the bug and with FIXED, and `profsim explore` runs

@@ -1,4 +1,5 @@
-/* audit_command.c -- `profsim audit`: sampling rules of other profilers, enumerated. */
+/* audit_command.c -- `profsim audit`: sampling rules of other profilers,
+ * enumerated. */
 #include "subjects/audit.h"
 
 #include <inttypes.h>

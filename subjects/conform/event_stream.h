@@ -1,6 +1,6 @@
 /*
- * event_stream.h -- events of a whole command, in memory that its processes share
- * with profsim: written by observe.c, read when the command has ended.
+ * event_stream.h -- events of a whole command, in memory that its processes
+ * share with profsim: written by observe.c, read when the command has ended.
  */
 #ifndef SUBJECTS_CONFORM_EVENT_STREAM_H
 #define SUBJECTS_CONFORM_EVENT_STREAM_H

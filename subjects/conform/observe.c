@@ -2,6 +2,9 @@
  * observe.c -- preloaded into a command whose otel_memory probes are to be
  * judged: attaches to them, and writes each event to the stream. It allocates
  * nothing and calls nothing of the program.
+ *
+ * build: so=libprofsim-observe.so ldflags='-Wl,-z,defs
+ * -Wl,-soname,libprofsim-observe.so'
  */
 #include <fcntl.h>
 #include <stdlib.h>

@@ -1,11 +1,14 @@
 /*
  * producer.c -- a simple producer of otel_memory probes, to be preloaded: the
- * smallest that conforms. CONFORM_FAULT names the faults of producer_fault.def that it
- * has, separated by commas. "reference" means the three of the published
- * reference producer; "crossings" is not a fault: weights then count intervals.
+ * smallest that conforms. CONFORM_FAULT names the faults of producer_fault.def
+ * that it has, separated by commas. "reference" means the three of the
+ * published reference producer; "crossings" is not a fault: weights then count
+ * intervals.
  *
  * A byte sampler with a mean gap of 512 KiB: each thread counts down to the
  * next sampled byte. Open sampled blocks are kept in one table.
+ *
+ * build: so=libotel-producer.so libs='-pthread -ldl'
  */
 #define _SDT_HAS_SEMAPHORES 1
 #include <dlfcn.h>

@@ -9,7 +9,7 @@ import sys
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
-                                "..", "..", "cli", "page"))
+                                "..", "..", "common", "page"))
 import measurements  # noqa: E402
 from judge import CORRELATION, MARGINS  # noqa: E402
 

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# build: args=''
 """The judgement of audit.py and the readers of tools.py, without the tools.
 
 An ideal sampler must be called unbiased, and one that is off by more than the bound

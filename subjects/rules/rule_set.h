@@ -1,6 +1,6 @@
 /*
- * rule_set.h -- the sampling rules of other heap profilers, as data and functions
- * small enough to enumerate.
+ * rule_set.h -- the sampling rules of other heap profilers, as data and
+ * functions small enough to enumerate.
  *
  * Every rule set counts something down, its *ticks* (mostly bytes), from a
  * *threshold* that is drawn at random. Rule sets differ in the distribution of

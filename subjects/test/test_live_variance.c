@@ -1,6 +1,8 @@
 /*
  * test_live_variance.c -- the variance of live bytes, compared with an
  * enumeration of all outcomes of a small history, and with figures by hand.
+ *
+ * build: cflags=-O2
  */
 #include <math.h>
 

@@ -2,6 +2,8 @@
  * test_rules.c -- sampling rules of other profilers: their stated distributions
  * against their own draws, and our enumerations against brute force and random
  * runs.
+ *
+ * build: cflags=-O2
  */
 #include <math.h>
 #include <string.h>

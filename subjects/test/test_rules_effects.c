@@ -1,6 +1,8 @@
 /*
  * test_rules_effects.c -- sampling rules of other profilers: realloc,
  * alignment, threads, changes of the rate, and small cases worked out by hand.
+ *
+ * build: cflags=-O2
  */
 #include <math.h>
 

@@ -1,6 +1,8 @@
 /*
  * test_rules_golden.c -- our computation reproduces every figure of
  * fixtures/audit/golden.csv, which were computed elsewhere.
+ *
+ * build: cflags=-O2
  */
 #include <inttypes.h>
 #include <math.h>

@@ -2,6 +2,8 @@
  * test_rules_verdict.c -- verdicts on rule sets: correct ones hold; for each
  * known mistake the verdict names it, with a figure that is computed
  * independently here, and with the smallest period that shows it.
+ *
+ * build: cflags=-O2
  */
 #include <math.h>
 #include <string.h>

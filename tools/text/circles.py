@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
-"""No circle of files: no two or more files of a folder need each other.
+"""No circle of files: no two or more files of a product (a top folder) need each other.
 
-A file needs another of its folder if it uses a function or a variable that only
+A file needs another of its product if it uses a function or a variable that only
 the other defines. A function that several files define, such as embed_on_alloc(), is an
 interface: its caller does not depend on one of these files.
 usage: tools/text/circles.py FILE.c...
 """
 import collections
-import os
 import re
 import sys
 
@@ -28,7 +27,7 @@ def read(path):
     for found in FUNCTION.finditer(text):
         above = lines[text.count("\n", 0, found.start()) - 1]
         (own if re.search(r"\bstatic\b", above) else names).add(found.group(1))
-    return names, set(USE.findall(text)) - own
+    return names - {"__attribute__"}, set(USE.findall(text)) - own
 
 
 def circles(needs):
@@ -47,14 +46,15 @@ def circles(needs):
 
 def main():
     rooms = collections.defaultdict(dict)
-    definers = collections.Counter()
+    definers = collections.defaultdict(collections.Counter)
     for path in sorted(sys.argv[1:]):
         names, uses = read(path)
-        rooms[os.path.dirname(path)][os.path.basename(path)] = names, uses
-        definers.update(names)
-    interfaces = {name for name, count in definers.items() if count > 1}
+        room, _, file = path.partition("/") if path[0] != "/" else path.rpartition("/")
+        rooms[room][file] = names, uses
+        definers[room].update(names)
     failed = 0
     for room, files in sorted(rooms.items()):
+        interfaces = {name for name, count in definers[room].items() if count > 1}
         needs = {a: {b for b in files if b != a and files[a][1] & files[b][0] - interfaces}
                  for a in files}
         for circle in sorted(circles(needs), key=sorted):

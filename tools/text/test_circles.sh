@@ -1,6 +1,7 @@
 #!/bin/sh
 # test_circles.sh -- circles.py finds files that need each other.
 # usage: tools/text/test_circles.sh
+# build: args=''
 set -u
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT

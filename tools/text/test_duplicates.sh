@@ -1,6 +1,7 @@
 #!/bin/sh
 # test_duplicates.sh -- duplicates.py finds eleven equal lines, and not ten.
 # usage: tools/text/test_duplicates.sh
+# build: args=''
 set -u
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT

@@ -1,6 +1,7 @@
 #!/bin/sh
 # test_words.sh -- the check of the words finds a retired word, and a path that
 # does not exist.
+# build: args='' when=long
 set -u
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT

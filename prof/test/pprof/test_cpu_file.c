@@ -2,6 +2,8 @@
  * test_cpu_file.c -- a CPU profile that a thread drains and writes to a file
  * (P5): its contents, calls in the wrong order, files that cannot be written,
  * the program's own signals and timer, and children of the program.
+ *
+ * build: also=tsan
  */
 #include <dirent.h>
 #include <errno.h>

@@ -1,6 +1,8 @@
 /*
  * atfork_library.c -- a library for atfork_order.c: its constructor registers
  * fork handlers before those of preloaded libraries.
+ *
+ * build: so=atfork_library.so ldflags=-Wl,-soname,atfork_library.so
  */
 #include <pthread.h>
 #include <stdlib.h>

@@ -4,6 +4,10 @@
  *
  * dd-trace-py#16257, mimalloc-pprof#289, gperftools#1425: a handler meets a
  * profiler that has taken its locks for the fork, or given up its memory.
+ *
+ * build: needs=out/gcc/record/test/hangs/atfork_library.so
+ * ldflags="-Wl,--no-as-needed out/gcc/record/test/hangs/atfork_library.so
+ * -Wl,-rpath,'$$ORIGIN'"
  */
 #include <pthread.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* plain_library.c -- allocates when it is loaded, called and unloaded. */
+/* build: so=plain_library.so */
 #include <stdlib.h>
 
 void *plain_allocate(size_t depth, size_t bytes);

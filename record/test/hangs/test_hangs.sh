@@ -8,6 +8,9 @@
 #   SIDE      nothing, record, profile
 #   -p        a script that runs other sides, such as peers.sh; a failure under
 #             them is a result, and the exit code is 0
+# build: as=hangs args='out/gcc 5 30 nothing record profile' needs=out/gcc/product
+# build: as=hangs_all args='out/gcc 1000 20 nothing record profile' seconds=3600 needs=out/gcc/product when=check-hangs
+# build: as=hangs_peers args='-p record/test/hangs/peers.sh out/gcc 100 20 jemalloc gperftools gperftools-cpu heaptrack massif' when=check-hangs-peers
 set -u
 
 script=

@@ -1,4 +1,5 @@
 /* waiting_library.c -- its constructor waits for a thread that allocates. */
+/* build: so=waiting_library.so */
 #include <pthread.h>
 #include <stdlib.h>
 

@@ -15,6 +15,7 @@ after "build:" (values with spaces in quotes):
   as                            the name of this run; several lines are several runs
   with                          sources that it is linked with before any archive
   by                            the compilers of the programs that it explores
+  verbs                         all: it is linked with the commands, as profsim is
   so                            the shared library that this source makes
 """
 import functools
@@ -53,9 +54,14 @@ EXPLORED = {"clang": "clang", "cov": "cov"}  # all others use what gcc's explore
 # Archives: the folders of each, without their test/.
 UNITS = {
     "prof": ["prof"],
-    "common": ["common"],
-    "sim": ["sim"],
-    "model": ["model/heap", "model/trace", "model/pprof"],
+    "common": ["common/."],
+    "common_recording": ["common/recording"],
+    "common_command": ["common/command", "common/report", "common/shard", "common/page"],
+    "truth": ["sim/truth"],
+    "sim": ["sim/world", "sim/instruments", "sim/generate", "sim/scenario"],
+    "model_heap": ["model/heap"],
+    "model_trace": ["model/trace"],
+    "model_pprof": ["model/pprof"],
     "props": ["props/judge", "props/cross", "props/campaign", "props/sampling",
               "props/page", "props/."],
     "subjects": ["subjects/rules", "subjects/."],
@@ -75,7 +81,7 @@ UNITS = {
     "record_command": ["record/command"],
     "command": ["command"],
 }
-# Loaded into other programs: whoever includes their headers shares their structs.
+# Loaded into other programs: who includes their headers shares their structs.
 APART = {"preload", "sampler", "conform", "runtime"}
 COMMANDS = [u for u in UNITS if u.endswith("command")]
 # Compiled for the explorer: instrumented, once with each compiler.
@@ -190,7 +196,7 @@ class Tree:
             for unit, folders in UNITS.items():
                 for f in folders:
                     if folder + "/." == f or folder == f or \
-                            folder.startswith(f + "/") and unit in ("prof", "common", "sim"):
+                            folder.startswith(f + "/") and unit == "prof":
                         return unit
         return folder
 
@@ -215,10 +221,12 @@ class Tree:
                 source = todo.pop()
                 done.add(source)
                 self.headers(source, seen)
-                folders = {os.path.dirname(h) for h in seen if "/test/" in h or h.startswith("bench")}
+                folders = {self.unit(h) for h in seen} - set(UNITS)
                 todo |= {p for f in folders for p in self.members.get(f, ())
                          if seen.intersection(self.beside(p))} - done
-            self.needs[path] = {self.unit(h) for h in seen}
+            # A header of common/ without a source needs none of the others'.
+            self.needs[path] = {self.unit(h) for h in seen if not h.startswith("common/")
+                                or h[:-1] + "c" in self.files}
         return self.needs[path]
 
     def beside(self, path):
@@ -360,6 +368,8 @@ class Writer:
         if source.is_test and not source.is_main:
             objects.append(self.object(RUN_TESTS))
         cmocka = "-lcmocka" if source.is_test else ""
+        if source.key("verbs"):
+            return self.with_verbs(out, objects, COMMANDS, units)
         return self.link(out, objects, units, source, libs=cmocka, explored=explored,
                          build=build)
 
@@ -460,10 +470,14 @@ class Writer:
 
     def profsim(self, out, commands, **variables):
         """The command with some of its verbs: those of the archives are all linked."""
-        whole = " ".join(self.archive(u) for u in commands)
         main = self.build(out + "-main.o", "cc", ["command/main.c"], flags=self.flags("command/main.c"))
-        units = {u for c in commands for u in [c, *self.tree.needs_of_unit(c)]} | {"common"}
-        return self.link(out, [main] + ([self.archive("kernels")] if "command" in commands else []),
+        return self.with_verbs(out, [main], commands, **variables)
+
+    def with_verbs(self, out, objects, commands, more=(), **variables):
+        commands = [u for u in commands if self.tree.members.get(u)]
+        whole = " ".join(self.archive(u) for u in commands)
+        units = {u for c in commands for u in [c, *self.tree.needs_of_unit(c)]} | {"common_command", *more}
+        return self.link(out, objects + ([self.archive("kernels")] if "props_command" in commands else []),
                          units, ldflags="$hardened_link -Wl,--whole-archive %s -Wl,--no-whole-archive"
                          % whole, **variables)
 
@@ -501,10 +515,11 @@ class Writer:
         self.link(self.o + "/libprofsim-record.so", [], {"unwind"}, apart={"preload"},
                    ldflags="$hardened_link -shared -Wl,-z,defs -Wl,-soname,libprofsim-record.so"
                    " -Wl,--whole-archive %s -Wl,--no-whole-archive" % preload)
-        sampler = [self.object(p) for p in t.members["sampler"]]
+        shared = ["record/preload/%s.c" % name for name in ("locks", "real", "stack")]
+        sampler = [self.object(p) for p in t.members["sampler"] + shared]
         sampler.append(self.build(self.object("record/preload/heap.c", ".sampled"), "cc",
                                   ["record/preload/heap.c"], flags=FLAGS["record/sampler/"]))
-        self.link(self.o + "/libprof-malloc.so", sampler, {"prof"}, apart={"preload"},
+        self.link(self.o + "/libprof-malloc.so", sampler, {"prof", "unwind"},
                   ldflags="$hardened_link -shared -Wl,-z,defs -Wl,-soname,libprof-malloc.so"
                   " -Wl,--exclude-libs,ALL")
         runtime = [self.object(p) for p in t.members["runtime"]]
