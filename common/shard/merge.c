@@ -108,6 +108,8 @@ __attribute__((weak)) cli_merge_add cli_check_merge_add, cli_explore_merge_add,
     cli_mutants_merge_add;
 __attribute__((weak)) cli_merge_end cli_check_merge_end, cli_explore_merge_end,
     cli_mutants_merge_end;
+__attribute__((weak)) cli_merge_free cli_explore_merge_free,
+    cli_mutants_merge_free;
 
 static const struct kind {
     cli_merge_add *add;
