@@ -6,6 +6,7 @@
  * if the object admits it, or if its wait may time out.
  */
 #include "explore/engine/object.h"
+#include "explore/search/frontier.h"
 
 enum { UNROLL_DEFAULT = 1, LEFT_MAX = 4 };
 
@@ -78,7 +79,7 @@ sim_wait_leave(struct engine *e)
     }
     e->run->bounded = true;
     if (++r->left > LEFT_MAX + sim_wait_unroll(e)) {
-        sim_reduce_open(e, 0);
+        sim_question_open(e, 0);
         sim_engine_stop(e, SIM_END_BLOCKED);
     }
 }

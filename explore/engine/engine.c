@@ -1,45 +1,11 @@
-/* engine.c -- the state of one run, its graph hash, its choices, its end. */
+/* engine.c -- the state of one run, its graph hash, its choices. */
 #include "explore/engine/engine.h"
-#include "explore/search/reduce.h"
+#include "explore/search/frontier.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 struct engine sim_engine;
-
-/* ---- Ends ---- */
-
-_Noreturn void
-sim_engine_stop(struct engine *e, enum sim_end end)
-{
-    e->run->end = end;
-    e->active = false;
-    sim_fiber_switch(&sim_self(e)->fiber, &e->main);
-    abort(); /* a stopped fiber is never resumed */
-}
-
-void
-sim_engine_failure_set(struct engine *e, enum sim_failure_kind kind,
-                       uintptr_t site, uintptr_t other_site, const char *text)
-{
-    struct sim_failure *f = &e->run->failure;
-
-    f->kind = kind;
-    f->thread = e->current;
-    f->site = site;
-    f->other_site = other_site;
-    if (e->trace_stop != 0)
-        sim_trace_stop(e); /* the failure precedes the event to stop at */
-    snprintf(f->text, sizeof f->text, "%s", text);
-}
-
-_Noreturn void
-sim_engine_refuse(struct engine *e, enum sim_failure_kind kind, uintptr_t site,
-                  uintptr_t other_site, const char *text)
-{
-    sim_engine_failure_set(e, kind, site, other_site, text);
-    sim_engine_stop(e, SIM_END_FAILED);
-}
 
 /* ---- The graph hash ---- */
 
@@ -79,7 +45,7 @@ sim_engine_event(struct engine *e, uint64_t kind, uint64_t detail)
     sim_engine_hash(e, stamp | (uint64_t)e->current << 32 | kind << 40, detail,
                     true);
     if (t->run.has_turn)
-        sim_turn_record(e);
+        e->graphs->record_turn(e);
 }
 
 void
@@ -101,7 +67,7 @@ sim_engine_ask(struct engine *e, uint32_t bound, enum sim_kind kind,
     if (e->state.detour)
         return sim_rng_below(&e->detour_rng, bound);
     if (e->reduced)
-        sim_reduce_plain_question(e, e->choices);
+        sim_question_plain(e, e->choices);
     return sim_choose_carried(e->choices, bound, kind, label);
 }
 

@@ -116,6 +116,7 @@ struct engine {
     struct lock locks[LOCKS_MAX];
 
     const struct sim_strategy_part *strategy; /* of this run */
+    const struct sim_graphs *graphs;
 
     /* Of PCT and STALL */
     uint32_t pct_changes[8];
@@ -197,10 +198,17 @@ sim_releases(int order)
            order == __ATOMIC_SEQ_CST;
 }
 
-/* engine.c */
+/* switch.c */
 void sim_engine_failure_set(struct engine *e, enum sim_failure_kind kind,
                             uintptr_t site, uintptr_t other_site,
                             const char *text);
+_Noreturn void sim_engine_stop(struct engine *e, enum sim_end end);
+_Noreturn void sim_engine_refuse(struct engine *e, enum sim_failure_kind kind,
+                                 uintptr_t site, uintptr_t other_site,
+                                 const char *text);
+void sim_engine_go(struct engine *e, uint32_t next);
+
+/* engine.c, point.c */
 void sim_engine_hash(struct engine *e, uint64_t what, uint64_t detail,
                      bool add);
 void sim_engine_first_pick(struct engine *e);
@@ -210,17 +218,12 @@ void sim_engine_start(struct engine *e, uint32_t i);
 void sim_engine_point(struct engine *e, uintptr_t site);
 void sim_engine_block(struct engine *e, uintptr_t site);
 void sim_engine_yield(struct engine *e, uintptr_t site);
-_Noreturn void sim_engine_stop(struct engine *e, enum sim_end end);
-_Noreturn void sim_engine_refuse(struct engine *e, enum sim_failure_kind kind,
-                                 uintptr_t site, uintptr_t other_site,
-                                 const char *text);
 void sim_engine_event(struct engine *e, uint64_t kind, uint64_t detail);
 void sim_engine_check_invariant(struct engine *e);
 uint32_t sim_engine_ask(struct engine *e, uint32_t bound, enum sim_kind kind,
                         uint16_t label);
 void sim_engine_signal_point(struct engine *e);
 bool sim_engine_spurious(struct engine *e);
-void sim_engine_go(struct engine *e, uint32_t next);
 
 static inline void
 sim_engine_after_event(struct engine *e)
@@ -234,7 +237,7 @@ static inline void
 sim_engine_settle(struct engine *e)
 {
     if (sim_self(e)->run.offers_count > 0)
-        sim_offer_settle(e);
+        e->graphs->settle(e);
 }
 
 /* run.c */
@@ -325,8 +328,6 @@ sim_trace_add(struct engine *e, enum sim_op op, uintptr_t site)
 }
 
 /* order.c: a thread's turn among barriers */
-void sim_turn_ask(struct engine *e);
-void sim_turn_record(struct engine *e);
 void sim_turn_forget_told(struct engine *e);
 
 /* fence.c */

@@ -156,17 +156,6 @@ pick(struct engine *e, bool can_continue)
     return nth_ready(e, can_continue, picked);
 }
 
-void
-sim_engine_go(struct engine *e, uint32_t next)
-{
-    struct sim_fiber *from = &sim_self(e)->fiber;
-
-    if (next == e->current)
-        return;
-    e->current = next;
-    sim_fiber_switch(from, &e->threads[next].fiber);
-}
-
 /* The first scheduling question of a run, asked on some thread's stack. */
 void
 sim_engine_first_pick(struct engine *e)
@@ -246,7 +235,7 @@ sim_engine_point(struct engine *e, uintptr_t site)
     t->run.last_site = site;
     t->run.has_turn = false;
     if (e->turns)
-        sim_turn_ask(e);
+        e->graphs->ask_turn(e);
 }
 
 /* The current thread cannot run until another one makes it ready. */
@@ -271,7 +260,7 @@ sim_engine_yield(struct engine *e, uintptr_t site)
     else
         sim_engine_go(e, pick(e, false));
     if (e->turns)
-        sim_turn_ask(e);
+        e->graphs->ask_turn(e);
 }
 
 /* The last thread has ended. Another run may have come to the same graph. */

@@ -8,30 +8,12 @@
  * results count.
  */
 #include "explore/engine/engine.h"
+#include "explore/engine/repeat.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "explore/engine/need.h"
-
-enum { LOG_MAX = 1 << 16, CHOICES_MAX = 1 << 16 };
-
-struct logged_access {
-    uintptr_t site;
-    uint64_t what; /* a hash of what was done */
-};
-
-struct repeat {
-    struct logged_access list[LOG_MAX];
-    uint32_t count;
-    uint32_t at;
-    bool comparing;
-    bool cut; /* the first run was cut because of earlier ones */
-    bool differs;
-    struct logged_access found; /* where it differs */
-    uint32_t values[CHOICES_MAX];
-    struct sim_choice choice_list[CHOICES_MAX];
-};
 
 /* Decide whether this run is run twice. */
 void
@@ -45,29 +27,6 @@ sim_repeat_begin(struct engine *e, uint64_t run)
     e->repeat->differs = false;
 }
 
-void
-sim_repeat_access(struct engine *e, uintptr_t site, uint64_t what)
-{
-    const struct logged_access found = {site, what};
-
-    if (!e->repeat->comparing) {
-        if (e->repeat->count < LOG_MAX)
-            e->repeat->list[e->repeat->count++] = found;
-        return;
-    }
-    if (e->repeat->at == e->repeat->count && e->repeat->cut)
-        sim_engine_stop(e, SIM_END_PRUNED);
-    if (e->repeat->at < e->repeat->count &&
-        e->repeat->list[e->repeat->at].site == site &&
-        e->repeat->list[e->repeat->at].what == what) {
-        e->repeat->at++;
-        return;
-    }
-    e->repeat->differs = true;
-    e->repeat->found = found;
-    sim_engine_stop(e, SIM_END_PRUNED);
-}
-
 static enum sim_end
 run_again(struct engine *e, const struct sim_choices *choices)
 {
@@ -77,7 +36,7 @@ run_again(struct engine *e, const struct sim_choices *choices)
 
     for (uint32_t i = 0; i < choices->count; i++)
         e->repeat->values[i] = choices->list[i].value;
-    sim_choices_init(&again, e->repeat->choice_list, CHOICES_MAX);
+    sim_choices_init(&again, e->repeat->choice_list, SIM_REPEAT_CHOICES_MAX);
     sim_choices_replay(&again, e->repeat->values, choices->count);
     e->repeat->comparing = true;
     e->repeat->at = 0;
@@ -125,8 +84,8 @@ sim_repeat_check(struct engine *e, const struct sim_choices *choices,
 {
     enum sim_end end;
 
-    if (!e->logged || e->state.detour || e->repeat->count == LOG_MAX ||
-        choices->overflowed)
+    if (!e->logged || e->state.detour ||
+        e->repeat->count == SIM_REPEAT_LOG_MAX || choices->overflowed)
         return true;
     e->repeat->cut = e->state.cut;
     end = run_again(e, choices);

@@ -17,6 +17,7 @@
  * `bounded`.
  */
 #include "explore/engine/object.h"
+#include "explore/search/frontier.h"
 
 #include <string.h>
 
@@ -47,7 +48,7 @@ end_turn(struct engine *e)
         !e->options.drop_waiters)
         return;
     e->run->bounded = true;
-    sim_reduce_open(e, 0);
+    sim_question_open(e, 0);
     sim_engine_stop(e, SIM_END_BLOCKED);
 }
 

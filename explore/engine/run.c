@@ -221,6 +221,7 @@ run_reset(struct engine *e, struct sim_choices *choices, struct sim_run *run)
     e->graph[0] = e->graph[1] = 1; /* a set of graphs has no (0, 0) */
     e->reduced = e->options.reduced;
     e->turns = e->reduced && e->kernel->barriers;
+    e->graphs = &sim_graphs;
     sim_reduce_begin(e);
     sim_object_reset(e);
     for (uint32_t i = 0; i < SIM_THREADS_MAX; i++)

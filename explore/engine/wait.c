@@ -29,6 +29,7 @@
  * (sim_engine.learned).
  */
 #include "explore/engine/engine.h"
+#include "explore/search/frontier.h"
 #include "explore/search/futile.h"
 
 #include <string.h>
@@ -271,7 +272,7 @@ probe_newest(struct engine *e, struct round_read *read)
     }
     if (e->options.drop_waiters) {
         learn_futile(e, &sim_self(e)->run.round);
-        sim_reduce_open(e, read->question + 1);
+        sim_question_open(e, read->question + 1);
         sim_engine_stop(e, SIM_END_BLOCKED);
     }
     forget_old_values(e);

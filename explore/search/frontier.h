@@ -115,6 +115,24 @@ bool sim_question_next(struct sim_question *q, struct sim_choice *choice);
 /* Threads that may be waited for; those not created yet are among them. */
 uint8_t sim_question_threads(struct engine *e);
 
+/* ---- The questions of a run ---- */
+
+#define SIM_QUESTIONS_MAX (1U << 16)
+
+struct sim_question *sim_question_at(struct engine *e, uint32_t i);
+
+/* Note a choice that is not a read: its answers are fixed. */
+void sim_question_plain(struct engine *e, const struct sim_choices *choices);
+
+/* A repeated run must not change what the search has learned. */
+bool sim_question_is_new(const struct sim_choices *choices);
+
+/* returns: the threads that wait for another one's write, a bit each */
+uint32_t sim_question_waiting(struct engine *e);
+
+/* A run ends early: of its questions from `from` on all answers are tried. */
+void sim_question_open(struct engine *e, uint32_t from);
+
 /* returns: true if sim_question_next() would find one */
 bool sim_question_has_next(const struct sim_question *q,
                            const struct sim_choice *choice);

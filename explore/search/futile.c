@@ -96,7 +96,7 @@ sim_futile_mark(struct engine *e)
     if (choices->backend != SIM_ODOMETER || at == UINT32_MAX ||
         at != sim_self(e)->run.question)
         return;
-    q = sim_reduce_question(e, at);
+    q = sim_question_at(e, at);
     answer = choices->list[at].value;
     if (answer >= q->sources || answer >= 64 || (answer == 0 && q->sources > 1))
         return;

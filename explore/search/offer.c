@@ -10,6 +10,7 @@
  * schedule, and unseen state changes in the order of the events.
  */
 #include "explore/engine/engine.h"
+#include "explore/search/frontier.h"
 
 #include <string.h>
 
@@ -49,7 +50,7 @@ cut_if_awaited(struct engine *e)
             e->threads[i].run.dropped ? sim_wait_change(e, i) : NULL;
 
         if (change != NULL) {
-            sim_reduce_open(e, change->question + 1);
+            sim_question_open(e, change->question + 1);
             sim_engine_stop(e, SIM_END_BLOCKED);
         }
     }

@@ -76,8 +76,8 @@ sim_order_done(struct engine *e, struct order *order, bool changed)
  * of those makes it wait, only threads that it depends on run, so their
  * barriers come before it in any case.
  */
-void
-sim_turn_ask(struct engine *e)
+static void
+ask_turn(struct engine *e)
 {
     struct thread *t = sim_self(e);
     struct lock *wants = t->run.wants;
@@ -105,8 +105,8 @@ sim_turn_forget_told(struct engine *e)
 }
 
 /* The operation has its event; what it reads is still to be recorded. */
-void
-sim_turn_record(struct engine *e)
+static void
+record_turn(struct engine *e)
 {
     struct thread *t = sim_self(e);
     const uint32_t question = t->run.question;
@@ -129,3 +129,9 @@ sim_reduce_refuse(struct engine *e)
     e->state.irreducible = true;
     sim_engine_stop(e, SIM_END_PRUNED);
 }
+
+const struct sim_graphs sim_graphs = {
+    .settle = sim_offer_settle,
+    .ask_turn = ask_turn,
+    .record_turn = record_turn,
+};

@@ -1,5 +1,5 @@
 /*
- * question.c -- steps through the answers of a question (frontier.h).
+ * question.c -- the questions of a run, and the answers of each (frontier.h).
  *
  * The answers of a read, in order: each source, each thread to wait for, to
  * stay blocked (reduce.c).
@@ -122,4 +122,58 @@ sim_question_passed(const struct sim_question *q,
     if (choice->value >= q->sources)
         count += (uint32_t)__builtin_popcount(q->tried) - (q->tried != 0);
     return count;
+}
+
+/* ---- The questions of a run ---- */
+
+/* A repeated run must not change what the search has learned. */
+bool
+sim_question_is_new(const struct sim_choices *choices)
+{
+    return choices->backend == SIM_ODOMETER &&
+           choices->count >= choices->fixed_count &&
+           choices->count < SIM_QUESTIONS_MAX;
+}
+
+/* Note a choice that is not a read: its answers are fixed. */
+void
+sim_question_plain(struct engine *e, const struct sim_choices *choices)
+{
+    if (sim_question_is_new(choices))
+        e->reduction.questions[choices->count] =
+            (struct sim_question){.sources = 0};
+}
+
+uint32_t
+sim_question_waiting(struct engine *e)
+{
+    uint32_t set = 0;
+
+    for (uint32_t i = 0; i < e->reduction.stack_count; i++)
+        set |= 1U << e->reduction.stack[i];
+    return set;
+}
+
+struct sim_question *
+sim_question_at(struct engine *e, uint32_t i)
+{
+    return &e->reduction.questions[i];
+}
+
+/*
+ * A run ends early. So for its questions from `from` on it is unknown which
+ * threads are worth waiting for, and all threads that could go on are tried.
+ */
+void
+sim_question_open(struct engine *e, uint32_t from)
+{
+    uint8_t unfinished;
+
+    if (!e->reduced || e->choices->backend != SIM_ODOMETER)
+        return;
+    unfinished = sim_question_threads(e) & (uint8_t)~sim_question_waiting(e);
+    for (uint32_t i = from; i < e->choices->count; i++) {
+        if (e->reduction.questions[i].sources != 0)
+            e->reduction.questions[i].enabled |= unfinished;
+    }
 }

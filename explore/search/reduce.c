@@ -47,7 +47,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LOG_MAX = 1 << 16, CHOICES_MAX = 1 << 16 };
+enum { LOG_MAX = 1 << 16, CHOICES_MAX = SIM_QUESTIONS_MAX };
 
 #define NONE UINT32_MAX
 
@@ -80,39 +80,11 @@ sim_reduce_begin(struct engine *e)
 
 /* ---- Questions ---- */
 
-/* A repeated run must not change what the search has learned. */
-static bool
-is_new(const struct sim_choices *choices)
-{
-    return choices->backend == SIM_ODOMETER &&
-           choices->count >= choices->fixed_count &&
-           choices->count < CHOICES_MAX;
-}
-
-/* Note a choice that is not a read: its answers are fixed. */
-void
-sim_reduce_plain_question(struct engine *e, const struct sim_choices *choices)
-{
-    if (is_new(choices))
-        e->reduction.questions[choices->count] =
-            (struct sim_question){.sources = 0};
-}
-
-static uint32_t
-waiting_threads(struct engine *e)
-{
-    uint32_t set = 0;
-
-    for (uint32_t i = 0; i < e->reduction.stack_count; i++)
-        set |= 1U << e->reduction.stack[i];
-    return set;
-}
-
 /* Does the thread wait for the running one, directly or through others? */
 static bool
 waits_for_us(struct engine *e, uint32_t thread)
 {
-    const uint32_t waiting = waiting_threads(e);
+    const uint32_t waiting = sim_question_waiting(e);
 
     for (uint32_t i = 0;
          i < e->reduction.stack_count && (waiting >> thread & 1) != 0; i++)
@@ -157,7 +129,7 @@ ask(struct engine *e, uint32_t sources, uint8_t allowed, uint16_t label,
 {
     struct thread *t = sim_self(e);
     const uint32_t at = e->choices->count;
-    const bool asked_anew = is_new(e->choices);
+    const bool asked_anew = sim_question_is_new(e->choices);
     uint32_t answer;
 
     if (asked_anew)
@@ -180,30 +152,6 @@ ask(struct engine *e, uint32_t sources, uint8_t allowed, uint16_t label,
     return answer;
 }
 
-struct sim_question *
-sim_reduce_question(struct engine *e, uint32_t i)
-{
-    return &e->reduction.questions[i];
-}
-
-/*
- * A run ends early. So for its questions from `from` on it is unknown which
- * threads are worth waiting for, and all threads that could go on are tried.
- */
-void
-sim_reduce_open(struct engine *e, uint32_t from)
-{
-    uint8_t unfinished;
-
-    if (!e->reduced || e->choices->backend != SIM_ODOMETER)
-        return;
-    unfinished = sim_question_threads(e) & (uint8_t)~waiting_threads(e);
-    for (uint32_t i = from; i < e->choices->count; i++) {
-        if (e->reduction.questions[i].sources != 0)
-            e->reduction.questions[i].enabled |= unfinished;
-    }
-}
-
 /* ---- Who runs ---- */
 
 /* End the run: thread t waits for an operation that will not come. */
@@ -211,9 +159,10 @@ _Noreturn static void
 dead_end(struct engine *e, const struct thread *t)
 {
     sim_choices_refuse(e->choices, t->run.offered);
-    sim_reduce_open(e, e->reduction.stack_count > 0
-                           ? e->threads[e->reduction.stack[0]].run.question + 1
-                           : 0);
+    sim_question_open(e,
+                      e->reduction.stack_count > 0
+                          ? e->threads[e->reduction.stack[0]].run.question + 1
+                          : 0);
     sim_engine_stop(e, SIM_END_PRUNED);
 }
 

@@ -9,9 +9,6 @@
 
 struct engine;
 
-struct sim_choices;
-struct sim_question;
-
 /* The operations on a location or an object, which are ordered. */
 struct chain {
     uint32_t last;       /* operation on it: entry index + 1 */
@@ -30,9 +27,6 @@ enum sim_operation {
 /* reduce.c */
 #define SIM_STAYED (UINT32_MAX - 1)
 void sim_reduce_begin(struct engine *e);
-void sim_reduce_plain_question(struct engine *e,
-                               const struct sim_choices *choices);
-struct sim_question *sim_reduce_question(struct engine *e, uint32_t i);
 uint32_t sim_reduce_pick(struct engine *e, bool can_continue);
 void sim_reduce_enter(struct engine *e);
 uint32_t sim_reduce_read(struct engine *e, struct chain *chain,
@@ -40,7 +34,6 @@ uint32_t sim_reduce_read(struct engine *e, struct chain *chain,
 void sim_reduce_did(struct engine *e, struct chain *chain,
                     enum sim_operation operation, const struct clock *source);
 void sim_reduce_offer(struct engine *e, struct chain *chain, bool look);
-void sim_reduce_open(struct engine *e, uint32_t from);
 
 /* ---- Answers that are given (answer.c) ---- */
 
@@ -116,7 +109,19 @@ struct offer {
 /* The running thread has done the operation. */
 void sim_offer_later(struct engine *e, struct chain *chain, bool changed);
 
-/* It reaches the next one: threads that wait for what it has done go on. */
+/* ---- What the engine calls at its events (order.c) ---- */
+
+struct sim_graphs {
+    /* The running thread reaches its next operation: threads that wait for
+     * what it has done go on. */
+    void (*settle)(struct engine *e);
+    /* With barriers: an operation's turn among them, before and after it. */
+    void (*ask_turn)(struct engine *e);
+    void (*record_turn)(struct engine *e);
+};
+
+extern const struct sim_graphs sim_graphs;
+
 void sim_offer_settle(struct engine *e);
 
 /* This search cannot handle the operation: it restarts by schedules. */

@@ -84,8 +84,8 @@ sim_search_load(struct engine *e, struct sim_search *s,
     }
     for (uint32_t i = 0; i < depth; i++) {
         s->choices.list[i] = path[i].choice;
-        *sim_reduce_question(e, i) = path[i].question;
-        sim_reduce_question(e, i)->enabled =
+        *sim_question_at(e, i) = path[i].question;
+        sim_question_at(e, i)->enabled =
             0; /* set by what the next runs learn */
     }
     sim_choices_carry(&s->choices, depth);
@@ -236,7 +236,7 @@ advance(struct engine *e, struct sim_search *s)
     for (uint32_t count = c->count; count > s->base; count--) {
         struct sim_question ordinary = {.sources = 0};
         struct sim_question *q =
-            s->reduced ? sim_reduce_question(e, count - 1) : &ordinary;
+            s->reduced ? sim_question_at(e, count - 1) : &ordinary;
 
         if (sim_question_next(q, &c->list[count - 1])) {
             sim_choices_carry(c, count);
@@ -306,7 +306,7 @@ question_at(struct engine *e, const struct sim_search *s, uint32_t i)
 {
     const struct sim_question ordinary = {.sources = 0};
 
-    return s->reduced ? *sim_reduce_question(e, i) : ordinary;
+    return s->reduced ? *sim_question_at(e, i) : ordinary;
 }
 
 uint32_t

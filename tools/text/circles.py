@@ -4,7 +4,8 @@
 A file needs another of its product if it uses a function or a variable that only
 the other defines. A function that several files define, such as embed_on_alloc(), is an
 interface: its caller does not depend on one of these files.
-usage: tools/text/circles.py FILE.c...
+What an inline function of a header uses, its callers use.
+usage: tools/text/circles.py FILE.c FILE.h...
 """
 import collections
 import re
@@ -14,6 +15,7 @@ NO_CODE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|^[ \t]*#[^\n]*', r
 FUNCTION = re.compile(r"^(\w+)\([^;{]*?\)\s*(?:__attribute__\(\(.*?\)\)\s*)?\{", re.M | re.S)
 VARIABLE = re.compile(r"^(?!static|typedef|extern|return)[A-Za-z_][\w \*]*?[ \*](\w+)"
                       r"(?:\[[^\]]*\])*(?: =|;)", re.M)
+INLINE = re.compile(r"^static inline [^;{]*?(\w+)\([^;{]*?\)\s*\{", re.M | re.S)
 USE = re.compile(r"(?<![\w.])(?<!->)(?<!struct )(?<!enum )([A-Za-z_]\w*)")
 
 
@@ -28,6 +30,14 @@ def read(path):
         above = lines[text.count("\n", 0, found.start()) - 1]
         (own if re.search(r"\bstatic\b", above) else names).add(found.group(1))
     return names - {"__attribute__"}, set(USE.findall(text)) - own
+
+
+def inlines(path):
+    """returns: for each inline function of a header, the names that it uses"""
+    with open(path, encoding="utf-8") as file:
+        text = NO_CODE.sub(" ", file.read())
+    return {found.group(1): set(USE.findall(text[found.end():text.index("\n}", found.end())]))
+            for found in INLINE.finditer(text)}
 
 
 def circles(needs):
@@ -47,8 +57,17 @@ def circles(needs):
 def main():
     rooms = collections.defaultdict(dict)
     definers = collections.defaultdict(collections.Counter)
-    for path in sorted(sys.argv[1:]):
+    headers = {}
+    for path in sys.argv[1:]:
+        if path.endswith(".h"):
+            headers.update(inlines(path))
+    for path in sorted(p for p in sys.argv[1:] if p.endswith(".c")):
         names, uses = read(path)
+        waiting = uses & headers.keys()
+        while waiting:
+            more = headers[waiting.pop()] - uses
+            uses |= more
+            waiting |= more & headers.keys()
         room, _, file = path.partition("/") if path[0] != "/" else path.rpartition("/")
         rooms[room][file] = names, uses
         definers[room].update(names)
