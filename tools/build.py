@@ -143,8 +143,7 @@ class Source:
         self.keys = {k: v for build in reversed(self.builds) for k, v in build.items()}
         self.is_test = path.endswith(".table") or self.key("when") and not path.endswith(".c") or \
             os.path.basename(path).startswith("test_") and \
-            (not path.endswith((".c", ".h")) or "/test/" in path and
-             (self.is_main or b"\nTEST" in text))
+            (not path.endswith((".c", ".h")) or "/test/" in path and path.endswith(".c"))
         self.libs = [lib for head, lib in LIBRARIES.items() if head in text]
         self.libs += self.key("libs").split()
         self.reads = set(PATHS.findall(text)) if self.is_test and any(
@@ -430,7 +429,7 @@ class Writer:
                     self.script(path, source)
                 continue
             when = source.key("when", "check")
-            wanted = {"gcc": when, "clang": "long", "asan": when if path.startswith("prof/")
+            wanted = {"gcc": when, "clang": "long", "asan": when if path.startswith(("prof/", "model/"))
                       else "long", "cov": "out/cov/check"}.get(self.name)
             if self.name in source.key("also").split(","):
                 wanted = when

@@ -8,7 +8,7 @@
 
 #include "prof/core/instance.h"
 #include "prof/core/slot.h"
-#include "prof/test/test_prof_make.h"
+#include "prof/test/prof_make.h"
 #include "common/test/unit_test.h"
 
 enum {

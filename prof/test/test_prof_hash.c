@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "prof/core/hash.h"
-#include "prof/test/test_prof_make.h"
+#include "prof/test/prof_make.h"
 #include "common/test/unit_test.h"
 
 #define GO_CHAINS       179999U /* hash chains of Go's table */

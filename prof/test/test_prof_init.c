@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "prof/prof.h"
-#include "prof/test/test_prof_make.h"
+#include "prof/test/prof_make.h"
 #include "common/test/unit_test.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "prof/core/instance.h"
-#include "prof/test/test_prof_make.h"
+#include "prof/test/prof_make.h"
 #include "common/test/unit_test.h"
 
 static const uintptr_t stack[] = {0x1000, 0x2000};

@@ -3,8 +3,8 @@
  * build repeats the check of the kernels only when something explored has
  * changed.
  *
- * usage: explore_all [WORD...]   the same as `profsim explore`
- *        explore_all some        every ordering of each kernel; for kernels
+ * usage: test_kernels [WORD...]   the same as `profsim explore`
+ *        test_kernels some        every ordering of each kernel; for kernels
  * with a bound (kernel.def), those with at most one preemption
  *
  * build: as=kernels_some args=some
@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "explore/command/kernel_groups.h"
+#include "props/kernels/kernels.h"
 
 static enum cli_exit
 explore_one(const struct sim_kernel_entry *entry)
@@ -60,6 +61,10 @@ explore_some(void)
 int
 main(int argc, char **argv)
 {
+    if (cli_kernel_groups[1] != props_kernels) {
+        fprintf(stderr, "the kernels over the library are not linked\n");
+        return CLI_INCOMPLETE;
+    }
     if (argc == 2 && strcmp(argv[1], "some") == 0)
         return (int)explore_some();
     return (int)cli_explore(argc, argv);

@@ -5,7 +5,6 @@
  * usage: test_scenario_trip FILE.sim...
  *
  * build: args=fixtures/scenarios/?*.sim
- * build: as=scenario_trip_full args='full fixtures/scenarios/?*.sim' when=long
  */
 #include <stdlib.h>
 #include <string.h>

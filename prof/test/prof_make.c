@@ -1,9 +1,9 @@
-/* test_prof_make.c -- instances for the tests of the core. */
+/* prof_make.c -- instances for the tests of the core. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/test/aligned_block.h"
-#include "prof/test/test_prof_make.h"
+#include "prof/test/prof_make.h"
 #include "common/test/unit_test.h"
 
 struct prof *

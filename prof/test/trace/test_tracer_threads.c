@@ -2,6 +2,8 @@
  * test_tracer_threads.c -- the tracer with real threads and the processors' own
  * counter: a task that goes from processor to processor, and a stop that waits
  * for a slow reader.
+ *
+ * build: also=tsan
  */
 #include <pthread.h>
 #include <sched.h>

@@ -1,6 +1,6 @@
-/* test_prof_make.h -- instances for the tests of the core. */
-#ifndef PROF_TEST_TEST_PROF_MAKE_H
-#define PROF_TEST_TEST_PROF_MAKE_H
+/* prof_make.h -- instances for the tests of the core. */
+#ifndef PROF_TEST_PROF_MAKE_H
+#define PROF_TEST_PROF_MAKE_H
 
 #include "prof/prof.h"
 
