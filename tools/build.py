@@ -119,8 +119,8 @@ LIBRARIES = {b"<elfutils/": "-ldw", b"<dwarf.h>": "-ldw", b"<libelf.h>": "-lelf"
              b"<isa-l": "-lisal", b"<libiberty/": "-liberty", b"<libunwind.h>": "-lunwind",
              b"<dlfcn.h>": "-ldl", b"<libdeflate.h>": "-ldeflate", b"<cmocka.h>": "-lcmocka"}
 BUILD = re.compile(r"^[ *#/]*build:\s.*?(?=\*/|\n[ *#/]*\n|\n[^ *#])", re.S | re.M)
-FOLDERS = (b"fixtures/", b"docs/", b"tools/", b"/test/")
-PATHS = re.compile(rb"(?<![\w/])(?:fixtures|docs|install|tools|\w+/test)/[\w./-]+\w")
+FOLDERS = (b"fixtures/", b"docs/", b"tools/", b"/test/", b"explore/examples")
+PATHS = re.compile(rb"(?<![\w/])(?:(?:fixtures|docs|install|tools|\w+/test)/[\w./-]+\w|explore/examples)")
 
 
 def group_name(folder):
@@ -384,7 +384,7 @@ class Writer:
                 continue
             if os.path.isfile(token):
                 files.add(token)
-            elif os.path.isdir(token) and token.startswith("fixtures/"):
+            elif os.path.isdir(token) and token.startswith(("fixtures/", "explore/examples")):
                 files |= {e.path for e in os.scandir(token) if e.is_file()}
         files -= set(command)
         self.build(out, "test", command, sorted(files), args=args, env=build.get("env"),
@@ -428,9 +428,11 @@ class Writer:
                 if self.name == "gcc" and not source.key("when") == "never":
                     self.script(path, source)
                 continue
-            when = source.key("when", "check")
-            wanted = {"gcc": when, "clang": "long", "asan": when if path.startswith(("prof/", "model/"))
-                      else "long", "cov": "out/cov/check"}.get(self.name)
+            when = (source.builds or [{}])[0].get("when", "check")
+            wanted = {"gcc": when, "clang": "long", "asan": when if path.startswith(
+                ("prof/", "model/")) else "long"}.get(self.name)
+            if self.name == "cov" and path.startswith(("prof/", "props/")):
+                wanted = "out/cov/check"
             if self.name in source.key("also").split(","):
                 wanted = when
             if not wanted or self.name in source.key("not").split(","):
@@ -445,13 +447,17 @@ class Writer:
                 self.add(wanted, self.run("%s/%s.ok" % (self.o, name), [program], source, {}))
                 continue
             for by in source.key("by").split(",") if source.key("by") else [None]:
+                if by and self.name != "gcc" and self.explored != "out/" + by:
+                    continue
                 name = path[:-2] + ("_" + by if by else "")
                 program = self.program(path, name, '-DEXPLORED_BY=\\"%s\\"' % by if by else "",
                                        "out/" + by if by else None)
                 for build in source.builds or [{}]:
                     out = "%s/%s" % (self.o, os.path.join(source.folder, build["as"])
                                      if "as" in build else name)
-                    self.add(build.get("when", wanted), self.run(out + ".ok", [program], source, build))
+                    done = self.run(out + ".ok", [program], source, build)
+                    if "when" not in build or self.name == "gcc":
+                        self.add(build.get("when", wanted), done)
 
     def script(self, path, source):
         for build in source.builds or [{}]:

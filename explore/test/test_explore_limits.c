@@ -3,6 +3,8 @@
  * reaches one passes; one that exceeds it is refused with a message.
  *
  * The tests call the __tsan_* entry points themselves.
+ *
+ * build: not=asan
  */
 #include "explore/engine/explore.h"
 #include "explore/engine/tsan.h"

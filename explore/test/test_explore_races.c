@@ -7,6 +7,8 @@
  * before the other. A run must end at the first access that races with an
  * earlier one, and say what races. A value that is read was written, and no
  * write stands between.
+ *
+ * build: not=asan
  */
 #include "explore/engine/explore.h"
 #include "common/rng.h"

@@ -5,6 +5,8 @@
  * Seeds are fixed, so the outcome changes only with the code. A correct
  * scheduler misses a limit with a chance below 1e-9; the tests also show that a
  * wrong one misses it.
+ *
+ * build: not=asan
  */
 #include "explore/test/kernels/cases.h"
 #include "explore/textbook/textbook.h"

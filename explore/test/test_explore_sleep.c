@@ -6,7 +6,7 @@
  *      test_explore_sleep            800 programs
  *      test_explore_sleep 20000      20000 programs
  *
- * build: as=test_explore_sleep
+ * build: as=test_explore_sleep not=asan
  * build: as=explore_sleep_all args=20000 when=long
  */
 #include "explore/engine/explore.h"

@@ -1,4 +1,6 @@
 #!/usr/bin/env python3
+# build: as=programs
+# build: args='out/gcc/profsim all' when=long
 """One-page programs under `profsim explore`: each has the verdict that it names.
 
 The first lines of a program of explore/examples/ say

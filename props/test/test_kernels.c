@@ -7,7 +7,7 @@
  *        test_kernels some        every ordering of each kernel; for kernels
  * with a bound (kernel.def), those with at most one preemption
  *
- * build: as=kernels_some args=some
+ * build: as=kernels_some args=some not=asan
  * build: as=kernels_all args=--exhaustive when=long
  * build: as=kernels_stopped args='heap-everything --bound 4' when=long
  * build: as=kernels_running args='advance-everything --bound 3' when=long
