@@ -108,6 +108,8 @@ FLAGS = {
     "record/test/hangs/": "-O2 -fno-builtin -fPIC",
 }
 FLAGS_ORDER = sorted(FLAGS, key=len, reverse=True)
+# Checks of the text (tools/text/check).
+TEXT = "includes pairs sizes format words circles duplicates promises lines".split()
 # Programs elsewhere than in a product.
 PROGRAMS = ("bench/", "props/peers/", "props/fuzz/", "docs/pictures/", "install/")
 RUN_TESTS = "common/test/run_tests.c"  # the main() of tests that have none
@@ -564,6 +566,8 @@ def main():
     w.add("long", "out/more.long")
     w.lines = ["ninja_required_version = 1.11\nbuilddir = out\ninclude tools/rules.ninja\n"]
     w.lines += ["subninja %s\n" % name for name in w.files]
+    for name in TEXT:
+        w.add("check", w.build("out/text/%s.ok" % name, "text", [], name=name))
     w.lines.append("include tools/extra.ninja\n")
     for target, outs in w.phony.items():
         w.build(target, "phony", sorted(outs))

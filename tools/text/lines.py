@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """lines.py -- how much text the project may have.
 
-    .ci/text/lines.py            check the limits
-    .ci/text/lines.py table      print the lines of each folder
+    tools/text/lines.py            check the limits
+    tools/text/lines.py table      print the lines of each folder
 
 Product is the C of what ships; all that tests it is tests: test/, props/,
 examples, fixtures' programs, the bugs of the catalogue, live subjects, tools.
@@ -17,7 +17,7 @@ PRODUCT_MAX = 92000
 PRODUCT = ('prof', 'sim', 'model', 'subjects', 'explore', 'record', 'command',
            'common')
 TESTING = ('subjects/live', 'subjects/catalogue/bugs', 'explore/examples')
-PICTURES = ('.png', '.svg', '.rec',)
+PICTURES = ('.png', '.svg', '.rec')
 
 
 def kind_of(path):
