@@ -1,3 +1,0 @@
-module profsim/go_thresholds
-
-go 1.19
