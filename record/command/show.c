@@ -54,7 +54,7 @@ show_heap(const struct cli_heap_report *report, const char *folder,
         good = cli_profiles_write_recording(folder, report->path,
                                             report->recording, report->calls,
                                             report->heap) &&
-               cli_graphs_write(folder, tree, report->path);
+               cli_graphs_write(folder, tree);
     if (cli_page_wanted(&words->files.pages))
         good = cli_run_page_write(&words->files.pages, report, tree) && good;
     cli_call_tree_delete(tree);
@@ -147,8 +147,7 @@ static const struct cli_option table[] = {
      "otherwise), and nothing else"},
     {OUT, 0, "out", "DIR",
      "write profiles: heap, allocs, peak, exit, block, mutex,\nas .pb.gz and "
-     ".txt; graphs peak.svg, exit.svg,\nallocs.svg; heap.speedscope.json, "
-     "peak.folded"},
+     ".txt; peak.folded"},
     CLI_PAGE_OPTIONS,
     CLI_REPORT_OPTIONS,
     {0},

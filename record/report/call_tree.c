@@ -63,11 +63,10 @@ child_of(struct cli_call_tree *tree, uint32_t parent, const char *function)
     if (known != CLI_MAP_NONE)
         return (uint32_t)known;
     cli_map_put(&tree->children, key, tree->nodes.count);
-    return add_node(tree, (struct cli_tree_node){
-                              .function = tree->names.texts[name],
-                              .name = name,
-                              .parent = parent,
-                              .depth = node_at(tree, parent)->depth + 1});
+    return add_node(tree,
+                    (struct cli_tree_node){.function = tree->names.texts[name],
+                                           .name = name,
+                                           .parent = parent});
 }
 
 static uint32_t

@@ -26,7 +26,6 @@ struct cli_tree_node {
     uint32_t parent;      /* 0 is the root, its own parent */
     uint32_t first_child; /* 0: none; children are sorted by name */
     uint32_t next;        /* the parent's next child; 0: none */
-    uint32_t depth;
     struct sim_heap_count self[CLI_TREE_COLUMNS];
     struct sim_heap_count total[CLI_TREE_COLUMNS]; /* with all below */
 };

@@ -11,18 +11,12 @@
 #include "common/escape.h"
 #include "record/convert/losses.h"
 
-static const char *const measure_names[CLI_MEASURES] = {"peak", "exit",
-                                                        "allocs"};
-
-const char *
-cli_measure_name(enum cli_measure measure)
-{
-    return measure_names[measure];
-}
-
 bool
 cli_measure_find(const char *name, enum cli_measure *measure)
 {
+    static const char *const measure_names[CLI_MEASURES] = {"peak", "exit",
+                                                            "allocs"};
+
     for (int i = 0; i < CLI_MEASURES; i++) {
         if (strcmp(measure_names[i], name) == 0) {
             *measure = (enum cli_measure)i;

@@ -17,10 +17,7 @@ enum cli_measure {
     CLI_MEASURES
 };
 
-/* returns: `peak`, `exit`, `allocs` */
-const char *cli_measure_name(enum cli_measure measure);
-
-/* out: *measure; returns: false if there is none of that name */
+/* in: `peak`, `exit`, `allocs`; out: *measure; returns: false if it is none */
 bool cli_measure_find(const char *name, enum cli_measure *measure);
 
 /* returns: the count of a site by this measure */

@@ -3,12 +3,10 @@ docs/profiles.md and docs/pages.md. Other scripts import it.
 """
 import collections
 import functools
-import json
 import math
 import operator
 import os
 import re
-import xml.etree.ElementTree as xml
 
 from recording import (ALLOC, FREE, PLUMBING, RELEASE, RESIZE, SEMAPHORE, WAIT,
                        read_profile)
@@ -275,48 +273,6 @@ def tree(heap):
 def check_graphs(folder, heap):
     with open(folder + '/peak.folded', encoding='utf-8') as file:
         same('folded', sorted(file.read().split('\n')[:-1]), folded(heap, 'peak'))
-    with open(folder + '/heap.speedscope.json', encoding='utf-8') as file:
-        scope = json.load(file)
-    same('schema', scope['$schema'],
-         'https://www.speedscope.app/file-format-schema.json')
-    names = [frame['name'] for frame in scope['shared']['frames']]
-    same('names twice', len(names), len(set(names)))
-    for measure, profile in zip(MEASURES, scope['profiles'], strict=True):
-        sums = {tuple(escaped(n) for n in path): size
-                for path, (size, _) in paths(heap, measure).items() if size}
-        same('scope', {tuple(names[i] for i in sample): weight for sample, weight in
-                       zip(profile['samples'], profile['weights'], strict=True)}, sums)
-        same('sum', [profile['type'], profile['unit'], profile['startValue'],
-                     profile['endValue']], ['sampled', 'bytes', 0, sum(sums.values())])
-        check_flames(f'{folder}/{measure}.svg', heap, measure)
-
-
-def check_flames(path, heap, measure):
-    """Boxes lie in the box of their caller, side by side, as wide as their bytes."""
-    space, m = '{http://www.w3.org/2000/svg}', 2 * MEASURES.index(measure)
-    nodes, boxes, before = tree(heap), 0, {}
-    known = {(len(p), escaped(p[-1]) if p else 'all', n[m], n[m + 1])
-             for p, n in nodes.items()}
-    total = nodes[()][m]
-    for group in xml.parse(path).getroot().iter(space + 'g'):
-        name, line = group.find(space + 'title').text.split('\n')
-        size, objects = map(int, re.match(
-            r'(\d+) bytes in (\d+) objects, [\d.]+ %$', line).groups())
-        box = group.find(space + 'rect')
-        left, top, width = (float(box.get(key)) for key in ('x', 'y', 'width'))
-        depth, right, boxes = round((top - 40) / 17), left + width, boxes + 1
-        if (depth, name, size, objects) not in known or \
-                abs(width - 1200 * size / total) > 0.11:
-            raise AssertionError(f'{path}: box {depth, name, line, width}')
-        caller = before.get(depth - 1, (0, 1200))
-        beside = before.get(depth, (0, 0))
-        if not (caller[0] <= left + 0.01 and right <= caller[1] + 0.01 and
-                beside[1] <= left + 0.01):
-            raise AssertionError(f'{path}: {left, right} in {caller}, beside {beside}')
-        before[depth] = left, right
-    wide = [p for p, n in nodes.items() if total and n[m] > total / 3900]
-    if boxes < len(wide):
-        raise AssertionError(f'{path}: {boxes} boxes, not {len(wide)}')
 
 
 # ---- profiles ----
