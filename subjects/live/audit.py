@@ -7,9 +7,8 @@ usage: audit.py FOLDER [--tools A,B] [--workloads A,B] [--rate N] [--out FOLDER]
 FOLDER holds the truth programs as they were built. For each tool, workload and
 site, the mean over all runs of what the tool says, divided by the truth; judge.py says
 how many runs are made and what follows from them. The table is written into the folder
-of --out; by default into reports, or into FOLDER if --tools and the like select a part.
-With --against, the verdicts are compared with those of an earlier table: the exit code
-is 1 if any differs.
+of --out, by default FOLDER. With --against, the verdicts are compared with those of an
+earlier table: the exit code is 1 if any differs.
 """
 import argparse
 import collections
@@ -217,9 +216,7 @@ def measure_all(pairs, folder, rate, keep):
 
 
 def write(words, audit, versions):
-    path = os.path.join(words.out, "audit")
-    table.write_csv(path + ".csv", audit, versions)
-    table.write_html(path + ".html", path + ".csv")
+    table.write_csv(os.path.join(words.out, "audit.csv"), audit, versions)
 
 
 def all_names():
@@ -250,9 +247,7 @@ def words_of(arguments=None):
             parser.error("no tool '%s': %s" % (name, "; ".join(known)))
     if words.rate < 1 or words.rate & (words.rate - 1) != 0:
         parser.error("--rate: a power of two")
-    is_part = words.tools != known or words.workloads or words.rate != RATE
-    if words.out is None:
-        words.out = words.folder if is_part else "reports"
+    words.out = words.out or words.folder
     try:
         words.earlier = words.against and table.read_verdicts(words.against)
     except (OSError, KeyError) as error:
