@@ -150,117 +150,20 @@ bench_batches_once(void *context, uint32_t round)
 
 /* ---- inserts ---- */
 
-/* The keys that a round of the thread inserts. */
-static void
-insert_prepare(void *context, uint32_t thread, uint32_t round)
-{
-    struct two *two = context;
-    const uint32_t from = (round * BENCH_PAIR + thread) * BENCH_BATCH;
-
-    for (uint32_t i = 0; i < BENCH_BATCH; i++)
-        bench_stage_put(&two->stages[thread][0], i, two->load, from + i);
-}
-
-static void
-insert_once(void *context, uint32_t thread, uint32_t round)
-{
-    struct two *two = context;
-
-    (void)round;
-    bench_use(two->batch(two->context, &two->stages[thread][0], BENCH_BATCH));
-}
-
-double
-bench_insert_pair(const struct bench_batches *batches)
-{
-    struct two two = {.load = batches->load,
-                      .batch = batches->batch,
-                      .context = batches->context};
-    const struct bench_pair pair = {.begin = two_begin,
-                                    .prepare = insert_prepare,
-                                    .once = insert_once,
-                                    .end = two_end,
-                                    .context = &two,
-                                    .rounds = batches->load->n /
-                                              (BENCH_PAIR * BENCH_BATCH),
-                                    .mean = BENCH_PAIR_MEAN};
-
-    return bench_pair_run(&pair) * bench_ns_a_tick() /
-           (BENCH_PAIR * BENCH_BATCH);
-}
-
-enum { BLOCK = 16 }; /* batches for each reading of CPU time */
-
-/*
- * The time that insertions took. Ticks are precise, but continue while another
- * process has the processor; CPU time is coarse, and includes staging.
- */
-struct spent {
-    double ns;       /* of insertions in undisturbed blocks of batches */
-    double stage_ns; /* of staging in these blocks */
-    double cpu_ns;   /* of insertions and staging in the other blocks */
-    uint32_t whole;
-    uint32_t broken;
-};
-
-static void
-spend(struct spent *spent, uint64_t ticks, uint64_t all_ticks, uint64_t cpu_ns)
-{
-    const double all_ns = (double)all_ticks * bench_ns_a_tick();
-    const double away = 0.1; /* of the time, at most */
-
-    if ((double)cpu_ns < (1 - away) * all_ns) {
-        spent->cpu_ns += (double)cpu_ns;
-        spent->broken++;
-    } else {
-        spent->ns += (double)ticks * bench_ns_a_tick();
-        spent->stage_ns += (double)(all_ticks - ticks) * bench_ns_a_tick();
-        spent->whole++;
-    }
-}
-
-static uint64_t
-insert_batch(const struct bench_load *load, bench_batch_fn batch, void *context,
-             struct bench_stage *stage, uint32_t from)
-{
-    const uint32_t left = load->n - from;
-    const uint32_t count = left < BENCH_BATCH ? left : BENCH_BATCH;
-    uint64_t begun;
-
-    for (uint32_t i = 0; i < count; i++)
-        bench_stage_put(stage, i, load, from + i);
-    begun = bench_ticks();
-    bench_use(batch(context, stage, count));
-    return bench_ticks() - begun;
-}
-
-double
+void
 bench_insert_all(const struct bench_load *load, bench_batch_fn batch,
-                 void *context, uint64_t *batch_ticks)
+                 void *context)
 {
-    const uint32_t batches = (load->n + BENCH_BATCH - 1) / BENCH_BATCH;
-    struct spent spent = {0};
     struct bench_stage stage;
 
     bench_stage_make(&stage, load->depth);
-    for (uint32_t b = 0; b < batches;) {
-        const uint64_t begun_ns = bench_cpu_ns();
-        const uint64_t begun = bench_ticks();
-        uint64_t sum = 0;
+    for (uint32_t from = 0; from < load->n; from += BENCH_BATCH) {
+        const uint32_t left = load->n - from;
+        const uint32_t count = left < BENCH_BATCH ? left : BENCH_BATCH;
 
-        for (uint32_t i = 0; i < BLOCK && b < batches; i++, b++) {
-            const uint64_t ticks =
-                insert_batch(load, batch, context, &stage, b * BENCH_BATCH);
-
-            sum += ticks;
-            if (batch_ticks != NULL && ticks < batch_ticks[b])
-                batch_ticks[b] = ticks;
-        }
-        spend(&spent, sum, bench_ticks() - begun, bench_cpu_ns() - begun_ns);
+        for (uint32_t i = 0; i < count; i++)
+            bench_stage_put(&stage, i, load, from + i);
+        bench_use(batch(context, &stage, count));
     }
     bench_stage_free(&stage);
-    if (spent.whole == 0)
-        return -1;
-    spent.cpu_ns -= spent.broken * spent.stage_ns / spent.whole;
-    return (spent.ns + spent.cpu_ns) / load->n;
 }

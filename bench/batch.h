@@ -32,22 +32,9 @@ struct bench_batches {
  */
 double bench_batches_once(void *batches, uint32_t round);
 
-/*
- * Insert all keys of a load in order.
- *
- * in, out: batch_ticks, the least of each batch so far; NULL: not measured
- * returns: ns per operation, over all batches
- */
-double bench_insert_all(const struct bench_load *load, bench_batch_fn batch,
-                        void *context, uint64_t *batch_ticks);
-
-/*
- * Insert all keys of a load; each of two threads inserts half of them.
- *
- * returns: ns per operation, for both together; < 0 if the threads did not run
- *          at the same time
- */
-double bench_insert_pair(const struct bench_batches *batches);
+/* Insert all keys of a load in order. */
+void bench_insert_all(const struct bench_load *load, bench_batch_fn batch,
+                      void *context);
 
 /* Write a loop over staged keys around an expression of `key` and `table`. */
 #define BENCH_LOOP(name, type, expression)                               \

@@ -123,18 +123,9 @@ bench_use(uint64_t value)
     __asm__ volatile("" : : "r"(value) : "memory");
 }
 
-/*
- * Touch memory and return it to the kernel. In a virtual machine a first touch
- * right after this costs only what the guest kernel takes for a page, not what
- * the host takes to supply it.
- */
-void bench_warm_pages(size_t bytes);
-
 /* returns: zeroed pages, never NULL: ends the program without memory */
 void *bench_pages(size_t bytes);
 
-/* Let bench_pages() return recycled pages, which were touched before. */
-void bench_pages_recycled(bool on);
 /* Let bench_pages() use 2 MB pages for blocks of at least that size. */
 void bench_pages_huge(bool on);
 void bench_pages_return(void *pages, size_t bytes);

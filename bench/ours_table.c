@@ -48,7 +48,6 @@ const struct bench_table bench_ours_table = {
     .destroy = ours_destroy,
     .intern = ours_intern,
     .concurrent = true,
-    .concurrent_inserts = true,
     .large = true,
 };
 
@@ -64,6 +63,5 @@ const struct bench_table bench_ours_stacks = {
     .destroy = ours_destroy,
     .intern = ours_stack_id,
     .concurrent = true,
-    .concurrent_inserts = true,
     .large = true,
 };

@@ -96,15 +96,8 @@ sum_up(const struct bench_pair *pair, const struct half *halves)
         if (ticks >= 0)
             values[count++] = ticks;
     }
-    if (PART * count >= pair->rounds - pair->warm && count > 0) {
-        if (pair->mean == BENCH_PAIR_MIDDLE) {
-            mean = bench_middle_mean(values, count);
-        } else {
-            mean = 0;
-            for (size_t i = 0; i < count; i++)
-                mean += values[i] / (double)count;
-        }
-    }
+    if (PART * count >= pair->rounds - pair->warm && count > 0)
+        mean = bench_middle_mean(values, count);
     free(values);
     return mean;
 }

@@ -23,10 +23,6 @@ struct bench_pair {
     void *context;
     uint32_t rounds;
     uint32_t warm; /* of them, the first: they do not count */
-    enum {
-        BENCH_PAIR_MIDDLE, /* the mean of the middle half of the rounds */
-        BENCH_PAIR_MEAN    /* of all that count */
-    } mean;
 };
 
 /*

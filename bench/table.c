@@ -95,7 +95,7 @@ fill(struct party *party, const struct point *point)
         if (point->n > ALL_UP_TO && !table->large)
             continue;
         made = table->create(point->n, point->depth);
-        (void)bench_insert_all(&party->load, table->intern, made, NULL);
+        bench_insert_all(&party->load, table->intern, made);
         party->there[party->count] = table;
         party->made[party->count++] = made;
     }

@@ -33,19 +33,10 @@ bench_tables_add_peers(struct bench_tables *tables, const struct bench *bench)
     }
 }
 
-static const struct bench_arena *latest;
-
-size_t
-bench_arena_used(void)
-{
-    return latest->used;
-}
-
 void
 bench_arena_make(struct bench_arena *arena, size_t bytes)
 {
     *arena = (struct bench_arena){.pages = bench_pages(bytes), .bytes = bytes};
-    latest = arena;
 }
 
 void
@@ -57,10 +48,9 @@ bench_arena_free(struct bench_arena *arena)
 void *
 bench_arena_take(struct bench_arena *arena, size_t bytes)
 {
-    /* Two threads may insert at a time. */
-    const size_t used =
-        __atomic_fetch_add(&arena->used, (bytes + 7) / 8 * 8, __ATOMIC_RELAXED);
+    const size_t used = arena->used;
 
+    arena->used += (bytes + 7) / 8 * 8;
     if (used + bytes > arena->bytes) {
         fputs("bench: a peer's arena is too small\n", stderr);
         exit(1);

@@ -17,9 +17,8 @@ struct bench_table {
     void *(*create)(uint32_t n, uint32_t depth);
     void (*destroy)(void *table);
     bench_batch_fn intern;
-    bool concurrent;         /* two threads may look up at a time */
-    bool concurrent_inserts; /* and insert */
-    bool large;              /* takes part in rows with many keys, too */
+    bool concurrent; /* two threads may look up at a time */
+    bool large;      /* takes part in rows with many keys, too */
 };
 
 /* What each peer's shared object defines. */
@@ -48,9 +47,6 @@ struct bench_arena {
     size_t bytes;
     size_t used;
 };
-
-/* returns: bytes taken of the arena that was made last */
-size_t bench_arena_used(void);
 
 void bench_arena_make(struct bench_arena *arena, size_t bytes);
 void bench_arena_free(struct bench_arena *arena);

@@ -7,7 +7,6 @@
 #include "bench/bench.h"
 
 static double ns_a_tick;
-static bool pages_recycled;
 static bool pages_huge;
 
 uint64_t
@@ -100,12 +99,6 @@ bench_pin(uint32_t cpu)
 }
 
 void
-bench_pages_recycled(bool on)
-{
-    pages_recycled = on;
-}
-
-void
 bench_pages_huge(bool on)
 {
     pages_huge = on;
@@ -114,10 +107,8 @@ bench_pages_huge(bool on)
 static unsigned char *
 map(size_t bytes)
 {
-    void *pages =
-        mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-             MAP_PRIVATE | MAP_ANONYMOUS | (pages_recycled ? MAP_POPULATE : 0),
-             -1, 0);
+    void *pages = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
     if (pages == MAP_FAILED) {
         perror("bench: no memory");
@@ -150,15 +141,4 @@ void
 bench_pages_return(void *pages, size_t bytes)
 {
     munmap(pages, bytes);
-}
-
-void
-bench_warm_pages(size_t bytes)
-{
-    const size_t page_bytes = 4096;
-    unsigned char *pages = bench_pages(bytes);
-
-    for (size_t at = 0; at < bytes; at += page_bytes)
-        pages[at] = 1;
-    bench_pages_return(pages, bytes);
 }

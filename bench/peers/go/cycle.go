@@ -1,10 +1,6 @@
 package main
 
-import (
-	"io"
-	"runtime"
-	rtrace "runtime/trace"
-)
+import "runtime"
 
 var records []runtime.MemProfileRecord
 
@@ -69,46 +65,4 @@ func sampledOut() float64 {
 	spent := cpuNs() - begun
 	runtime.SetBlockProfileRate(0)
 	return float64(spent) / calls
-}
-
-func emit(withArgument bool, count int) {
-	if withArgument {
-		for i := 0; i < count; i++ {
-			traceEvent(33, -1, uint64(i)+1<<20)
-		}
-	} else {
-		for i := 0; i < count; i++ {
-			traceEvent(19, -1)
-		}
-	}
-}
-
-func trace(withArgument bool, threads int) float64 {
-	const calls, rounds = 200000, 1000
-	if err := rtrace.Start(io.Discard); err != nil {
-		return -1
-	}
-	defer rtrace.Stop()
-	if threads == 2 {
-		return nsATick / (2 * calls / rounds) * onTwo(func(m *meeting, _ int) float64 {
-			var values []float64
-			for round := 0; round < rounds; round++ {
-				m.meet(round)
-				begun := ticks()
-				emit(withArgument, calls/rounds)
-				if round >= rounds/10 {
-					values = append(values, float64(ticks()-begun))
-				}
-			}
-			return middleMean(values)
-		})
-	}
-	answer := make(chan float64)
-	go func() {
-		pin(0)
-		begun := cpuNs()
-		emit(withArgument, calls)
-		answer <- float64(cpuNs()-begun) / calls
-	}()
-	return <-answer
 }

@@ -5,18 +5,11 @@
 //	hitalone             the same, without overlap of operations
 //	alloc, alloc2        the same and count the allocation
 //	free, free2          count the free of an object of a known bucket
-//	insert, insert2      drop all buckets, then insert
-//	stall                the same: milliseconds of the slowest 64 insertions
-//	memory               bytes per bucket
 //	next, flush, sweep   a step of the heap profile's cycle
 //	flushidle            a flush with one bucket in a hundred to publish
 //	snapshot             runtime.MemProfile(all, true)
 //	block, blockoff      a block event with a given stack; one sampled out
-//	trace0, trace1       a trace event with 0 or 1 arguments, no stack
-//	trace12              with one argument, two threads
-//	profile              WriteHeapProfile, in milliseconds
 //	stackid              runtime.traceStackTable.put of a known stack
-//	capture16, malloc    runtime.callers of 16 frames; a sampled allocation
 //
 // The numbers are nanoseconds per operation, or per bucket.
 package main
@@ -54,9 +47,6 @@ func clockNs(clock uintptr) uint64 {
 // cpuNs is the processor time of the calling thread, as bench_cpu_ns().
 func cpuNs() uint64 { return clockNs(3) }
 
-// processNs is the processor time of all threads.
-func processNs() uint64 { return clockNs(2) }
-
 var nsATick float64
 
 func calibrate() {
@@ -84,14 +74,11 @@ func middleMean(values []float64) float64 {
 }
 
 func answer(verb string, arg string, round uint32) float64 {
-	if verb == "malloc" || strings.HasPrefix(verb, "capture") {
-		return captured(verb)
-	}
 	threads := 1
 	if strings.HasSuffix(verb, "2") {
 		verb, threads = verb[:len(verb)-1], 2
 	}
-	if keys.n == 0 && verb != "load" && !strings.HasPrefix(verb, "trace") {
+	if keys.n == 0 && verb != "load" {
 		return -1
 	}
 	switch verb {
@@ -99,23 +86,10 @@ func answer(verb string, arg string, round uint32) float64 {
 		return load(arg)
 	case "hit", "hitalone", "alloc", "free", "block", "stackid":
 		return batches(verb, round, threads)
-	case "insert":
-		if threads == 2 {
-			return insertPair()
-		}
-		return insert()
-	case "stall":
-		return stall()
-	case "memory":
-		return memory()
 	case "next", "flush", "flushidle", "sweep", "snapshot":
 		return cycle(verb)
 	case "blockoff":
 		return sampledOut()
-	case "profile":
-		return profile()
-	case "trace0", "trace1":
-		return trace(verb == "trace1", threads)
 	}
 	return -1
 }

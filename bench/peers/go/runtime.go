@@ -1,5 +1,5 @@
-// runtime.go reaches into the Go 1.19 runtime: the functions behind its heap,
-// block and mutex profiles and its tracer, by their linker names.
+// runtime.go reaches into the Go 1.19 runtime: the functions behind its heap
+// and block profiles and its table of stacks, by their linker names.
 package main
 
 import "unsafe"
@@ -39,14 +39,8 @@ func rtLock(l *rtMutex)
 //go:linkname rtUnlock runtime.unlock
 func rtUnlock(l *rtMutex)
 
-//go:linkname traceEvent runtime.traceEvent
-func traceEvent(ev byte, skip int, args ...uint64)
-
 //go:linkname stackTablePut runtime.(*traceStackTable).put
 func stackTablePut(table unsafe.Pointer, pcs []uintptr) uint32
-
-//go:linkname rtCallers runtime.callers
-func rtCallers(skip int, pcs []uintptr) int
 
 //go:linkname rtBuckhash runtime.buckhash
 var rtBuckhash unsafe.Pointer

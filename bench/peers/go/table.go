@@ -2,7 +2,6 @@ package main
 
 import (
 	"os"
-	"runtime"
 	"sync/atomic"
 	"syscall"
 	"unsafe"
@@ -90,122 +89,13 @@ func (s *staged) put(at, i int) {
 	copy(s.frames[at], r[1:])
 }
 
-// warmPages: see bench_warm_pages() in bench/timer.c.
-func warmPages(bytes int) {
-	b, err := syscall.Mmap(-1, 0, bytes, syscall.PROT_READ|syscall.PROT_WRITE,
-		syscall.MAP_PRIVATE|syscall.MAP_ANON)
-	if err != nil {
-		return
-	}
-	for i := 0; i < len(b); i += 4096 {
-		b[i] = 1
-	}
-	syscall.Munmap(b)
-}
-
-// insertBatch returns the ticks that adding these keys took.
-func insertBatch(s *staged, from, count int) uint64 {
-	for i := 0; i < count; i++ {
-		s.put(i, from+i)
-	}
-	begun := ticks()
-	for i := 0; i < count; i++ {
-		stkbucket(memProfile, s.sizes[i], s.frames[i], true)
-	}
-	return ticks() - begun
-}
-
-// spent is what inserting took: see struct spent in bench/batch.c.
-type spent struct{ ns, stageNs, cpuNs, whole, broken float64 }
-
-func (s *spent) add(ticks, allTicks, cpu uint64) {
-	if float64(cpu) < 0.9*float64(allTicks)*nsATick {
-		s.cpuNs += float64(cpu)
-		s.broken++
-	} else {
-		s.ns += float64(ticks) * nsATick
-		s.stageNs += float64(allTicks-ticks) * nsATick
-		s.whole++
-	}
-}
-
-func insert() float64 {
-	const block = 16 // batches
+// insert drops all buckets and adds all keys.
+func insert() {
 	forget()
-	warmPages(keys.n*(keys.depth*8+200) + 8<<20)
-	s := newStaged()
-	var all spent
-	for from := 0; from < keys.n; {
-		begunNs, begun, sum := cpuNs(), ticks(), uint64(0)
-		for i := 0; i < block && from < keys.n; i++ {
-			count := keys.n - from
-			if count > batchOps {
-				count = batchOps
-			}
-			t := insertBatch(s, from, count)
-			sum += t
-			if b := from / batchOps; b < len(least) && t < least[b] {
-				least[b] = t
-			}
-			from += count
-		}
-		all.add(sum, ticks()-begun, cpuNs()-begunNs)
+	for i := 0; i < keys.n; i++ {
+		r := record(i)
+		stkbucket(memProfile, r[0], r[1:], true)
 	}
-	if all.whole == 0 {
-		return -1
-	}
-	all.cpuNs -= all.broken * all.stageNs / all.whole
-	return (all.ns + all.cpuNs) / float64(keys.n)
-}
-
-var least []uint64 // ticks of each batch in its best round
-
-// stall returns milliseconds, as bench/insert.c.
-func stall() float64 {
-	if want := keys.n / batchOps; len(least) != want {
-		least = make([]uint64, want)
-		for i := range least {
-			least[i] = 1 << 63
-		}
-	}
-	insert()
-	worst := uint64(0)
-	for _, t := range least {
-		if t > worst {
-			worst = t
-		}
-	}
-	return float64(worst) * nsATick / 1e6
-}
-
-// insertPair has two threads that begin each batch together.
-func insertPair() float64 {
-	forget()
-	warmPages(keys.n*(keys.depth*8+200) + 8<<20)
-	rounds := keys.n / (2 * batchOps)
-	ticksOf := onTwo(func(m *meeting, thread int) float64 {
-		s := newStaged()
-		const away = 1e6 // ns that only a thread that is not running takes
-		total, count := 0.0, 0.0
-		for round := 0; round < rounds; round++ {
-			m.meet(round)
-			t := float64(insertBatch(s, (2*round+thread)*batchOps, batchOps))
-			if t*nsATick < away {
-				total += t
-				count++
-			}
-		}
-		return total / count
-	})
-	return ticksOf * nsATick / (2 * batchOps)
-}
-
-func memory() float64 {
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	insert()
-	runtime.ReadMemStats(&after)
-	return float64(after.BuckHashSys-before.BuckHashSys) / float64(keys.n)
 }
 
 func batch(verb string, s *staged) {
