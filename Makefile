@@ -58,10 +58,10 @@ coverage:
 	@.ci/deps build test coverage
 	@$(if $(BUILD_ONLY),tools/ninja $(call built,$(or $(PART),out/cov/check)),props/coverage/measure.sh)
 # Campaigns in shards, by the schedulers that can be installed here.
-cluster: ; @.ci/deps build test $@ && ninja $(call built,$@)
-bench: ; @.ci/deps build && ninja $(call built,bench-run)
-bench-programs: ; @.ci/deps build test $@ && ninja $(call built,$@)
-audit-live: ; @.ci/deps build test $@ && ninja $(call built,$@)
+cluster: ; @.ci/deps build test $@ && tools/ninja $(call built,$@)
+bench: ; @.ci/deps build && tools/ninja $(call built,bench-run)
+bench-programs: ; @.ci/deps build test $@ && tools/ninja $(call built,$@)
+audit-live: ; @.ci/deps build test $@ && tools/ninja $(call built,$@)
 # Without some of its packages it builds the others; those that were missing the
 # last time left empty files.
 bench-peers:

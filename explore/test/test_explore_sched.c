@@ -1,6 +1,8 @@
 /*
  * test_explore_sched.c -- random schedulers against the chances that theory
  * promises. Seeds are fixed, so the outcome changes only with the code.
+ *
+ * build: not=asan
  */
 #include "explore/test/kernels/cases.h"
 #include "explore/textbook/textbook.h"
