@@ -29,9 +29,9 @@ check long:
 	    $(run) .ci/count $(or $(PART),$@) && exit $$status
 # One test, by its name: make test T=test_prof
 test: ; @.ci/deps build test && .ci/test '$(T)'
-pictures:
-	@.ci/deps build test pages
-	@tools/ninja out/docs/failure.png out/docs/run.png out/docs/campaign.png && cp out/docs/failure.png out/docs/run.png out/docs/campaign.png docs/pictures/
+pictures: all
+	@.ci/deps pages
+	@for page in failure run campaign; do docs/pictures/pages.sh out/profsim $$page docs/pictures/$$page.png; done
 # What editors and clang tools read.
 compile_commands.json: tools/rules.ninja
 	@.ci/deps build test && tools/ninja -t compdb cc | python3 -c "import json, sys; \

@@ -20,6 +20,7 @@ after "build:" (values with spaces in quotes):
 """
 import functools
 import os
+import pathlib
 import re
 import shlex
 import sys
@@ -111,15 +112,16 @@ FLAGS_ORDER = sorted(FLAGS, key=len, reverse=True)
 # Checks of the text (tools/text/check).
 TEXT = "includes pairs sizes format words circles duplicates promises lines".split()
 # Programs elsewhere than in a product.
-PROGRAMS = ("bench/", "props/peers/", "props/fuzz/", "docs/pictures/", "install/")
+PROGRAMS = ("bench/", "props/peers/", "props/fuzz/", "install/")
 RUN_TESTS = "common/test/run_tests.c"  # the main() of tests that have none
 ROOTS = ("prof", "common", "sim", "model", "props", "subjects", "explore", "record", "command",
-         "bench", "install", "docs/pictures", "tools")
-SKIP = ("explore/examples", "explore/test/programs", "subjects/catalogue",         "bench/peers", "bench/programs", "docs/example")
+         "bench", "install", "tools")
+SKIP = ("explore/examples", "explore/test/programs", "subjects/catalogue", "bench/peers",
+        "docs/example")
 # What these headers need when a program is linked.
 LIBRARIES = {b"<elfutils/": "-ldw", b"<dwarf.h>": "-ldw", b"<libelf.h>": "-lelf", b"<gelf.h>": "-lelf",
              b"<isa-l": "-lisal", b"<libiberty/": "-liberty", b"<libunwind.h>": "-lunwind",
-             b"<dlfcn.h>": "-ldl", b"<libdeflate.h>": "-ldeflate", b"<cmocka.h>": "-lcmocka"}
+             b"<cmocka.h>": "-lcmocka"}
 BUILD = re.compile(r"^[ *#/]*build:\s.*?(?=\*/|\n[ *#/]*\n|\n[^ *#])", re.S | re.M)
 FOLDERS = (b"fixtures/", b"docs/", b"tools/", b"/test/", b"explore/examples")
 PATHS = re.compile(rb"(?<![\w/])(?:(?:fixtures|docs|install|tools|\w+/test)/[\w./-]+\w|explore/examples)")
@@ -216,8 +218,7 @@ class Tree:
         """Units whose headers a file includes; of a test's helpers, that share a header
         of their folder with it, also what they include."""
         if path not in self.needs:
-            seen, todo = set(), {path}
-            done = set()
+            seen, todo, done = set(), {path}, set()
             while todo:
                 source = todo.pop()
                 done.add(source)
@@ -427,7 +428,7 @@ class Writer:
                 if groups[source.folder][0] != path:
                     continue
             if not path.endswith(".c"):
-                if self.name == "gcc" and not source.key("when") == "never":
+                if self.name == "gcc":
                     self.script(path, source)
                 continue
             when = (source.builds or [{}])[0].get("when", "check")
@@ -465,15 +466,11 @@ class Writer:
         for build in source.builds or [{}]:
             name = os.path.join(source.folder, build["as"]) if "as" in build else \
                 os.path.splitext(path)[0]
+            command, args, depends = [path], "out/gcc/profsim", self.used[source.folder]
             if path.endswith(".table"):
-                build = {"args": "out/gcc/profsim " + path, **build}
-                self.add(build.get("when", "check"),
-                         self.run("out/gcc/%s.ok" % name, ["command/test/run_table.py"], source,
-                                  build, [path]))
-            else:
-                self.add(build.get("when", "check"),
-                         self.run("out/gcc/%s.ok" % name, [path], source,
-                                  {"args": "out/gcc/profsim", **build}, self.used[source.folder]))
+                command, args, depends = ["command/test/run_table.py"], args + " " + path, [path]
+            self.add(build.get("when", "check"), self.run(
+                "out/gcc/%s.ok" % name, command, source, {"args": args, **build}, depends))
 
     def profsim(self, out, commands, **variables):
         """The command with some of its verbs: those of the archives are all linked."""
@@ -575,14 +572,8 @@ def main():
     os.makedirs("out", exist_ok=True)
     for name, lines in w.files.items():
         text = "".join(lines)
-        try:
-            with open(name) as file:
-                same = file.read() == text
-        except FileNotFoundError:
-            same = False
-        if not same:
-            with open(name + ".new", "w") as file:
-                file.write(text)
+        if not os.path.exists(name) or pathlib.Path(name).read_text() != text:
+            pathlib.Path(name + ".new").write_text(text)
             os.replace(name + ".new", name)
     return 0
 
