@@ -45,7 +45,7 @@ llvm-profdata-14 merge -o $o/all.profdata $o/profiles/*.profraw
 programs=$(find $o -type f -perm -u+x ! -name '*.o' ! -name '*.so' |
     LC_ALL=C sort | sed '2,$s/^/-object /')
 llvm-cov-14 report $programs -instr-profile $o/all.profdata \
-    $(find "$here/prof" -name '*.[ch]' ! -path '*/include/*') 2>$o/report.err |
+    $(find "$here/prof" -name '*.[ch]' ! -path '*/include/*' ! -path '*/test/*') 2>$o/report.err |
     awk -v bar=$bar 'NF > 9 && $8 ~ /^[0-9]+$/ {
             lines = $8; missed = $9
             printf "%-40s %6d lines, %5d not reached\n", $1, lines, missed
