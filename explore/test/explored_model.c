@@ -1,4 +1,8 @@
-/* explored_model.c -- see explored_model.h. */
+/*
+ * explored_model.c -- see explored_model.h. It calls the entry points of the compiler.
+ *
+ * build: cflags=-O2
+ */
 #include "explore/test/explored_model.h"
 #include "explore/engine/engine.h"
 #include "explore/engine/tsan.h"

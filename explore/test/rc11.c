@@ -1,5 +1,7 @@
 /*
  * rc11.c -- see rc11.h.
+ *
+ * build: cflags=-O2
  */
 #include "explore/test/rc11.h"
 #include "explore/test/relation.h"

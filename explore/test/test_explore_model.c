@@ -10,7 +10,7 @@
  *      test_explore_model            600 programs of each class
  *      test_explore_model 5000       5000 of each
  *
- * build: as=test_explore_model not=asan
+ * build: as=test_explore_model not=asan cflags=-O2
  * build: as=explore_model_all args=2500 when=long
  */
 #include "explore/engine/engine.h"

@@ -8,7 +8,7 @@
  * earlier one, and say what races. A value that is read was written, and no
  * write stands between.
  *
- * build: not=asan
+ * build: not=asan cflags=-O2
  */
 #include "explore/engine/explore.h"
 #include "common/rng.h"

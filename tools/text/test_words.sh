@@ -8,7 +8,7 @@ trap 'rm -rf "$dir"' EXIT
 passed=0
 failed=0
 copy_sources() {
-    cp -R .ci prof docs README.md ARCHITECTURE.md CONTRIBUTING.md "$dir/"
+    cp -R tools prof docs README.md ARCHITECTURE.md CONTRIBUTING.md "$dir/"
     mkdir "$dir/sim" "$dir/sim/world" "$dir/props"
     cp sim/world/event.def "$dir/sim/world/"
 }
