@@ -7,10 +7,9 @@ seconds = $(if $(shell echo '$(TIME)' | grep -x '[0-9]*'),,$(error \
     TIME is a whole number of seconds, not '$(TIME)'))
 engine = $(if $(filter libfuzzer afl,$(ENGINE)),,$(error \
     ENGINE is libfuzzer or afl, not '$(ENGINE)'))
-soaked = out/profsim out/clang/profsim out/asan/profsim out/gcc/props/peers/go_schedules fuzz
 # Other names of build.ninja in place of the whole: make check PART=out/gcc/check
 PART =
-.PHONY: all prof explore record run check long test pictures audit-live mutants coverage fuzz soak cluster bench bench-peers bench-programs bench-gate check-peers \
+.PHONY: all run check long test pictures audit-live mutants coverage fuzz cluster bench bench-peers bench-programs bench-gate check-peers \
     check-pages check-programs check-hangs check-hangs-peers install uninstall fresh clean
 # BUILD_ONLY=1: install what a target needs, build its programs, and run none.
 built = $(if $(BUILD_ONLY),$$(.ci/programs $(1)),$(1))
@@ -46,10 +45,6 @@ fuzz:
 	@$(seconds)$(engine).ci/deps build test $(if $(filter afl,$(ENGINE)),fuzz)
 	@tools/ninja $(or $(PART),fuzz$(if $(filter afl,$(ENGINE)),-afl))
 	@$(run) props/fuzz/fuzz.sh $(TIME) --engine $(ENGINE) $(if $(CORPUS),--corpus '$(CORPUS)')
-soak:
-	@$(seconds).ci/deps build test
-	@tools/ninja $(soaked)
-	@$(run) props/campaign/soak.sh $(TIME)
 # Patches that must be caught; MUTATE=FOLDER samples changes of one operator.
 mutants:
 	@.ci/deps build test mutants
