@@ -64,27 +64,3 @@ props_binomial_accept(uint64_t trials, long double p, long double alpha)
     }
     return accept;
 }
-
-long double
-props_binomial_inside(uint64_t trials, long double p,
-                      struct props_interval interval)
-{
-    const uint64_t mode = mode_of(trials, p);
-    uint64_t k = mode < interval.least  ? interval.least
-                 : mode > interval.most ? interval.most
-                                        : mode;
-    const long double top = term_at(trials, p, k);
-    long double sum = top;
-    long double term = top;
-
-    for (uint64_t i = k; i > interval.least && term > sum * 1e-25L; i--) {
-        term /= ratio_up(trials, p, i - 1);
-        sum += term;
-    }
-    term = top;
-    for (; k < interval.most && term > sum * 1e-25L; k++) {
-        term *= ratio_up(trials, p, k);
-        sum += term;
-    }
-    return sum;
-}

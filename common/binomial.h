@@ -24,9 +24,4 @@ struct props_interval {
 struct props_interval props_binomial_accept(uint64_t trials, long double p,
                                             long double alpha);
 
-/* returns: the chance that a count lies in the interval, if each event has
- * chance p: 1 minus the power of the test against that p */
-long double props_binomial_inside(uint64_t trials, long double p,
-                                  struct props_interval interval);
-
 #endif
