@@ -162,47 +162,6 @@ spoilt_vm() {
 holds "vm: a free that nobody counts is noticed" \
     spoilt vm.c 'prof_heap_free(' spoilt_vm
 
-# --------------------------------------------------------- a real collector
-
-gc_libs=$(pkg-config --libs bdw-gc)
-
-# What is live at the end must be in use in the file, too. The program itself
-# has compared each collection before; there must be several.
-collections_are_equal() { # WORD...
-    run "$dir/heap.pb.gz" "$@" >"$dir/printed" || return 1
-    awk '$1 == "collections" { exit !($2 >= 6 && $6 == 0) }' "$dir/printed" ||
-        return 1
-    python3 install/read_profile.py "$dir/heap.pb.gz" >"$dir/heap.txt" &&
-        living_is_in_use
-}
-
-try_gc() { # HOW
-    for threads in 1 3; do
-        holds "gc $1, threads: $threads: each profile is what lives" \
-            collections_are_equal $threads
-        holds "gc $1, threads: $threads, incremental: the same" \
-            collections_are_equal $threads incremental
-    done
-}
-
-for language in c c++; do
-    [ $language = c ] && compiler="cc -std=gnu11 $warn" libs=$shared ||
-        compiler="c++ -std=c++17 $warn" libs=$static
-    holds "gc in $language: it is built from what is installed" \
-        compile "$compiler" "$libs $gc_libs" -x $language gc.c write.c
-    try_gc "in $language"
-done
-
-spoilt_gc() {
-    compile 'cc -std=gnu11' "$shared $gc_libs" spoilt.c write.c ||
-        exit 1
-    collections_are_equal 1
-}
-holds "gc: a free that nobody counts is noticed" \
-    spoilt gc.c 'prof_heap_free(' spoilt_gc
-holds "gc: a cycle that does not begin is noticed" \
-    spoilt gc.c 'mark_ended();' spoilt_gc
-
 # ------------------------------------------------------- the flight recorder
 
 # Check the last three generations before the turns that were too slow: each
