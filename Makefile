@@ -9,8 +9,9 @@ engine = $(if $(filter libfuzzer afl,$(ENGINE)),,$(error \
     ENGINE is libfuzzer or afl, not '$(ENGINE)'))
 # Other names of build.ninja in place of the whole: make check PART=out/gcc/check
 PART =
-.PHONY: all run check long test pictures audit-live mutants coverage fuzz cluster bench bench-peers bench-programs bench-gate check-peers \
-    check-pages check-programs check-hangs check-hangs-peers install uninstall fresh clean
+.PHONY: all prof explore record run check long test pictures audit-live mutants coverage fuzz cluster bench \
+    bench-peers bench-programs bench-gate check-peers check-pages check-programs check-hangs check-hangs-peers \
+    install uninstall fresh clean
 # BUILD_ONLY=1: install what a target needs, build its programs, and run none.
 built = $(if $(BUILD_ONLY),$$(.ci/programs $(1)),$(1))
 run = $(if $(BUILD_ONLY),: not run:)
