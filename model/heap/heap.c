@@ -498,8 +498,12 @@ void
 model_heap_feed(struct model_heap *model)
 {
     MODEL_ASSERT(model->log->entries_count <= model->entries_max);
-    for (; model->fed < model->log->entries_count; model->fed++)
-        on_entry(model, &model->log->entries[model->fed]);
+    for (; model->fed < model->log->entries_count; model->fed++) {
+        const struct truth_entry *entry = &model->log->entries[model->fed];
+
+        if (!model->limits.unheard[entry->kind])
+            on_entry(model, entry);
+    }
 }
 
 /* ---- answers ---- */

@@ -37,7 +37,8 @@ struct model_limits {
     enum model_era era;  /* of contention and of random numbers */
     uint64_t seed;
     uint64_t ticks_per_second;
-    bool waiters_all; /* a release is charged with all waits */
+    bool waiters_all;               /* a release is charged with all waits */
+    bool unheard[TRUTH_KIND_COUNT]; /* facts that the library is not told */
 };
 
 enum model_bucket_kind { MODEL_HEAP, MODEL_BLOCK, MODEL_MUTEX };

@@ -225,7 +225,8 @@ tell_event(struct explanation *explanation, uint32_t index)
     const enum cli_tone tone = is_needed                     ? CLI_TONE_STRONG
                                : explanation->needed != NULL ? CLI_TONE_SOFT
                                                              : CLI_TONE_PLAIN;
-    const enum sim_event_kind kind =
+    const enum sim_event_kind kind = explanation->scenario->events[index].kind;
+    const enum sim_event_kind read =
         sim_world_answer(explanation->run->judge.world)->kind;
 
     printf("%s%4" PRIu32 " %c ", cli_tone(tone), index + 1,
@@ -235,7 +236,7 @@ tell_event(struct explanation *explanation, uint32_t index)
     fputs(cli_tone(CLI_TONE_PLAIN), stdout);
     if (explanation->run->has_subject && kind == SIM_EV_SNAPSHOT)
         tell_subject(explanation);
-    else if (kind == SIM_EV_SNAPSHOT || kind == SIM_EV_SNAPSHOT_ALL)
+    else if (read == SIM_EV_SNAPSHOT || read == SIM_EV_SNAPSHOT_ALL)
         tell_snapshot(explanation);
     if (explanation->run->has_profiles)
         tell_phase(explanation->run);

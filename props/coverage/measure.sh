@@ -21,7 +21,7 @@ rm -rf $o/profiles
 [ ! -d $o ] || find $o -type f \( -name '*.ok' -o -perm -u+x \) -exec rm -f {} +
 LLVM_PROFILE_FILE=$here/$o/profiles/%m%c.profraw
 export LLVM_PROFILE_FILE
-tools/ninja -k0 -j $(($(nproc) + 2)) $o/check
+tools/ninja -k0 -j $(($(nproc) + 2)) $o/check $o/profsim
 echo "coverage: random worlds under four rule sets" >&2
 for rules in exact go1.17 go1.10 go1.5; do
     $o/profsim check --seeds 1..3000 --rules $rules >/dev/null ||

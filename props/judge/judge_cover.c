@@ -344,7 +344,7 @@ judge_cover(struct props_judge *judge)
         hit_if(judge, entry->at_ticks < judge->last_ticks[entry->proc],
                COVER_CLOCK_BACKWARDS);
         judge->last_ticks[entry->proc] = entry->at_ticks;
-        if (covers[entry->kind] != NULL)
+        if (covers[entry->kind] != NULL && !judge->limits.unheard[entry->kind])
             covers[entry->kind](judge, entry);
     }
     hit_if(judge, drops.no_bucket > 0, COVER_BUCKETS_FULL);

@@ -235,10 +235,11 @@ props_run_begin(struct props_run *run, const struct sim_config *config,
 }
 
 static void
-judge_profiles(struct props_run *run, const struct sim_event *event)
+judge_profiles(struct props_run *run)
 {
+    const enum sim_event_kind read = sim_world_answer(run->judge.world)->kind;
     const bool is_compared =
-        event->kind == SIM_EV_SNAPSHOT || event->kind == SIM_EV_SNAPSHOT_ALL;
+        read == SIM_EV_SNAPSHOT || read == SIM_EV_SNAPSHOT_ALL;
 
     props_judge_event(&run->judge);
     if (run->shadow_runs && is_compared && shadow_follows(run))
@@ -265,7 +266,7 @@ props_run_event(struct props_run *run, const struct sim_event *event,
     if (run->crosses)
         cross_event(&run->cross, event);
     if (run->has_profiles)
-        judge_profiles(run, event);
+        judge_profiles(run);
     if (run->has_subject)
         subject_judge_event(&run->subject);
     return run->judge.breach.property == PROPS_NONE;

@@ -184,7 +184,8 @@ cli_event_print(FILE *file, const struct cli_event *at)
         if (!run->has_subject)
             cli_buckets_snapshot(file, at->buckets, &run->judge);
     }
-    if (run->has_subject && sim_world_answer(world)->kind == SIM_EV_SNAPSHOT)
+    if (run->has_subject &&
+        at->scenario->events[at->index].kind == SIM_EV_SNAPSHOT)
         print_subject(file, at);
     if (at->scenario->config.scheduled)
         print_tasks(file, world);

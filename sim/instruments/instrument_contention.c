@@ -102,12 +102,13 @@ hear_snapshot(struct sim_instrument *instrument, struct sim_world *world,
     const size_t size = sizeof *contention->records;
     const uint32_t most = sim_world_config(world)->buckets_max;
     const size_t room = fact->room < most ? fact->room : most;
+    const bool blocks = fact->kind == TRUTH_BLOCK_SNAPSHOT;
     size_t written;
 
     memset(contention->records, SIM_GUARD_BYTE, contention->dirty * size);
+    answer->kind = blocks ? SIM_EV_BLOCK_SNAPSHOT : SIM_EV_MUTEX_SNAPSHOT;
     answer->status = prof_contention_snapshot(
-        sim_world_prof(world),
-        fact->kind == TRUTH_BLOCK_SNAPSHOT ? PROF_BLOCK : PROF_MUTEX,
+        sim_world_prof(world), blocks ? PROF_BLOCK : PROF_MUTEX,
         contention->records, room, &answer->count);
     written = answer->status == PROF_OK ? answer->count : 0;
     answer->is_too_long = written > room;

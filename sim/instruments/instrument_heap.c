@@ -75,6 +75,7 @@ hear_snapshot(struct sim_instrument *instrument, struct sim_world *world,
     size_t written;
 
     memset(heap->records, SIM_GUARD_BYTE, heap->dirty * size);
+    answer->kind = fact->flag ? SIM_EV_SNAPSHOT_ALL : SIM_EV_SNAPSHOT;
     answer->status = prof_heap_snapshot(
         sim_world_prof(world), fact->flag ? PROF_SELECT_ALL : PROF_SELECT_INUSE,
         heap->records, room, &answer->count);
@@ -106,6 +107,7 @@ hear_iterate(struct sim_instrument *instrument, struct sim_world *world,
     struct sim_answer *answer = sim_world_answer_room(world);
 
     (void)fact;
+    answer->kind = SIM_EV_ITERATE;
     answer->status = PROF_OK;
     answer->count = 0;
     answer->is_too_long = false;

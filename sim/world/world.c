@@ -240,7 +240,6 @@ sim_world_apply_snapshot(struct sim_world *world, const struct sim_event *event)
 {
     sim_world_log(world, TRUTH_SNAPSHOT, event, 0,
                   event->kind == SIM_EV_SNAPSHOT_ALL);
-    world->answer.kind = event->kind;
     return NULL;
 }
 
@@ -250,7 +249,6 @@ sim_world_apply_iterate(struct sim_world *world, const struct sim_event *event)
     if (world->limits.unlogged)
         return NULL; /* it changes nothing, and its result is not needed */
     sim_world_log(world, TRUTH_ITERATE, event, 0, false);
-    world->answer.kind = event->kind;
     return NULL;
 }
 
@@ -263,7 +261,6 @@ sim_world_apply_waits(struct sim_world *world, const struct sim_event *event)
                   event->kind == SIM_EV_BLOCK_SNAPSHOT ? TRUTH_BLOCK_SNAPSHOT
                                                        : TRUTH_MUTEX_SNAPSHOT,
                   event, 0, false);
-    world->answer.kind = event->kind;
     return NULL;
 }
 

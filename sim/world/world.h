@@ -138,7 +138,7 @@ struct sim_proc {
 
 /* What the library returned for the last event, if that was a reading. */
 struct sim_answer {
-    enum sim_event_kind kind; /* SIM_EV_COUNT: the event was no reading */
+    enum sim_event_kind kind; /* SIM_EV_COUNT: no profile was read */
     enum prof_status status;
     size_t count;
     struct prof_heap_record *heap;
