@@ -90,11 +90,15 @@ cli_search_checked(const struct cli_check_options *options,
 
     search->cells[finding->property] = finding->cells;
     search->checked |= PROPS_BIT(finding->property);
-    if (!finding->failed)
+    if (finding->unjudged)
+        search->unjudged |= PROPS_BIT(finding->property);
+    else if (!finding->failed)
         return;
     search->reported |= PROPS_BIT(finding->property);
-    result = add_property(options, finding->property,
-                          cli_verdict_of(cli_search_exit(finding)));
+    result =
+        add_property(options, finding->property,
+                     finding->failed ? cli_verdict_of(cli_search_exit(finding))
+                                     : CLI_VERDICT_INCOMPLETE);
     cli_result_text(options->report, &result->text, "%s", finding->text);
     cli_result_count(result, "cells", finding->cells);
     cli_subject_command(begin, sizeof begin, "check", options->subject_path);
@@ -137,10 +141,13 @@ cli_search_failed(const struct cli_check_options *options,
 /* Was the property asked for, but never put to the test? */
 static bool
 is_unmet(const struct cli_check_options *options,
-         const struct props_coverage *cover, enum props_property property)
+         const struct cli_search *search, const struct props_coverage *cover,
+         enum props_property property)
 {
     const struct subject *subject = options->campaign.subject;
 
+    if ((search->unjudged & PROPS_BIT(property)) != 0)
+        return true;
     if (subject != NULL && !props_applies(property, subject))
         return options->named &&
                (options->campaign.asked & PROPS_BIT(property)) != 0;
@@ -170,14 +177,14 @@ print_verdict(const struct cli_check_options *options,
     const char *before = "every property that was tried holds; not tried: ";
 
     for (int i = 0; i < PROPS_COUNT; i++) {
-        if (!is_unmet(options, cover, (enum props_property)i))
+        if (!is_unmet(options, search, cover, (enum props_property)i))
             continue;
         printf("%s%s", before, props_property_id((enum props_property)i));
         before = ", ";
     }
     if (before[0] == ',') {
         putchar('\n');
-        return !options->named && !is_long(search);
+        return !options->named && !is_long(search) && search->unjudged == 0;
     }
     puts("every property holds");
     return true;

@@ -9,6 +9,7 @@
 
 struct cli_search {
     props_set checked;  /* those that hold, by enumeration or measurement */
+    props_set unjudged; /* of these, those of which a checker cannot say it */
     props_set reported; /* their results are in the report already: failures,
                            and properties not applicable to a subject */
     uint64_t cells[PROPS_COUNT];

@@ -16,6 +16,7 @@ struct props_finding {
     uint64_t cells;   /* combinations that were tried */
     double deviation; /* relative error of the worst mean, if `unbiased` */
     bool failed;
+    bool unjudged;  /* nothing failed, but not everything could be judged */
     int signal;     /* failed: the signal that ended the subject; 0: none */
     char text[512]; /* the first cell that failed, or the worst one */
 };

@@ -11,6 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "rng.h"
+
 enum { SECONDS_MAX = 120 }; /* after that the subject counts as hanging */
 
 #define ERRORS_ACCEPTED 7.5
@@ -31,8 +33,9 @@ props_subject_weigh(const struct subject_figure *figure, uint32_t runs,
 {
     const double n = (double)runs;
     const double shown = figure->sum / n;
-    const double variance = (figure->squares / n - shown * shown) / n;
-    const double errors = variance > 0 ? sqrt(variance) : 0;
+    const double variance = figure->squares / n - shown * shown;
+    const bool varies = variance > 1e-10 * shown * shown; /* not by rounding */
+    const double errors = varies ? sqrt(variance / n) : 0;
     const double off = fabs(shown - figure->truth) / figure->truth;
 
     if (figure->truth == 0)
@@ -44,6 +47,58 @@ props_subject_weigh(const struct subject_figure *figure, uint32_t runs,
     result->failed |=
         !(off * figure->truth <= ERRORS_ACCEPTED * errors + 1e-9 * n);
     return !result->failed;
+}
+
+void
+props_subject_mean(char *text, size_t text_bytes, double mean, double error)
+{
+    if (error > 0)
+        snprintf(text, text_bytes, "%.4f of the truth, standard error %.2g",
+                 mean, error);
+    else
+        snprintf(text, text_bytes, "%.4f of the truth by every run", mean);
+}
+
+uint64_t
+props_subject_print(const double *found, int count)
+{
+    uint64_t hash = 0;
+
+    for (int i = 0; i < count; i++) {
+        uint64_t bits;
+
+        memcpy(&bits, &found[i], sizeof bits);
+        hash = sim_hash_step(hash, bits);
+    }
+    return hash;
+}
+
+static int
+compare_prints(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a;
+    const uint64_t y = *(const uint64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+void
+props_subject_withdraw(uint64_t *prints, uint32_t runs,
+                       struct subject_result *result)
+{
+    uint32_t different = 1;
+
+    qsort(prints, runs, sizeof *prints, compare_prints);
+    for (uint32_t i = 1; i < runs; i++)
+        different += prints[i] != prints[i - 1];
+    if (different >= runs / 2)
+        return;
+    result->failed = false;
+    result->repeats = true;
+    snprintf(result->text, sizeof result->text,
+             "not judged: its draws do not depend on random(); of %d runs with "
+             "other random numbers %d differ%s",
+             (int)runs, (int)different, different == 1 ? "s" : "");
 }
 
 /* ---- the process ---- */
@@ -77,6 +132,8 @@ tell(const struct subject_result *result, uint32_t runs,
                                     "ended its process");
     else if (result->failed)
         props_finding_fail(finding, "%s", result->text);
+    else if (result->repeats)
+        snprintf(finding->text, sizeof finding->text, "%s", result->text);
     else
         snprintf(finding->text, sizeof finding->text,
                  "at most %.2f %% off, in %d runs of each cell; %.1f %% would "
@@ -106,6 +163,7 @@ props_subject_apart(const struct subject *subject, subject_try *try_all,
     while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
         ;
     finding->cells = result->cells;
+    finding->unjudged = result->repeats;
     if (pid > 0 && WIFSIGNALED(status))
         finding->signal = WTERMSIG(status);
     if (pid < 0)

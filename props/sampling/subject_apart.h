@@ -5,6 +5,11 @@
  * A figure fails if it is more than 7.5 standard errors off. A right figure
  * fails with a chance of 1e-13; one that is really 11.5 standard errors off is
  * missed once in 30,000 times.
+ *
+ * Standard errors assume that runs are independent. So before a figure counts
+ * as wrong, its runs are repeated with some more samples at their end, which
+ * tell runs apart. If most of them are copies of others, the random numbers of
+ * the harness do not decide what is sampled, and nothing is said of the mean.
  */
 #ifndef PROPS_SAMPLING_SUBJECT_APART_H
 #define PROPS_SAMPLING_SUBJECT_APART_H
@@ -26,6 +31,7 @@ struct subject_figure {
 struct subject_result {
     bool done;
     bool failed;
+    bool repeats; /* a figure is off, but its runs are not independent */
     uint64_t cells;
     double worst;   /* deviation */
     double noticed; /* least, in the worst cell */
@@ -45,6 +51,22 @@ void props_subject_add(struct subject_figure *figure, double found);
 bool props_subject_weigh(const struct subject_figure *figure, uint32_t runs,
                          struct subject_result *result, double *mean,
                          double *error);
+
+/* Describe a mean and its error as "0.9000 of the truth, standard error
+ * 0.01". */
+void props_subject_mean(char *text, size_t text_bytes, double mean,
+                        double error);
+
+/* returns: a hash of what a run shows */
+uint64_t props_subject_print(const double *found, int count);
+
+/*
+ * A cell has failed. Withdraw that if its runs are not independent.
+ *
+ * in/out:  prints, a number for each run, equal for equal runs; sorted
+ */
+void props_subject_withdraw(uint64_t *prints, uint32_t runs,
+                            struct subject_result *result);
 
 /*
  * Tries the cells of its context.

@@ -7,9 +7,11 @@
  * to within 7.5 standard errors (subject_apart.h).
  *
  * U2 tries a thread that allocates once, or ten times, and ends. The first
- * random numbers of the runs are spread evenly over the range of a draw. So for
- * rule sets that draw each gap the runs enumerate the first gaps instead of
- * drawing them, and the same bound is wider than necessary.
+ * random numbers of the runs are spread evenly over the range of a draw: each
+ * is drawn from a part of its own. So for rule sets that draw each gap the runs
+ * enumerate the first gaps instead of drawing them, and the same bound is wider
+ * than necessary. The low bits are as random as any, for subjects that seed a
+ * generator with them.
  */
 #include <math.h>
 #include <stdio.h>
@@ -25,6 +27,7 @@ enum {
     SIZES_MAX = 3,
     LONG_RUNS = 2048,
     FIRST_RUNS = 16384,
+    PROBES = 33,
 };
 
 struct cell {
@@ -65,6 +68,7 @@ struct bias {
     uint64_t first; /* if `draws` is 0 and `spread` */
     bool spread;
     uint32_t draws;
+    bool probes;                /* more allocations tell runs apart */
     double found[SIZES_MAX][2]; /* objects and bytes that a snapshot shows */
     struct subject_figure figures[SIZES_MAX][2];
 };
@@ -145,6 +149,23 @@ allocate(struct bias *bias, void *state, uint32_t index, bool is_told)
         (double)subject_counted_bytes(bias->subject, cell->sizes[which], 0);
 }
 
+/* Allocate about as much as a sample stands for, in sizes that differ. */
+static void
+allocate_probes(struct bias *bias, void *state, uint32_t index)
+{
+    const uint64_t rate_bytes = bias->cell->rate_bytes;
+
+    for (uint32_t i = 0; i < PROBES; i++) {
+        const struct subject_site site = {&frames[i % SIZES_MAX], 1};
+        const struct subject_block block = {
+            .address = ((uint64_t)index + i + 1) << 21,
+            .size_bytes = rate_bytes / 4 + i * i * 37 % (rate_bytes / 2),
+        };
+
+        bias->subject->alloc(state, 0, &site, &block);
+    }
+}
+
 /* Make one run. in: is_first, the first one, which also counts the truth */
 static bool
 run_once(struct bias *bias, void *memory, bool is_first)
@@ -175,6 +196,8 @@ run_once(struct bias *bias, void *memory, bool is_first)
     memcpy(before, bias->found, sizeof before);
     for (uint32_t i = 0; i < cell->count; i++)
         allocate(bias, state, cell->before + i, is_first);
+    if (bias->probes)
+        allocate_probes(bias, state, cell->before + cell->count);
     if (cell->ends && subject->thread_exit != NULL)
         subject->thread_exit(state, 0);
     read_all(bias, state);
@@ -198,7 +221,9 @@ tell(const struct bias *bias, int at, int what, double mean, double error,
 {
     const struct cell *cell = bias->cell;
     char sizes[64];
+    char shown[64];
 
+    props_subject_mean(shown, sizeof shown, mean, error);
     if (cell->sizes[1] == 0)
         snprintf(sizes, sizeof sizes, "size %d", (int)cell->sizes[0]);
     else
@@ -207,11 +232,11 @@ tell(const struct bias *bias, int at, int what, double mean, double error,
                  cell->one_site ? " at one site" : "");
     snprintf(result->text, sizeof result->text,
              "rate %d, %s, %d allocations of a thread%s: %s of %s%d are "
-             "estimated at %.4f of the truth, standard error %.4f",
+             "estimated at %s",
              (int)cell->rate_bytes, sizes, (int)cell->count,
              cell->before > 0 ? " after others" : "",
              what == 0 ? "objects" : "bytes", cell->one_site ? "site " : "",
-             cell->one_site ? 1 : (int)cell->sizes[at], mean, error);
+             cell->one_site ? 1 : (int)cell->sizes[at], shown);
 }
 
 /* Compare the figures of a cell with the truth. */
@@ -231,23 +256,41 @@ weigh(const struct bias *bias, uint32_t runs, struct subject_result *result)
     }
 }
 
+/* Make the runs of a cell. out: prints, unless NULL: a hash of what each run
+ * shows */
+static bool
+run_all(struct bias *bias, uint32_t runs, void *memory, uint64_t *prints)
+{
+    const uint64_t part = UINT64_MAX / runs + 1;
+
+    bias->rng.state = bias->cell->rate_bytes + bias->cell->sizes[0];
+    bias->probes = prints != NULL;
+    for (uint32_t i = 0; i < runs; i++) {
+        bias->first = i * part + sim_mix64(i) % part;
+        if (!run_once(bias, memory, i == 0))
+            return false;
+        if (prints != NULL)
+            prints[i] = props_subject_print(&bias->found[0][0], 2 * SIZES_MAX);
+    }
+    return true;
+}
+
 static bool
 try_cell(const struct subject *subject, const struct cell *cell, uint32_t runs,
          void *memory, struct subject_result *result)
 {
     static struct bias bias;
+    static uint64_t prints[FIRST_RUNS];
 
     memset(&bias, 0, sizeof bias);
     bias.subject = subject;
     bias.cell = cell;
-    bias.rng.state = cell->rate_bytes + cell->sizes[0];
     bias.spread = cell->ends;
-    for (uint32_t i = 0; i < runs; i++) {
-        bias.first = (2 * (uint64_t)i + 1) * (UINT64_MAX / (2 * runs) + 1);
-        if (!run_once(&bias, memory, i == 0))
-            return false;
-    }
+    if (!run_all(&bias, runs, memory, NULL))
+        return false;
     weigh(&bias, runs, result);
+    if (result->failed && run_all(&bias, runs, memory, prints))
+        props_subject_withdraw(prints, runs, result);
     result->cells++;
     return true;
 }
