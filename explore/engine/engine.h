@@ -162,6 +162,7 @@ struct engine {
     struct sim_race race; /* of the latest failure; plain.c */
     uintptr_t heap_base;  /* of a whole program's heap; 0: there is none */
     void (*heap_check_block)(uintptr_t address, size_t bytes, uintptr_t site);
+    bool (*heap_find_making)(uintptr_t address, struct sim_making *making);
     struct sim_choice search_list[SIM_CHOICES_MAX]; /* search.c */
     /* sample.c; a search may make random runs in between. */
     struct sim_choice sample_list[SIM_CHOICES_MAX];

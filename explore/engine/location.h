@@ -63,12 +63,20 @@ void sim_location_write(uintptr_t address, uint32_t bytes, uint64_t value);
 struct cell {
     uint8_t mask;
     bool written;
+    bool made;     /* it was written when its block was made */
     uint32_t next; /* other cell of this word, or 0 */
     uint32_t write_thread;
     uint32_t write_stamp;
     uintptr_t write_site;
     struct clock read;
     uintptr_t read_site[SIM_THREADS_MAX];
+};
+
+/* Who made a block of the heap, and when. */
+struct sim_making {
+    uint32_t thread;
+    uint32_t stamp;
+    uintptr_t site;
 };
 
 /* The latest race that ended a run, for its report. */

@@ -19,6 +19,39 @@
 
 #include <string.h>
 
+static struct cell *
+cell_new(struct engine *e, struct word *word, uint8_t mask, uintptr_t site)
+{
+    struct cell *c;
+
+    if (e->state.cells_count == CELLS_MAX)
+        sim_engine_refuse(e, SIM_FAIL_LIMIT, site, 0,
+                          "the threads touch too much plain memory");
+    c = &e->cells[e->state.cells_count++];
+    c->mask = mask;
+    c->written = c->made = false;
+    c->next = word->cells;
+    c->read = (struct clock){{0}}; /* without one, no read_site is read */
+    word->cells = e->state.cells_count;
+    return c;
+}
+
+/* The word belongs to a block that somebody has made in this run: a write. */
+static void
+note_making(struct engine *e, struct word *word, uintptr_t site)
+{
+    struct sim_making making;
+    struct cell *c;
+
+    if (!e->heap_find_making(word->address, &making))
+        return;
+    c = cell_new(e, word, 0xff, site);
+    c->written = c->made = true;
+    c->write_thread = making.thread;
+    c->write_stamp = making.stamp;
+    c->write_site = making.site;
+}
+
 struct word *
 sim_memory_word_apart(struct engine *e, uintptr_t address, uintptr_t site)
 {
@@ -35,6 +68,8 @@ sim_memory_word_apart(struct engine *e, uintptr_t address, uintptr_t site)
         sim_engine_refuse(e, SIM_FAIL_LIMIT, site, 0,
                           "the threads touch too many different words");
     *word = (struct word){.address = address, .run = e->run_number};
+    if (sim_heap_has(e, address))
+        note_making(e, word, site);
     return word;
 }
 
@@ -64,7 +99,9 @@ static const struct race_kind {
   plain_atomic = {"plain access races with an atomic write", "plain access",
                   "atomic write"},
   plain_look = {"plain write races with an atomic read", "plain write",
-                "atomic read"};
+                "atomic read"},
+  use_making = {"a block is used by a thread that may not know of its making",
+                "use", "making"};
 
 /* An access, and the thread and the site of an earlier one that races with
  * it. */
@@ -88,7 +125,8 @@ check_writer(struct engine *e, const struct cell *c,
              const struct race_kind *kind, uintptr_t address, uintptr_t site)
 {
     if (c->written && !knows(e, sim_self(e), c->write_thread, c->write_stamp))
-        race(e, kind, address, site, c->write_thread, c->write_site);
+        race(e, c->made ? &use_making : kind, address, site, c->write_thread,
+             c->write_site);
 }
 
 static void
@@ -156,23 +194,6 @@ check_locations(struct engine *e, struct word *word, uint8_t mask, bool write,
     }
 }
 
-static struct cell *
-cell_new(struct engine *e, struct word *word, uint8_t mask, uintptr_t site)
-{
-    struct cell *c;
-
-    if (e->state.cells_count == CELLS_MAX)
-        sim_engine_refuse(e, SIM_FAIL_LIMIT, site, 0,
-                          "the threads touch too much plain memory");
-    c = &e->cells[e->state.cells_count++];
-    c->mask = mask;
-    c->written = false;
-    c->next = word->cells;
-    c->read = (struct clock){{0}}; /* without one, no read_site is read */
-    word->cells = e->state.cells_count;
-    return c;
-}
-
 static void
 cell_access(struct engine *e, struct cell *c, uintptr_t word, bool write,
             uintptr_t site)
@@ -185,6 +206,7 @@ cell_access(struct engine *e, struct cell *c, uintptr_t word, bool write,
         check_writer(e, c, &two_writes, address, site);
         check_readers(e, c, &write_read, address, site);
         c->written = true;
+        c->made = false;
         c->write_thread = me;
         c->write_stamp = stamp;
         c->write_site = site;

@@ -9,6 +9,9 @@
  * freed block is detected, and no reuse can look like a race. One byte of
  * shadow memory describes 8 bytes of the arena: it says how many of them may be
  * accessed, or FREED if they belong to a freed block.
+ *
+ * To make a block is a write to all of it: a thread that may not know of it
+ * races with it. This write is recorded for a word when it is first used.
  */
 #include "explore/runtime/program.h"
 
@@ -36,7 +39,9 @@ struct head {
     uint64_t previous; /* offset of the head before, + 1; or 0 */
     bool freed;
     bool reached; /* used only while leaks are searched */
-    uint8_t pad[6];
+    uint8_t maker;
+    uint8_t pad;
+    uint32_t stamp; /* of the making; 0: all threads know of it */
 };
 
 struct arena {
@@ -100,6 +105,10 @@ sim_heap_take(struct engine *e, size_t bytes, size_t alignment, uintptr_t site)
     h = head_of((const void *)address);
     *h = (struct head){
         .magic = MAGIC, .bytes = bytes, .site = site, .previous = a->last};
+    if (sim_program_runs(e) && sim_program_called(site)) {
+        h->maker = (uint8_t)me;
+        h->stamp = sim_self(e)->run.now.at[me] + 1;
+    }
     a->last = (uintptr_t)h - base + 1;
     a->used = (end / WORD + 1) * WORD;
     memset((void *)address, PATTERN, bytes);
@@ -195,6 +204,17 @@ check_block(uintptr_t address, size_t bytes, uintptr_t site)
     }
 }
 
+static bool
+find_making(uintptr_t address, struct sim_making *making)
+{
+    const struct head *h = block_around(&sim_engine, address);
+
+    if (h == NULL || h->stamp == 0)
+        return false;
+    *making = (struct sim_making){h->maker, h->stamp, h->site};
+    return true;
+}
+
 /* ---- Runs ---- */
 
 void
@@ -207,6 +227,7 @@ sim_heap_open(struct engine *e)
     shadow = (int8_t *)memory + SIM_HEAP_BYTES;
     e->heap_base = (uintptr_t)memory;
     e->heap_check_block = check_block;
+    e->heap_find_making = find_making;
     keeping = true;
 }
 
