@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "rng.h"
+#include "common/rng.h"
 
 enum { SECONDS_MAX = 120 }; /* after that the subject counts as hanging */
 
