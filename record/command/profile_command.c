@@ -283,7 +283,7 @@ name_file(const struct options *options, const char *name, struct shown *shown)
 {
     const int length = (int)(strlen(name) - strlen(".pb"));
     struct cli_named_profile named;
-    char stem[PATH_MAX];
+    char stem[PATH_MAX - sizeof ".pb.gz"];
     char from[PATH_MAX];
     size_t bytes_count;
     uint8_t *bytes;
