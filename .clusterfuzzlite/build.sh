@@ -4,34 +4,18 @@
 # in place of a sanitizer's.
 set -eu
 cd "$(dirname "$0")/.."
-base="-std=c11 -D_GNU_SOURCE -ffp-contract=off -Iprof/include"
-library=$(echo prof/{core,trace,pprof,port})
-harness=$(echo model/{heap,trace,pprof} \
-    sim/{choice,input,world,instruments,generate,scenario,recording,truth} \
-    props/{judge,cross,campaign} props)
-inc="-iquote sim -iquote model -iquote subjects -iquote props/fuzz"
-for folder in $harness; do
-    inc="$inc -iquote $folder"
-done
+flags="$CFLAGS -std=c11 -D_GNU_SOURCE -ffp-contract=off -Iprof/include -I."
 
-# compile FOLDER INCLUDES
-compile() {
-    for source in "$1"/*.c; do
-        $CC $CFLAGS $base -iquote "$1" $2 -c "$source" \
-            -o "$OUT/objects/$(echo "$source" | tr / _).o"
-    done
-}
 # An archive: what a target does not need is not linked.
 mkdir -p "$OUT/objects"
-for folder in $library; do
-    compile "$folder" "-iquote prof/core"
-done
-for folder in $harness; do
-    compile "$folder" "$inc"
+for source in prof/{core,trace,pprof,port}/*.c common/*.c common/recording/*.c \
+    model/{heap,trace,pprof}/*.c sim/{truth,world,instruments,generate,scenario}/*.c \
+    props/*.c props/{judge,cross,campaign}/*.c; do
+    $CC $flags -c "$source" -o "$OUT/objects/$(echo "$source" | tr / _).o"
 done
 ar crs "$OUT/objects/all.a" "$OUT"/objects/*.o
 for target in worlds scenario recording trace; do
-    $CC $CFLAGS $base $inc "props/fuzz/fuzz_$target.c" "$OUT/objects/all.a" \
+    $CC $flags "props/fuzz/fuzz_$target.c" "$OUT/objects/all.a" \
         -o "$OUT/fuzz_$target" $LIB_FUZZING_ENGINE -lm -lstdc++
 done
 zip -j -q "$OUT/fuzz_scenario_seed_corpus.zip" fixtures/scenarios/*.sim

@@ -218,8 +218,7 @@ def compile_words(source):
     words = line[0].split() if line else []
     return [word for at, word in enumerate(words)
             if word.startswith(('-I', '-D', '-std')) or
-            at > 0 and words[at - 1] in ('-I', '-iquote', '-include') or
-            word in ('-I', '-iquote', '-include')]
+            word == '-include' or at > 0 and words[at - 1] == '-include']
 
 
 def changes_of(source):
