@@ -44,7 +44,8 @@ enum prof_status
 prof_process_mappings(struct prof_mapping *mappings, size_t mappings_max,
                       size_t *count, char *text, size_t text_max)
 {
-    const int descriptor = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+    /* Of a process whose first thread has ended, /proc/self has none. */
+    const int descriptor = open("/proc/thread-self/maps", O_RDONLY | O_CLOEXEC);
     ssize_t bytes;
 
     *count = 0;

@@ -302,21 +302,6 @@ wake(_Atomic uint32_t *word)
     (void)syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 }
 
-/* Linux's flag. Older headers lack it, and the number of the system call. */
-#ifndef CLOSE_RANGE_UNSHARE
-#define CLOSE_RANGE_UNSHARE (1U << 1)
-#endif
-
-static bool
-leave_table(void)
-{
-#ifdef SYS_close_range
-    return syscall(SYS_close_range, 0U, ~0U, CLOSE_RANGE_UNSHARE) == 0;
-#else
-    return false;
-#endif
-}
-
 static void *
 run(void *context)
 {
@@ -327,7 +312,7 @@ run(void *context)
     (void)context;
     atomic_store(&agent.number, (pid_t)syscall(SYS_gettid));
     embed_inside = true; /* for ever: what it allocates is not sampled */
-    agent.has_own_table = leave_table();
+    agent.has_own_table = profile_agent_leave_table();
     while (!atomic_load(&agent.is_leaving)) {
         const uint32_t asked = atomic_load(&agent.asked);
 
@@ -346,10 +331,15 @@ run(void *context)
              i++)
             continue;
         sleep_on(&agent.asked, done, LOOK_MS * NS_PER_MS);
+        if (agent.has_own_table && profile_agent_is_last()) {
+            profile_dump_files();
+            profile_agent_end_last();
+        }
     }
     if (profile_is_confined())
         profile_dump_files(); /* the last ones: there is no agent after it */
     stop_listening();
+    profile_agent_count(1); /* libc counts down now */
     atomic_store(&agent.is_running, false);
     return NULL;
 }
@@ -404,9 +394,10 @@ profile_agent_start(void)
     if (pthread_attr_init(&attributes) == 0) {
         (void)pthread_attr_setstacksize(&attributes, STACK_BYTES);
         atomic_store(&agent.process, getpid());
-        atomic_store(&agent.is_running,
-                     pthread_create(&agent.thread, &attributes, run, NULL) ==
-                         0);
+        if (pthread_create(&agent.thread, &attributes, run, NULL) == 0) {
+            profile_agent_count(-1);
+            atomic_store(&agent.is_running, true);
+        }
         pthread_attr_destroy(&attributes);
     }
     pthread_sigmask(SIG_SETMASK, &before, NULL);

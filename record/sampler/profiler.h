@@ -16,6 +16,7 @@
  *      losses.c                what the profiles lack
  *      rights.c                the program's credentials, shared by the agent
  *      agent.c                 a thread: requests for profiles, and a timer
+ *        agent_life.c          apart from the program
  *      start.c                 when it begins, forks and ends
  *
  * Rules
@@ -226,6 +227,23 @@ bool profile_agent_is_running(void);
 
 /* Write the files of a program that exits. context: inside */
 void profile_agent_end(void);
+
+/* agent_life.c */
+
+/* Close all descriptors, in a table of the agent's own. returns: false if the
+ * kernel cannot do that, and nothing was closed */
+bool profile_agent_leave_table(void);
+
+/* Change the count of threads by which libc knows the last one. */
+void profile_agent_count(int32_t change);
+
+/* returns: have all other threads ended? context: the agent, which has a table
+ * of descriptors of its own */
+bool profile_agent_is_last(void);
+
+/* End the thread as the last one of the program ended. context:
+ * profile_agent_is_last() has returned true */
+void profile_agent_end_last(void);
 
 /* in: may_start, may the child start an agent? */
 void profile_agent_after_fork_child(bool may_start);

@@ -100,6 +100,24 @@ make_prof(void)
 /* ---- forks ---- */
 
 /*
+ * Was the process begun by exec or by fork()? The kernel clears this in each
+ * child, so one that was made by clone() or the system call is noticed, and
+ * without a call, which a confined process might not survive.
+ */
+static _Atomic bool *is_known;
+
+static bool
+know_process(void)
+{
+    is_known = profile_map(sizeof *is_known);
+    if (is_known == NULL)
+        return false;
+    (void)madvise(is_known, sizeof *is_known, MADV_WIPEONFORK);
+    atomic_store(is_known, true);
+    return true;
+}
+
+/*
  * End profiling in a child that a signal handler forked after it had
  * interrupted the profiler. The interrupted call still ends normally, but no
  * profiles are written.
@@ -138,6 +156,7 @@ go_on_in_child(void)
 static void
 after_fork_in_child(void)
 {
+    atomic_store(is_known, true);
     table_after_fork();
     profile_waits_after_fork_child();
     profile_dump_after_fork_child();
@@ -178,7 +197,8 @@ start(void)
 {
     embed_depth_max = PROFILE_DEPTH_MAX;
     profile.process = getpid();
-    if (!configure() || !embed_stacks_start() || !make_prof())
+    if (!configure() || !know_process() || !embed_stacks_start() ||
+        !make_prof())
         return false;
     embed_unwind_start();
     profile_threads_start();
@@ -224,13 +244,17 @@ static void __attribute__((constructor)) begin_early(void)
     embed_inside = inside;
 }
 
-/* Does nothing in a handler that interrupted the profiler: a dump would wait
- * for the interrupted code. */
+/*
+ * Does nothing in a handler that interrupted the profiler: a dump would wait
+ * for the interrupted code. Nor in a child that was made without fork(): it has
+ * no agent, and locks may be held in it for ever.
+ */
 static void __attribute__((destructor)) end_late(void)
 {
     int cancelling;
 
-    if (!profile_is_on() || profile.config.folder[0] == '\0' || embed_inside)
+    if (!profile_is_on() || profile.config.folder[0] == '\0' || embed_inside ||
+        !atomic_load(is_known))
         return;
     embed_inside = true;
     (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelling);

@@ -8,6 +8,7 @@ set -u
 profsim=$(realpath "$1")
 program=$(realpath "$2")
 static=$(realpath "$3")
+sources=$PWD/fixtures/alone
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 chmod 755 "$dir"
@@ -61,6 +62,23 @@ unreached() { # NAME COMMAND...
         count "$name, $verb: it runs, there is nothing, and why" $?
     done
 }
+
+# ---- programs of one page; the first line says how each ends
+
+for source in "$sources"/*.c; do
+    page=$(basename "$source" .c)
+    gcc -w -g -O1 -fno-builtin -pthread -D_GNU_SOURCE -o "$page" "$source" || exit 1
+    case $(head -n 1 "$source") in
+    "/* exit "*) ends=$(sed -n '1s/[^0-9]*\([0-9]*\).*/\1/p' "$source") ;;
+    *) ends=$((128 + $(sed -n '1s/[^0-9]*\([0-9]*\).*/\1/p' "$source"))) ;;
+    esac
+    for verb in record "profile --heap 1"; do
+        as_alone "$page, $verb" "$verb" "$dir/$page"
+        [ $want -eq "$ends" ]
+        count "$page: alone it ends with $ends, not $want" $?
+    done
+    rm "$page"
+done 2>shell # which reports the signals that end them
 
 unreached static "$static" allocate
 
