@@ -155,15 +155,27 @@ is_anybody_waiting(void)
 
 #define FRAME __builtin_frame_address(0)
 
+/*
+ * Would libc look at this time at all? It refuses some of these even if the
+ * lock is free, and others only if it must wait: then it is not tried here.
+ */
+static bool
+is_good(clockid_t clock, const struct timespec *until)
+{
+    __asm__("" : "+r"(until)); /* the headers declare that it is not NULL */
+    return (clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC) &&
+           until != NULL && until->tv_nsec >= 0 && until->tv_nsec < 1000000000;
+}
+
 /* Take a lock. Report a wait only if the lock is not free at once. */
-#define LOCK(lock, kind, tried, call)                 \
+#define LOCK(lock, kind, is_to_try, tried, call)      \
     do {                                              \
         struct embed_wait wait;                       \
         int status;                                   \
                                                       \
         if (!is_ready())                              \
             return 0;                                 \
-        if (embed_inside)                             \
+        if (embed_inside || !(is_to_try))             \
             return (call);                            \
         status = (tried);                             \
         if (status != EBUSY)                          \
@@ -212,16 +224,16 @@ pthread_mutex_lock(pthread_mutex_t *mutex)
 EMBED_HOOK int
 pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespec *until)
 {
-    LOCK(mutex, EMBED_LOCK_MUTEX, real.mutex_trylock(mutex),
-         real.mutex_timedlock(mutex, until));
+    LOCK(mutex, EMBED_LOCK_MUTEX, is_good(CLOCK_REALTIME, until),
+         real.mutex_trylock(mutex), real.mutex_timedlock(mutex, until));
 }
 
 EMBED_HOOK int
 pthread_mutex_clocklock(pthread_mutex_t *mutex, clockid_t clock,
                         const struct timespec *until)
 {
-    LOCK(mutex, EMBED_LOCK_MUTEX, real.mutex_trylock(mutex),
-         real.mutex_clocklock(mutex, clock, until));
+    LOCK(mutex, EMBED_LOCK_MUTEX, is_good(clock, until),
+         real.mutex_trylock(mutex), real.mutex_clocklock(mutex, clock, until));
 }
 
 static __attribute__((noinline)) int
@@ -257,44 +269,45 @@ pthread_mutex_unlock(pthread_mutex_t *mutex)
 EMBED_HOOK int
 pthread_rwlock_rdlock(pthread_rwlock_t *lock)
 {
-    LOCK(lock, EMBED_LOCK_READ, real.read_trylock(lock), real.read_lock(lock));
+    LOCK(lock, EMBED_LOCK_READ, true, real.read_trylock(lock),
+         real.read_lock(lock));
 }
 
 EMBED_HOOK int
 pthread_rwlock_timedrdlock(pthread_rwlock_t *lock, const struct timespec *until)
 {
-    LOCK(lock, EMBED_LOCK_READ, real.read_trylock(lock),
-         real.read_timedlock(lock, until));
+    LOCK(lock, EMBED_LOCK_READ, is_good(CLOCK_REALTIME, until),
+         real.read_trylock(lock), real.read_timedlock(lock, until));
 }
 
 EMBED_HOOK int
 pthread_rwlock_clockrdlock(pthread_rwlock_t *lock, clockid_t clock,
                            const struct timespec *until)
 {
-    LOCK(lock, EMBED_LOCK_READ, real.read_trylock(lock),
+    LOCK(lock, EMBED_LOCK_READ, is_good(clock, until), real.read_trylock(lock),
          real.read_clocklock(lock, clock, until));
 }
 
 EMBED_HOOK int
 pthread_rwlock_wrlock(pthread_rwlock_t *lock)
 {
-    LOCK(lock, EMBED_LOCK_WRITE, real.write_trylock(lock),
+    LOCK(lock, EMBED_LOCK_WRITE, true, real.write_trylock(lock),
          real.write_lock(lock));
 }
 
 EMBED_HOOK int
 pthread_rwlock_timedwrlock(pthread_rwlock_t *lock, const struct timespec *until)
 {
-    LOCK(lock, EMBED_LOCK_WRITE, real.write_trylock(lock),
-         real.write_timedlock(lock, until));
+    LOCK(lock, EMBED_LOCK_WRITE, is_good(CLOCK_REALTIME, until),
+         real.write_trylock(lock), real.write_timedlock(lock, until));
 }
 
 EMBED_HOOK int
 pthread_rwlock_clockwrlock(pthread_rwlock_t *lock, clockid_t clock,
                            const struct timespec *until)
 {
-    LOCK(lock, EMBED_LOCK_WRITE, real.write_trylock(lock),
-         real.write_clocklock(lock, clock, until));
+    LOCK(lock, EMBED_LOCK_WRITE, is_good(clock, until),
+         real.write_trylock(lock), real.write_clocklock(lock, clock, until));
 }
 
 EMBED_HOOK int
@@ -392,42 +405,57 @@ pthread_cond_clockwait(pthread_cond_t *cond, pthread_mutex_t *mutex,
 
 /*
  * A semaphore has no holder. As with a condition, the waiter is not registered,
- * because it may be cancelled while it waits.
+ * because it may be cancelled while it waits. A wait with a limit is tried with
+ * one in the past: whether it is a cancellation point even if the semaphore is
+ * free differs between the functions of libc. A call that succeeds leaves errno
+ * alone.
  */
-#define SEM_WAIT(semaphore, call)                                              \
-    do {                                                                       \
-        struct embed_wait wait;                                                \
-        int status;                                                            \
-                                                                               \
-        if (!is_ready())                                                       \
-            return 0;                                                          \
-        if (embed_inside)                                                      \
-            return (call);                                                     \
-        if (real.sem_trywait(semaphore) == 0)                                  \
-            return 0;                                                          \
-        if (errno != EAGAIN || !embed_on_wait(&wait, semaphore, false, FRAME)) \
-            return (call);                                                     \
-        status = (call);                                                       \
-        embed_on_waited(&wait, EMBED_LOCK_SEMAPHORE, status, FRAME);           \
-        return status;                                                         \
+#define SEM_WAIT(semaphore, is_to_try, tried, in_vain, call)         \
+    do {                                                             \
+        const int saved_errno = errno;                               \
+        struct embed_wait wait;                                      \
+        int status;                                                  \
+                                                                     \
+        if (!is_ready())                                             \
+            return 0;                                                \
+        if (embed_inside || !(is_to_try))                            \
+            return (call);                                           \
+        if ((tried) == 0)                                            \
+            return 0;                                                \
+        status = errno;                                              \
+        errno = saved_errno;                                         \
+        if (status != (in_vain) ||                                   \
+            !embed_on_wait(&wait, semaphore, false, FRAME))          \
+            return (call);                                           \
+        status = (call);                                             \
+        embed_on_waited(&wait, EMBED_LOCK_SEMAPHORE, status, FRAME); \
+        return status;                                               \
     } while (0)
+
+static const struct timespec past = {0, 0};
 
 EMBED_HOOK int
 sem_wait(sem_t *semaphore)
 {
-    SEM_WAIT(semaphore, real.sem_wait(semaphore));
+    SEM_WAIT(semaphore, true,
+             (pthread_testcancel(), real.sem_trywait(semaphore)), EAGAIN,
+             real.sem_wait(semaphore));
 }
 
 EMBED_HOOK int
 sem_timedwait(sem_t *semaphore, const struct timespec *until)
 {
-    SEM_WAIT(semaphore, real.sem_timedwait(semaphore, until));
+    SEM_WAIT(semaphore, is_good(CLOCK_REALTIME, until),
+             real.sem_timedwait(semaphore, &past), ETIMEDOUT,
+             real.sem_timedwait(semaphore, until));
 }
 
 EMBED_HOOK int
 sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespec *until)
 {
-    SEM_WAIT(semaphore, real.sem_clockwait(semaphore, clock, until));
+    SEM_WAIT(semaphore, is_good(clock, until),
+             real.sem_clockwait(semaphore, clock, &past), ETIMEDOUT,
+             real.sem_clockwait(semaphore, clock, until));
 }
 
 /*
