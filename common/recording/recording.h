@@ -45,6 +45,7 @@ enum sim_recorded_cause {
     SIM_RECORDED_MISSED,
     SIM_RECORDED_WAITERS,
     SIM_RECORDED_CHILDREN, /* older recordings do not count it */
+    SIM_RECORDED_CONFINED, /* nor this */
     SIM_RECORDED_CAUSE_COUNT
 };
 

@@ -49,6 +49,11 @@ static const struct {
                              "(no_new_privs, seccomp); a fork() that failed is "
                              "counted, too",
                              false},
+    [EMBED_DROP_CONFINED] = {"event", "events",
+                             " after the process confined itself",
+                             "what is here is exact up to then; to make more "
+                             "room might have ended it (no_new_privs, seccomp)",
+                             false},
 };
 
 void

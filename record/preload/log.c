@@ -94,6 +94,8 @@ log_name_locked(struct embed_self *self, uint32_t names)
     if (words == NULL)
         return;
     words[0] = words[1] = 0;
+    if (embed_is_confined())
+        return;
     syscall(SYS_prctl, PR_GET_NAME, words, 0, 0, 0); /* prctl() is hooked */
     words[1] &= ~(UINT64_C(0xff) << 56);
 }
@@ -116,7 +118,7 @@ name_thread_locked(void)
     words = embed_append_locked(EMBED_THREAD, 0, embed_state->thread_count, 1);
     if (words == NULL)
         return;
-    words[0] = (uint64_t)syscall(SYS_gettid);
+    words[0] = embed_is_confined() ? 0 : (uint64_t)syscall(SYS_gettid);
     self->generation = now;
     self->thread_index = embed_state->thread_count++;
     log_name_locked(self, names);
@@ -133,7 +135,9 @@ ticks_locked(enum embed_kind kind)
     struct timespec now;
     uint64_t ticks;
 
-    clock_gettime(kind == EMBED_FREE ? CLOCK_MONOTONIC_COARSE : CLOCK_MONOTONIC,
+    clock_gettime(kind == EMBED_FREE ? CLOCK_MONOTONIC_COARSE
+                                     : atomic_load_explicit(
+                                           &embed_clock, memory_order_relaxed),
                   &now);
     ticks = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
     return ticks > embed_state->last_ticks ? ticks : embed_state->last_ticks;

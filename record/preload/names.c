@@ -6,8 +6,10 @@
 #include "record/preload/recorder.h"
 
 #include <errno.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <sys/prctl.h>
+#include <time.h>
 #include <unistd.h>
 
 static int (*real_set_name)(pthread_t, const char *);
@@ -47,6 +49,19 @@ is_confining(int option)
             embed_header()->process == (uint32_t)getpid());
 }
 
+/* Will reading the exact time end the program? The kernel turns off its
+ * instruction together with almost all system calls. */
+static bool
+is_without_clock(int option, va_list words)
+{
+    const unsigned long how = option == PR_SET_SECCOMP || option == PR_SET_TSC
+                                  ? va_arg(words, unsigned long)
+                                  : 0;
+
+    return option == PR_SET_SECCOMP ? how == SECCOMP_MODE_STRICT
+                                    : how == PR_TSC_SIGSEGV;
+}
+
 EMBED_HOOK int
 prctl(int option, ...)
 {
@@ -54,12 +69,17 @@ prctl(int option, ...)
     va_list words;
     int status;
 
-    atomic_fetch_add(&embed_confinements, confinements);
+    if (confinements != 0)
+        embed_confine(true);
+    va_start(words, option);
+    if (is_without_clock(option, words))
+        atomic_store(&embed_clock, CLOCK_MONOTONIC_COARSE);
+    va_end(words);
     va_start(words, option);
     status = embed_prctl(option, words);
     va_end(words);
-    if (status != 0)
-        atomic_fetch_sub(&embed_confinements, confinements);
+    if (confinements != 0 && status != 0)
+        embed_confine(false);
     if (status == 0 && option == PR_SET_NAME)
         atomic_fetch_add(&embed_names, 1);
     return status;

@@ -91,6 +91,13 @@ extern _Atomic uint32_t embed_names; /* how often a thread was named */
  * (seccomp), or prepared to. After such a call, a child might be killed for
  * opening a spool. */
 extern _Atomic uint32_t embed_confinements;
+
+static inline bool
+embed_is_confined(void)
+{
+    return atomic_load_explicit(&embed_confinements, memory_order_relaxed) != 0;
+}
+
 extern uint64_t embed_forked_ticks; /* of this process; 0: not forked */
 
 static inline bool
@@ -141,6 +148,14 @@ bool embed_spool_open(void);
  */
 bool embed_reserve(uint64_t bytes);
 
+/*
+ * The process is about to confine itself (or could not: then in: false). Make
+ * room for what can still be logged, as no system call will be made then.
+ *
+ * context: recorder lock not held
+ */
+void embed_confine(bool is_confined);
+
 /* names.c */
 
 /* Find the real function. context: inside */
@@ -159,8 +174,10 @@ void embed_fork_leave(void);
 /* Count an event that is not logged. */
 void embed_drop(enum embed_cause cause);
 
-/* The clock of the log, CLOCK_MONOTONIC in ns. */
+/* The clock of the log, CLOCK_MONOTONIC in ns; coarse if the program has turned
+ * off the instruction that reads the exact time. */
 uint64_t embed_ticks(void);
+extern _Atomic int embed_clock;
 
 void embed_lock(void);
 void embed_unlock(void);

@@ -44,6 +44,7 @@ enum embed_cause {
     EMBED_DROP_MISSED,  /* found when the spool is read */
     EMBED_DROP_WAITERS,
     EMBED_DROP_CHILDREN, /* forked by a process that confined itself */
+    EMBED_DROP_CONFINED, /* it has used the room that it had by then */
     EMBED_DROP_COUNT
 };
 

@@ -13,12 +13,14 @@ _Atomic uint32_t embed_names;
 _Atomic uint32_t embed_confinements;
 uint64_t embed_forked_ticks;
 struct embed_config embed_config;
+_Atomic int embed_clock = CLOCK_MONOTONIC;
 
 uint64_t
 embed_ticks(void)
 {
     struct timespec now;
 
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(atomic_load_explicit(&embed_clock, memory_order_relaxed),
+                  &now);
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }

@@ -125,7 +125,7 @@ print_head(const struct cli_heap_report *report)
     print_count("allocated", heap->total.allocs);
     printf("; %" PRIu64 " of them freed\n",
            heap->total.allocs.objects - heap->total.exit.objects);
-    if (heap->has_usable) {
+    if (heap->has_usable && heap->total.peak.bytes > 0) {
         printf("%-13s %" PRIu64 " bytes", "usable", heap->peak_usable_bytes);
         print_rounded(heap->peak_usable_bytes);
         printf(" at the peak, by malloc_usable_size(): %.1f %% more than was "

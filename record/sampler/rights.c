@@ -47,6 +47,13 @@ ahead(void (*call)(void))
     return true;
 }
 
+static void
+count_confinement(int change)
+{
+    atomic_fetch_add(&profile.confinements, (uint32_t)change);
+    embed_stack_memory_confine(atomic_load(&profile.confinements) != 0);
+}
+
 /*
  * The process is about to confine itself. If it has no agent, and none can be
  * started, it writes its last files now. There are two exceptions: the child of
@@ -61,11 +68,13 @@ confine(void)
     if (process != profile.process) {
         atomic_store(&profile.confined_child, process);
     } else if (atomic_load(&profile.is_idle_child)) {
-        atomic_fetch_add(&profile.confinements, 1);
+        count_confinement(1);
     } else {
+        const bool is_first = !profile_is_confined();
+
         profile_agent_start();
-        if (atomic_fetch_add(&profile.confinements, 1) == 0 &&
-            !profile_agent_is_running())
+        count_confinement(1);
+        if (is_first && !profile_agent_is_running())
             profile_dump_files();
     }
 }
@@ -77,7 +86,7 @@ profile_rights_after_fork_child(void)
     const pid_t child = atomic_exchange(&profile.confined_child, 0);
 
     if (child != 0 && child == getppid())
-        atomic_fetch_add(&profile.confinements, 1);
+        count_confinement(1);
     profile.process = getpid();
 }
 
@@ -86,7 +95,7 @@ static void
 unconfine(void)
 {
     if (getpid() == profile.process)
-        atomic_fetch_sub(&profile.confinements, 1);
+        count_confinement(-1);
 }
 
 EMBED_HOOK int

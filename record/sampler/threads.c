@@ -56,7 +56,7 @@ profile_threads_start(void)
 void
 profile_thread_begin(void)
 {
-    if (syscall(SYS_gettid) != getpid())
+    if (profile_is_confined() || syscall(SYS_gettid) != getpid())
         embed_alone_end();
     for (uint32_t i = 0; has_key && i < PROFILE_PROCS_OWN; i++) {
         uint8_t nobody = 0;

@@ -15,6 +15,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -24,8 +25,17 @@
 #define RED_ZONE_BYTES 128u /* below sp, kept for the function that runs */
 #define TRIES_MAX      4u
 
-/* The main thread's stack ends above this address. */
+/* The main thread's stack ends above this address. The kernel maps nothing
+ * else in the OWN_PAGES below. */
 extern void *__libc_stack_end;
+
+static _Atomic bool may_not_ask;
+
+void
+embed_stack_memory_confine(bool is_confined)
+{
+    atomic_store_explicit(&may_not_ask, is_confined, memory_order_relaxed);
+}
 
 /*
  * Ask the kernel: the system call first copies 8 bytes, and fails with EFAULT
@@ -36,9 +46,12 @@ static bool
 is_readable(uintptr_t page)
 {
     const int saved_errno = errno;
-    const long result = syscall(SYS_rt_sigprocmask, -1, page, NULL, 8);
-    const bool readable = result == -1 && errno == EINVAL;
+    bool readable;
 
+    if (atomic_load_explicit(&may_not_ask, memory_order_relaxed))
+        return false;
+    readable =
+        syscall(SYS_rt_sigprocmask, -1, page, NULL, 8) == -1 && errno == EINVAL;
     errno = saved_errno;
     return readable;
 }
@@ -71,6 +84,14 @@ end_of_own(uintptr_t sp)
     return sp < block ? block : (uintptr_t)__libc_stack_end;
 }
 
+static bool
+is_of_main(uintptr_t sp, uintptr_t end)
+{
+    return end == (uintptr_t)__libc_stack_end &&
+           end - sp <= OWN_PAGES * PAGE_BYTES &&
+           atomic_load_explicit(&may_not_ask, memory_order_relaxed);
+}
+
 /* returns: is sp on the thread's own stack? Also finds out how far that stack
  * can be read. */
 static bool
@@ -83,7 +104,7 @@ is_own(struct embed_own_stack *own, uintptr_t sp)
         return true;
     if (sp >= end || own->tries == TRIES_MAX)
         return false;
-    if (!are_readable(sp, end, OWN_PAGES)) {
+    if (!are_readable(sp, end, OWN_PAGES) && !is_of_main(sp, end_of_own(sp))) {
         own->tries++;
         return false;
     }

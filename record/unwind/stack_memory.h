@@ -33,6 +33,13 @@ struct embed_stack_memory {
 };
 
 /*
+ * From now on no system call is made: one might end a program that has confined
+ * itself. What is not known of a stack by then is not read, except the rest of
+ * the main thread's. in: is_confined, false if the program could not do it
+ */
+void embed_stack_memory_confine(bool is_confined);
+
+/*
  * Begin a walk, or continue it on another stack.
  *
  * out:     memory->bounds, around sp; empty if sp cannot be read
