@@ -38,7 +38,7 @@ before_fork(void)
     if (!embed_inside || state == NULL)
         return;
     log_before.place = state->log;
-    log_before.bytes = state->limit_bytes;
+    log_before.bytes = state->mapped_bytes;
     (void)madvise(state, sizeof *state, MADV_KEEPONFORK);
 }
 

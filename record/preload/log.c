@@ -8,8 +8,8 @@
  * S2: a free is logged before another thread can get its address.
  *
  * Invariants
- *   L1  log != NULL and used_bytes <= reserved_bytes <= limit_bytes while the
- *       phase is EMBED_ON.
+ *   L1  log != NULL and used_bytes <= reserved_bytes <= mapped_bytes <=
+ *       limit_bytes while the phase is EMBED_ON.
  *   L2  once full, always full: a log that lost events for lack of room is a
  *       prefix.
  *   L3  each event that is not logged is counted in the header, by cause.

@@ -55,6 +55,7 @@ struct embed_state {
     uint8_t *log;          /* the spool; guards: all below by lock */
     uint64_t used_bytes;
     uint64_t limit_bytes;
+    uint64_t mapped_bytes;
     uint64_t reserved_bytes; /* the disk has room up to here */
     uint64_t orphan_bytes;   /* in the place of the parent's log */
     uint64_t last_ticks;

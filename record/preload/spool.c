@@ -7,6 +7,11 @@
  * a write to a hole would end the program with SIGBUS. With a kernel that
  * cannot do that (before 5.14) all the space is allocated at the start.
  *
+ * The mapping grows in place, by as much as is needed: a program that limits
+ * its address space, or locks its memory, must not pay for a log that is not
+ * written yet. So it lies far below where the kernel maps what the program asks
+ * for.
+ *
  * The folder is the one that `profsim record` made, identified by its device
  * and inode: once it is gone, another user may reuse its name.
  *
@@ -32,6 +37,8 @@
 #define STEP_BYTES_MIN  (UINT64_C(64) << 10)
 #define STEP_BYTES_MAX  (UINT64_C(4) << 20)
 #define AT_ONCE_BYTES   (UINT64_C(64) << 20) /* if steps are not possible */
+#define MAPPED_BYTES    (UINT64_C(16) << 20) /* at a time */
+#define BELOW_BYTES     (UINT64_C(64) << 30) /* ... the other mappings */
 #define CONFINED_BYTES  (UINT64_C(16) << 20) /* logged after a confinement */
 #define LIMIT_BYTES_MIN (UINT64_C(64) << 10)
 #define PAGE_MASK       (~UINT64_C(4095))
@@ -95,6 +102,37 @@ file_limit(uint64_t bytes)
     return bytes & PAGE_MASK;
 }
 
+/*
+ * returns: may the mapping grow to `bytes`? Of an address space that the
+ * program has limited meanwhile it takes a sixteenth at most.
+ */
+static bool
+is_in_limit(uint64_t bytes)
+{
+    struct rlimit limit;
+
+    return getrlimit(RLIMIT_AS, &limit) != 0 ||
+           limit.rlim_cur == RLIM_INFINITY || bytes <= limit.rlim_cur / 16;
+}
+
+static bool
+grow(struct embed_state *state, uint64_t bytes)
+{
+    uint64_t end = state->mapped_bytes;
+
+    while (end < bytes)
+        end += MAPPED_BYTES;
+    if (end > state->limit_bytes)
+        end = state->limit_bytes;
+    if (end == state->mapped_bytes)
+        return true;
+    if (!is_in_limit(end) ||
+        mremap(state->log, state->mapped_bytes, end, 0) == MAP_FAILED)
+        return false;
+    state->mapped_bytes = end;
+    return true;
+}
+
 /* Make room for the whole log, as far as the disk and the address space
  * allow. */
 static bool
@@ -105,7 +143,8 @@ make_room_at_once(struct embed_state *state, int file)
     if (bytes > AT_ONCE_BYTES)
         bytes = AT_ONCE_BYTES;
     for (; bytes >= LIMIT_BYTES_MIN; bytes = bytes / 2 & PAGE_MASK)
-        if (syscall(SYS_fallocate, file, 0, 0, bytes) == 0) {
+        if (grow(state, bytes) &&
+            syscall(SYS_fallocate, file, 0, 0, bytes) == 0) {
             state->reserved_bytes = bytes;
             state->limit_bytes = bytes;
             return true;
@@ -135,6 +174,11 @@ embed_reserve(uint64_t bytes)
         return false;
     if (embed_is_confined()) {
         state->full_cause = EMBED_DROP_CONFINED;
+        return false;
+    }
+    if (!grow(state, end)) {
+        state->full_cause = EMBED_DROP_LIMIT;
+        errno = saved_errno;
         return false;
     }
     do
@@ -180,37 +224,52 @@ make_first_room(struct embed_state *state, int file)
     bool is_made;
 
     state->reserved_bytes = 0;
-    (void)madvise(state->log, state->limit_bytes, MADV_RANDOM);
+    (void)madvise(state->log, state->mapped_bytes, MADV_RANDOM);
     is_made =
         madvise(state->log, 4096, MADV_POPULATE_WRITE) != 0 && errno == EINVAL
             ? make_room_at_once(state, file)
             : embed_reserve(EMBED_SPOOL_FIRST);
-    (void)madvise(state->log, state->limit_bytes, MADV_NORMAL);
+    (void)madvise(state->log, state->mapped_bytes, MADV_NORMAL);
     return is_made;
+}
+
+/* in: bytes, of the file. returns: what the mapping begins with */
+static uint64_t
+first_mapping(struct embed_state *state, int file, uint64_t bytes)
+{
+    const uintptr_t hint = (uintptr_t)&embed_state & PAGE_MASK;
+    void *place;
+
+    if (ftruncate(file, (off_t)bytes) != 0)
+        return 0;
+    if (bytes > MAPPED_BYTES)
+        bytes = MAPPED_BYTES;
+    place = mmap(hint > 2 * BELOW_BYTES ? (void *)(hint - BELOW_BYTES) : NULL,
+                 bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    if (place == MAP_FAILED)
+        return 0;
+    state->log = place;
+    return bytes;
 }
 
 static bool
 map_spool(struct embed_state *state, int file)
 {
-    void *place = MAP_FAILED;
     uint64_t bytes = file_limit(embed_config.limit_bytes);
 
     /* A process short of address space gets a shorter log. */
     for (; bytes >= LIMIT_BYTES_MIN; bytes = bytes / 2 & PAGE_MASK) {
-        if (ftruncate(file, (off_t)bytes) != 0)
-            return false;
-        place = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-        if (place != MAP_FAILED)
+        state->limit_bytes = bytes;
+        state->mapped_bytes = first_mapping(state, file, bytes);
+        if (state->mapped_bytes != 0)
             break;
     }
-    if (place == MAP_FAILED)
+    if (bytes < LIMIT_BYTES_MIN)
         return false;
-    (void)madvise(place, bytes, MADV_DONTFORK);
-    state->limit_bytes = bytes;
-    state->log = place;
+    (void)madvise(state->log, state->mapped_bytes, MADV_DONTFORK);
     if (make_first_room(state, file))
         return true;
-    munmap(place, bytes);
+    munmap(state->log, state->mapped_bytes);
     return false;
 }
 
