@@ -20,7 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "profile.h"
+#include "record/sampler/profiler.h"
 
 enum {
     STAT_BYTES = 1024,
