@@ -435,7 +435,7 @@ class Writer:
             wanted = {"gcc": when, "clang": "long", "asan": when if path.startswith(
                 ("prof/", "model/")) else "long"}.get(self.name)
             if self.name == "asan" and path.startswith("record/"):
-                continue  # they read stacks beyond all variables
+                continue  # they read whole stacks
             if self.name == "cov" and path.startswith(("prof/", "props/")):
                 wanted = "out/cov/check"
             if self.name in source.key("also").split(","):

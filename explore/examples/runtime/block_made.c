@@ -1,5 +1,5 @@
-/* expect: data race. A thread makes a zeroed block and hands over its address by
- * a relaxed store. The other thread may find the address but not the zeros.
+/* expect: data race. A thread makes a zeroed block and hands over its address
+ * by a relaxed store. The other thread may find the address but not the zeros.
  * Making a block counts as a write of all its bytes. */
 #include <pthread.h>
 #include <stdatomic.h>
