@@ -3,7 +3,7 @@
 # programs are built with pkg-config alone, and run; then the tree is moved,
 # updated and removed.
 # usage: install/test_install.sh PROFSIM   which program out/profsim is a copy of
-# build: args=out/gcc/profsim needs=all when=long
+# build: args=out/profsim needs=all when=long
 set -u
 profsim=$1
 cd "${0%/*}/.." || exit 1
@@ -323,7 +323,7 @@ chmod +x "$dir/bin/ninja"
 holds "make install" env PATH="$dir/bin:$PATH" make install DESTDIR="$dir/made"
 holds "make uninstall" env PATH="$dir/bin:$PATH" make uninstall \
     DESTDIR="$dir/made"
-[ "$(cat "$dir/asked")" = -n ] && [ -z "$(ls -A "$dir/made")" ]
+[ "$(cat "$dir/asked")" = "-f out/build.ninja -n" ] && [ -z "$(ls -A "$dir/made")" ]
 count "neither builds anything" $?
 
 finish install
