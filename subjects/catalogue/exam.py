@@ -279,7 +279,7 @@ class Subjects(Worlds):
 class Producer:
     def __init__(self, build):
         self.profsim = os.path.join(build, "profsim")
-        self.producer = os.path.join(build, "gcc", "libotel-producer.so")
+        self.producer = os.path.join(build, "libotel-producer.so")
 
     def right_form(self, _):
         code, output = run([self.profsim, "conform", self.producer], CONFORM_FAULT="")
