@@ -433,9 +433,7 @@ class Writer:
                 continue
             when = (source.builds or [{}])[0].get("when", "check")
             wanted = {"gcc": when, "clang": "long", "asan": when if path.startswith(
-                ("prof/", "model/")) else "long"}.get(self.name)
-            if self.name == "asan" and path.startswith("record/"):
-                continue  # they read whole stacks
+                ("prof/", "model/")) else "long" if path[:7] != "record/" else None}.get(self.name)
             if self.name == "cov" and path.startswith(("prof/", "props/")):
                 wanted = "out/cov/check"
             if self.name in source.key("also").split(","):
