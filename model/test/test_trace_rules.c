@@ -7,13 +7,47 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "model/test/trace_rows.h"
-#include "common/test/trace_script.h"
-#include "common/test/unit_test.h"
+#include "trace_reader.h"
+#include "trace_script.h"
+#include "unit_test.h"
+
+#define OK    MODEL_TRACE_OK
+#define ERROR MODEL_TRACE_ERROR
+
+struct row {
+    const char *why;
+    const char *script; /* for props_trace_script() */
+    enum model_trace_verdict verdict;
+    uint32_t events;    /* how many, if the verdict is ok */
+    const char *reason; /* otherwise: a part of the reason */
+};
+
+static void
+judge(const struct row *row)
+{
+    struct props_trace_script script;
+    struct model_trace trace;
+
+    props_trace_script(&script, row->script);
+    model_trace_init(&trace);
+    (void)model_trace_read(&trace, script.bytes, script.bytes_count);
+    if (trace.verdict != row->verdict)
+        fail_msg("%s: %s (%s)", row->why,
+                 model_trace_verdict_name(trace.verdict), trace.reason.text);
+    if (row->verdict == OK && model_trace_count(&trace) != row->events)
+        fail_msg("%s: %u events", row->why, model_trace_count(&trace));
+    if (row->verdict != OK && strstr(trace.reason.text, row->reason) == NULL)
+        fail_msg("%s: %s", row->why, trace.reason.text);
+    model_trace_release(&trace);
+}
+
+#define JUDGE(rows)                                            \
+    for (size_t i = 0; i < sizeof(rows) / sizeof *(rows); i++) \
+    judge(&(rows)[i])
 
 TEST(possible_events_are_accepted)
 {
-    static const struct props_trace_row rows[] = {
+    static const struct row rows[] = {
         {"a whole life", "p0 procstart:5 create:1 start:1 end procstop", OK, 5,
          NULL},
         {"a start needs no ProcStart", "p0 create:1 start:1", OK, 2, NULL},
@@ -52,7 +86,7 @@ TEST(possible_events_are_accepted)
         {"one event is enough", "heap:1", OK, 1, NULL},
     };
 
-    PROPS_TRACE_JUDGE(rows);
+    JUDGE(rows);
 }
 
 /* Processors, goroutines, threads, times and values have up to 64 bits. */
@@ -89,7 +123,7 @@ TEST(numbers_of_a_trace_are_of_64_bits)
 
 TEST(each_rule_of_processors_and_phases_can_be_broken)
 {
-    static const struct props_trace_row rows[] = {
+    static const struct row rows[] = {
         {"started twice", "p3 procstart:1 procstart:1", ERROR, 0,
          "p 3 is running before ProcStart"},
         {"stopped before it started", "p0 procstop", ERROR, 0,
@@ -122,12 +156,12 @@ TEST(each_rule_of_processors_and_phases_can_be_broken)
          "GCSweepDone of what"},
     };
 
-    PROPS_TRACE_JUDGE(rows);
+    JUDGE(rows);
 }
 
 TEST(each_rule_of_goroutines_can_be_broken)
 {
-    static const struct props_trace_row rows[] = {
+    static const struct row rows[] = {
         {"waiting, but unknown", "p0 waiting:5", ERROR, 0,
          "g 5 is not runnable before GoWaiting"},
         {"waiting twice", "p0 create:1 waiting:1 waiting:1", ERROR, 0,
@@ -194,7 +228,7 @@ TEST(each_rule_of_goroutines_can_be_broken)
          "p 0 runs g 0, not g 1, at GoCreate"},
     };
 
-    PROPS_TRACE_JUDGE(rows);
+    JUDGE(rows);
 }
 
 TEST(what_a_running_goroutine_does_takes_one_that_runs_there)
@@ -220,9 +254,8 @@ TEST(what_a_running_goroutine_does_takes_one_that_runs_there)
             char script[128];
             (void)snprintf(script, sizeof script, "%s%s%s", frames[i].before,
                            words[word], frames[i].after);
-            const struct props_trace_row row = {script, script, ERROR, 0,
-                                                frames[i].reason};
-            props_trace_judge(&row, 1);
+            const struct row row = {script, script, ERROR, 0, frames[i].reason};
+            judge(&row);
         }
     }
 }
