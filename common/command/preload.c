@@ -12,8 +12,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "common/escape.h"
-#include "common/output.h"
+#include "escape.h"
+#include "output.h"
+#include "program.h"
 
 enum { PROBE_BYTES_MAX = 65536 };
 
@@ -90,14 +91,50 @@ forward(int signal_number)
         kill((pid_t)child_process, signal_number);
 }
 
+/* What the library does not fit into must run, too. */
+static bool
+fits(const struct cli_preload *preload, const struct cli_program *program)
+{
+    if (program->is_foreign) {
+        sim_escape_line(stderr,
+                        "profsim %s: %s is of another C library (its loader is "
+                        "%s): it runs, and nothing of it is seen",
+                        preload->verb, program->path, program->loader);
+        return false;
+    }
+    if (program->has_asan)
+        sim_escape_line(stderr,
+                        "profsim %s: %s has AddressSanitizer, whose allocator "
+                        "is seen, with the bytes that the program asks for",
+                        preload->verb, program->path);
+    return true;
+}
+
+/* AddressSanitizer ends a program in which a library comes before its own. */
+static void
+let_asan_be_second(void)
+{
+    const char *const others = getenv("ASAN_OPTIONS");
+    char *both = NULL;
+
+    if (asprintf(&both, "%s%sverify_asan_link_order=0",
+                 others != NULL ? others : "", others != NULL ? ":" : "") > 0)
+        setenv("ASAN_OPTIONS", both, 1);
+    free(both);
+}
+
 /* returns: the child, or -1; *status_pipe tells errno if exec fails */
 static pid_t
 start_command(const struct cli_preload *preload, const char *path,
               char **command, int *status_pipe)
 {
+    struct cli_program program;
     int ends[2];
     pid_t child;
+    bool is_to_load;
 
+    cli_program_look(&program, command[0]);
+    is_to_load = fits(preload, &program);
     if (pipe2(ends, O_CLOEXEC) != 0)
         return -1;
     fflush(NULL);
@@ -105,8 +142,12 @@ start_command(const struct cli_preload *preload, const char *path,
     if (child == 0) {
         int reason;
 
-        cli_preload_add(path);
-        preload->set_environment(preload->context);
+        if (is_to_load) {
+            cli_preload_add(path);
+            preload->set_environment(preload->context);
+        }
+        if (is_to_load && program.has_asan)
+            let_asan_be_second();
         if (cli_preload_ignores_children)
             signal(SIGCHLD, SIG_IGN);
         execvp(command[0], command);

@@ -35,7 +35,7 @@
 #include "record/sampler/profile_env.h"
 #include "record/report/profile_top.h"
 
-enum { OUTPUT = 1, HEAP, MUTEX, BLOCK, CPU, EVERY, NO_AGENT, OTLP };
+enum { OUTPUT = 1, HEAP, MUTEX, BLOCK, CPU, EVERY, NO_AGENT, OTLP, STRICT };
 enum { TOP_LINES = 10, FILES_MAX = 256 << 20 };
 enum { PROFILE_BYTES = 16384 }; /* of a small one */
 
@@ -49,6 +49,7 @@ struct options {
     uint64_t every_s;
     bool no_agent;
     bool otlp;
+    bool is_strict;
     char **command;
 };
 
@@ -62,6 +63,7 @@ static const struct cli_option table[] = {
     {EVERY, 0, "every", "S", "write files every S seconds, not only at exit"},
     {NO_AGENT, 0, "no-agent", NULL,
      "no thread in the process: files at exit only"},
+    {STRICT, 0, "strict", NULL, "exit with 125 if a profile is missing"},
     {OTLP, 0, "otlp", NULL, "also PID.heap.otlp and so on, for OpenTelemetry"},
     {0},
 };
@@ -74,10 +76,9 @@ static const struct cli_syntax syntax = {
              "exits or gets SIGUSR2; while it runs,\n'profsim top' and "
              "'profsim dump' ask for them.\n",
     .options = table,
-    .exits =
-        "exit: as COMMAND (by the same signal, if one ended it); 125 if there "
-        "are no\nprofiles; 126 if COMMAND cannot be run; 127 if it is not "
-        "found\n",
+    .exits = "exit: as COMMAND (by the same signal, if one ended it); 125 if "
+             "profiles cannot be\nwritten, or with --strict were not; 126 if "
+             "COMMAND cannot be run; 127 if it is not\nfound\n",
     .ends_at_word = true,
     .usage_error = CLI_RECORD,
 };
@@ -102,6 +103,9 @@ take(struct options *options, int id, const char *value)
         return cli_number("--cpu", value, 0, 1000, &options->cpu_hz);
     case EVERY:
         return cli_number("--every", value, 1, 1000000, &options->every_s);
+    case STRICT:
+        options->is_strict = true;
+        return true;
     case OTLP:
         options->otlp = true;
         return true;
@@ -421,7 +425,7 @@ cli_profile(int argc, char **argv)
     cli_preload_let_go();
     if (run != CLI_OK)
         return run;
-    if (good)
+    if (good || !options.is_strict)
         return cli_preload_end_as(status);
     if (status != 0)
         cli_preload_tell_end(&preload, status);

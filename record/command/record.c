@@ -27,8 +27,9 @@
 #include "record/symbols/images.h"
 #include "common/command/preload.h"
 #include "prof/file.h"
-#include "record/command/record_options.h"
-#include "record/preload/spool.h"
+#include "program.h"
+#include "record_options.h"
+#include "spool.h"
 
 /* What the recorder asks of the disk before it begins. */
 enum { LOG_BYTES_MIN = 65536 };
@@ -40,48 +41,15 @@ complain(const char *what, const char *reason)
     return false;
 }
 
-static bool
-is_program(const char *path)
-{
-    struct stat status;
-
-    return stat(path, &status) == 0 && S_ISREG(status.st_mode) &&
-           access(path, X_OK) == 0;
-}
-
-/* Find a program as execvp() does. out: path; "" if it is not in PATH */
-static void
-find_program(char path[PATH_MAX], const char *name)
-{
-    const char *folders = getenv("PATH");
-    int bytes = 0;
-
-    snprintf(path, PATH_MAX, "%s", name);
-    if (strchr(name, '/') != NULL)
-        return;
-    if (folders == NULL)
-        folders = "/bin:/usr/bin";
-    for (;; folders += bytes + 1) {
-        bytes = (int)strcspn(folders, ":");
-        snprintf(path, PATH_MAX, "%.*s%s%s", bytes, folders,
-                 bytes > 0 ? "/" : "", name);
-        if (is_program(path))
-            return;
-        if (folders[bytes] == '\0')
-            break;
-    }
-    path[0] = '\0';
-}
-
 /* Is the output the program, its script, or another file that an argument
  * names? */
 static bool
 is_used(const struct prof_file *output, char **command)
 {
-    char program[PATH_MAX];
+    struct cli_program program;
 
-    find_program(program, command[0]);
-    if (prof_file_is(output, program))
+    cli_program_look(&program, command[0]);
+    if (prof_file_is(output, program.found))
         return true;
     for (size_t i = 1; command[i] != NULL; i++)
         if (prof_file_is(output, command[i]))
@@ -198,7 +166,7 @@ cli_record(int argc, char **argv)
     cli_preload_let_go();
     if (run != CLI_OK)
         return run;
-    if (good)
+    if (good || !options.is_strict)
         return cli_preload_end_as(status);
     cli_preload_tell_end(&preload, status);
     return CLI_RECORD;

@@ -9,8 +9,9 @@
 /*
  * in:      argv[0] is "record"
  * returns: the command's exit code. If a signal ended the command, the same
- *          signal ends this process. CLI_RECORD, with a line on stderr, if
- *          there is no recording; CLI_NOT_EXECUTABLE, CLI_NOT_FOUND if no
+ *          signal ends this process. CLI_RECORD, with a line on stderr, if the
+ *          recording cannot be written or, with --strict, was not;
+ *          CLI_NOT_EXECUTABLE, CLI_NOT_FOUND if no
  *          command was run
  */
 enum cli_exit cli_record(int argc, char **argv);

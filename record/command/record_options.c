@@ -9,7 +9,7 @@
 #include "common/command/options.h"
 #include "record/preload/spool.h"
 
-enum { OUTPUT = 1, IMAGES, DEPTH, LIMIT, FRAMES, USABLE };
+enum { OUTPUT = 1, IMAGES, DEPTH, LIMIT, FRAMES, USABLE, STRICT };
 
 static const struct cli_option table[] = {
     {OUTPUT, 'o', "output", "FILE", "the recording (profsim.rec)"},
@@ -22,6 +22,7 @@ static const struct cli_option table[] = {
      "walk frame pointers; COMMAND must keep them"},
     {USABLE, 0, "usable", NULL,
      "also ask malloc how many bytes of each block are usable"},
+    {STRICT, 0, "strict", NULL, "exit with 125 if there is no recording"},
     {0},
 };
 
@@ -31,9 +32,9 @@ static const struct cli_syntax syntax = {
     .about = "Run a command and record what it allocates, frees and waits "
              "for.\n",
     .options = table,
-    .exits = "exit: as COMMAND (by the same signal, if one ended it); 125 if "
-             "there is no\nrecording; 126 if COMMAND cannot be run; 127 if it "
-             "is not found\n",
+    .exits = "exit: as COMMAND (by the same signal, if one ended it); 125 if a "
+             "recording cannot\nbe written, or with --strict was not; 126 if "
+             "COMMAND cannot be run; 127 if it is\nnot found\n",
     .ends_at_word = true,
     .usage_error = CLI_RECORD,
 };
@@ -62,6 +63,9 @@ take(struct cli_record_options *options, int id, const char *value)
     case LIMIT:
         return cli_bytes("--limit", value, 65536, UINT64_C(1) << 40,
                          &options->limit_bytes);
+    case STRICT:
+        options->is_strict = true;
+        return true;
     case USABLE:
         options->asks_usable = true;
         return true;

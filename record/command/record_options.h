@@ -14,6 +14,7 @@ struct cli_record_options {
     uint64_t images;  /* process images to keep, the largest */
     bool by_frames;   /* the command keeps frame pointers */
     bool asks_usable; /* also record the usable bytes of blocks */
+    bool is_strict;   /* a missing recording is a failure */
     char **command;   /* NULL at its end */
 };
 
