@@ -12,9 +12,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "escape.h"
-#include "output.h"
-#include "program.h"
+#include "common/escape.h"
+#include "common/output.h"
+#include "common/command/preloaded_program.h"
 
 enum { PROBE_BYTES_MAX = 65536 };
 

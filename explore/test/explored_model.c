@@ -1,5 +1,6 @@
 /*
- * explored_model.c -- see explored_model.h. It calls the entry points of the compiler.
+ * explored_model.c -- see explored_model.h. It calls the entry points of the
+ * compiler.
  *
  * build: cflags=-O2
  */

@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "trace_reader.h"
-#include "trace_script.h"
-#include "unit_test.h"
+#include "model/trace/trace_reader.h"
+#include "common/test/trace_script.h"
+#include "common/test/unit_test.h"
 
 #define OK    MODEL_TRACE_OK
 #define ERROR MODEL_TRACE_ERROR

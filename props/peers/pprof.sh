@@ -95,7 +95,7 @@ same "google-pprof contentions" "$got" \
     "$(awk '$1 == "block" && $2 == 0 { print $4 }' "$folder/totals")"
 
 shown() { # how a line of the summary begins: its bytes and objects
-    sed -n "s/^$1 *\([0-9]*\) bytes.* in \([0-9]*\) objects.*/\1 \2/p" \
+    sed -n "s/^$1 *\([0-9]*\) bytes.* in \([0-9]*\) objects*.*/\1 \2/p" \
         "$folder/summary"
 }
 

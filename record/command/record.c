@@ -27,9 +27,9 @@
 #include "record/symbols/images.h"
 #include "common/command/preload.h"
 #include "prof/file.h"
-#include "program.h"
-#include "record_options.h"
-#include "spool.h"
+#include "common/command/preloaded_program.h"
+#include "record/command/record_options.h"
+#include "record/preload/spool.h"
 
 /* What the recorder asks of the disk before it begins. */
 enum { LOG_BYTES_MIN = 65536 };

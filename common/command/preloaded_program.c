@@ -1,5 +1,5 @@
-/* program.c -- see program.h. */
-#include "program.h"
+/* preloaded_program.c -- see preloaded_program.h. */
+#include "common/command/preloaded_program.h"
 
 #include <fcntl.h>
 #include <gelf.h>

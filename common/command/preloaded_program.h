@@ -1,9 +1,9 @@
 /*
- * program.h -- what must be known of a command before a library is preloaded
- * into it.
+ * preloaded_program.h -- what must be known of a command before a library is
+ * preloaded into it.
  */
-#ifndef CLI_PROGRAM_H
-#define CLI_PROGRAM_H
+#ifndef COMMON_COMMAND_PRELOADED_PROGRAM_H
+#define COMMON_COMMAND_PRELOADED_PROGRAM_H
 
 #include <limits.h>
 #include <stdbool.h>
