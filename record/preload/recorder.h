@@ -149,14 +149,6 @@ bool embed_spool_open(void);
  */
 bool embed_reserve(uint64_t bytes);
 
-/*
- * The process is about to confine itself (or could not: then in: false). Make
- * room for what can still be logged, as no system call will be made then.
- *
- * context: recorder lock not held
- */
-void embed_confine(bool is_confined);
-
 /* names.c */
 
 /* Find the real function. context: inside */

@@ -39,7 +39,6 @@
 #define AT_ONCE_BYTES   (UINT64_C(64) << 20) /* if steps are not possible */
 #define MAPPED_BYTES    (UINT64_C(16) << 20) /* at a time */
 #define BELOW_BYTES     (UINT64_C(64) << 30) /* ... the other mappings */
-#define CONFINED_BYTES  (UINT64_C(16) << 20) /* logged after a confinement */
 #define LIMIT_BYTES_MIN (UINT64_C(64) << 10)
 #define PAGE_MASK       (~UINT64_C(4095))
 
@@ -189,28 +188,6 @@ embed_reserve(uint64_t bytes)
         state->reserved_bytes = end;
     errno = saved_errno;
     return status == 0;
-}
-
-void
-embed_confine(bool is_confined)
-{
-    const int saved_errno = errno;
-
-    if (is_confined && !embed_inside && embed_enter()) {
-        embed_lock();
-        while (embed_state->reserved_bytes <
-                   embed_state->used_bytes + CONFINED_BYTES &&
-               embed_reserve(embed_state->reserved_bytes + 1))
-            continue;
-        embed_unlock();
-        embed_leave();
-    }
-    if (is_confined)
-        atomic_fetch_add(&embed_confinements, 1);
-    else
-        atomic_fetch_sub(&embed_confinements, 1);
-    embed_stack_memory_confine(embed_is_confined());
-    errno = saved_errno;
 }
 
 /*
