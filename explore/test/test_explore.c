@@ -3,8 +3,8 @@
  * elsewhere.
  *
  * The expected counts of graphs come from an independent model checker (RC11)
- * on the same textbook programs. Both compilers must give the same counts:
- * explore.ninja builds this program with gcc's and with clang's fixtures.
+ * on the same textbook programs. Both compilers must give the same counts, so
+ * this program runs with what gcc, and with what clang makes of them.
  *
  * build: by=gcc,clang
  */
