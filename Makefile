@@ -1,4 +1,4 @@
-# For hands that type make: everything is in build.ninja.
+# For hands that type make: everything is in out/build.ninja, by tools/build.py.
 # Each target first installs what it needs and is missing (.ci/deps).
 TIME ?= 60
 ENGINE ?= libfuzzer
@@ -33,7 +33,7 @@ pictures: all
 	@.ci/deps pages
 	@for page in failure run campaign; do docs/pictures/pages.sh out/profsim $$page docs/pictures/$$page.png; done
 # What editors and clang tools read.
-compile_commands.json: tools/rules.ninja
+compile_commands.json:
 	@.ci/deps build test && tools/ninja -t compdb cc | python3 -c "import json, sys; \
 	    json.dump([e for e in json.load(sys.stdin) if \
 	    e['output'].startswith('out/gcc/')], sys.stdout, indent=1)" > $@
