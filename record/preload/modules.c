@@ -12,46 +12,87 @@
 
 #include <dlfcn.h>
 #include <elf.h>
+#include <fcntl.h>
 #include <link.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+
+#include "segment.h"
 
 #define ID_BYTES 64u
 
 static uint64_t
-hash_of(const struct dl_phdr_info *info)
+hash_of(const struct link_map *map)
 {
-    uint64_t hash = info->dlpi_addr + UINT64_C(0x9e3779b97f4a7c15);
-    const char *name = info->dlpi_name;
+    uint64_t hash = map->l_addr + UINT64_C(0x9e3779b97f4a7c15);
+    const char *name = map->l_name;
 
     for (; name != NULL && *name != '\0'; name++)
         hash = (hash ^ (uint8_t)*name) * UINT64_C(0x100000001b3);
     return hash;
 }
 
+/*
+ * Find the file that is mapped at an address. A name that the loader was given
+ * may be relative to a folder that is not the current one any more.
+ *
+ * returns: bytes of its path; 0: none
+ */
 static uint32_t
-path_of(const struct dl_phdr_info *info, char *path)
+mapped_path(uintptr_t address, char *path)
 {
-    const char *name = info->dlpi_name;
-    size_t bytes = name != NULL ? strlen(name) : 0;
-    size_t before = 0;
+    const int file = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/maps",
+                                  O_RDONLY | O_CLOEXEC);
+    uintptr_t bounds[2] = {0, 0};
+    uint32_t field =
+        0; /* 0 and 1: the bounds; 2: from then on a path may come */
+    uint32_t bytes = 0;
+    char block[256];
+    long got;
 
-    if (bytes == 0) {
-        ssize_t got = readlink("/proc/self/exe", path, EMBED_PATH_BYTES);
+    while ((got = syscall(SYS_read, file, block, sizeof block)) > 0)
+        for (long i = 0; i < got; i++) {
+            const char c = block[i];
+            const bool is_it = address >= bounds[0] && address < bounds[1];
 
-        return got > 0 ? (uint32_t)got : 0;
+            if (c == '\n') {
+                if (is_it && bytes > 0)
+                    goto out;
+                bounds[0] = bounds[1] = field = bytes = 0;
+            } else if (field < 2 && (c == '-' || c == ' ')) {
+                field++;
+            } else if (field < 2) {
+                bounds[field] = bounds[field] << 4 |
+                                (uintptr_t)(c <= '9' ? c - '0' : c - 'a' + 10);
+            } else if (is_it && (bytes > 0 || c == '/') &&
+                       bytes < EMBED_PATH_BYTES) {
+                path[bytes++] = c;
+            }
+        }
+    bytes = 0;
+out:
+    syscall(SYS_close, file);
+    return bytes;
+}
+
+static uint32_t
+path_of(const struct dl_find_object *module, char *path)
+{
+    const char *const name = module->dlfo_link_map->l_name;
+    size_t bytes = strlen(name);
+
+    if (name[0] != '/' && !embed_is_confined()) {
+        const uint32_t mapped =
+            mapped_path((uintptr_t)module->dlfo_map_start, path);
+
+        if (mapped > 0)
+            return mapped;
     }
-    /* A name that has a slash, but not at its start, is relative to the current
-     * folder. */
-    if (name[0] != '/' && strchr(name, '/') != NULL &&
-        getcwd(path, EMBED_PATH_BYTES - 1) != NULL) {
-        before = strlen(path);
-        path[before++] = '/';
-    }
-    if (bytes > EMBED_PATH_BYTES - before)
-        bytes = EMBED_PATH_BYTES - before;
-    memcpy(path + before, name, bytes);
-    return (uint32_t)(before + bytes);
+    if (bytes > EMBED_PATH_BYTES)
+        bytes = EMBED_PATH_BYTES;
+    memcpy(path, name, bytes);
+    return (uint32_t)bytes;
 }
 
 /* The build id lies in a loaded note: name "GNU", type 3. */
@@ -82,17 +123,19 @@ id_in(const uint8_t *note, size_t bytes, uint8_t *id)
 }
 
 static uint32_t
-id_of(const struct dl_phdr_info *info, uint8_t *id)
+id_of(const struct embed_headers *headers, uint8_t *id)
 {
     uint32_t found = 0;
-    uint32_t i;
 
-    for (i = 0; i < info->dlpi_phnum && found == 0; i++) {
-        const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+    for (uint32_t i = 0; i < headers->count && found == 0; i++) {
+        const ElfW(Phdr) *const segment = &headers->at[i];
+        const uint8_t *const note =
+            (const void *)(headers->bias + segment->p_vaddr);
+        const struct embed_bytes room = embed_segment_of(headers, note);
 
-        if (segment->p_type == PT_NOTE)
-            found = id_in((const void *)(info->dlpi_addr + segment->p_vaddr),
-                          segment->p_memsz, id);
+        if (segment->p_type == PT_NOTE && room.begin != NULL &&
+            segment->p_memsz <= (size_t)(room.end - note))
+            found = id_in(note, segment->p_memsz, id);
     }
     return found;
 }
@@ -112,76 +155,65 @@ is_new_locked(uint64_t hash)
     return true;
 }
 
+/* What is logged of each segment of a module. */
+struct module {
+    struct embed_headers headers;
+    uint8_t id[ID_BYTES];
+    uint32_t id_bytes;
+    const char *path;
+    uint32_t path_bytes;
+};
+
 static void
-log_segment_locked(const struct dl_phdr_info *info, const ElfW(Phdr) * segment,
-                   const uint8_t *id, uint32_t id_bytes, const char *path,
-                   uint32_t path_bytes)
+log_segment_locked(const struct module *module, uint64_t start, uint64_t bytes,
+                   uint64_t offset)
 {
-    uint32_t words_count = 5 + (id_bytes + path_bytes + 7) / 8;
+    uint32_t words_count = 5 + (module->id_bytes + module->path_bytes + 7) / 8;
     uint64_t *words = embed_append_locked(EMBED_MODULE, 0, 0, words_count);
-    uint64_t start = info->dlpi_addr + segment->p_vaddr;
 
     if (words == NULL)
         return;
-    words[0] = info->dlpi_addr;
+    words[0] = module->headers.bias;
     words[1] = start;
-    words[2] = start + segment->p_memsz;
-    words[3] = segment->p_offset;
-    words[4] = id_bytes | (uint64_t)path_bytes << 32;
+    words[2] = start + bytes;
+    words[3] = offset;
+    words[4] = module->id_bytes | (uint64_t)module->path_bytes << 32;
     words[words_count - 1] = 0;
-    memcpy((char *)(words + 5), id, id_bytes);
-    memcpy((char *)(words + 5) + id_bytes, path, path_bytes);
+    memcpy((char *)(words + 5), module->id, module->id_bytes);
+    memcpy((char *)(words + 5) + module->id_bytes, module->path,
+           module->path_bytes);
     embed_publish_locked();
 }
 
-/*
- * Describe the module around an address, as dl_iterate_phdr() would.
- *
- * returns: false if the address is in none
- */
-static bool
-describe(uintptr_t address, struct dl_phdr_info *info)
-{
-    struct dl_find_object found;
-    ElfW(Ehdr) head;
-
-    if (_dl_find_object((void *)address, &found) != 0)
-        return false;
-    /* The first bytes that are mapped are those of the file. */
-    memcpy(&head, found.dlfo_map_start, sizeof head);
-    if (memcmp(head.e_ident, ELFMAG, SELFMAG) != 0)
-        return false;
-    memset(info, 0, sizeof *info);
-    info->dlpi_addr = found.dlfo_link_map->l_addr;
-    info->dlpi_name = found.dlfo_link_map->l_name;
-    info->dlpi_phdr =
-        (const void *)((const char *)found.dlfo_map_start + head.e_phoff);
-    info->dlpi_phnum = head.e_phnum;
-    return true;
-}
-
 static void
-log_module(const struct dl_phdr_info *info, char *path)
+log_module(const struct dl_find_object *found, char *path)
 {
-    uint8_t id[ID_BYTES];
-    uint32_t path_bytes = path_of(info, path);
-    uint32_t id_bytes = id_of(info, id);
-    uint32_t i;
+    struct module module = {.path = path};
+    const struct embed_headers *const headers = &module.headers;
 
+    embed_headers_find(&module.headers, found);
+    module.path_bytes = path_of(found, path);
+    module.id_bytes = id_of(headers, module.id);
     embed_lock();
-    for (i = 0; i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+    for (uint32_t i = 0; i < headers->count; i++) {
+        const ElfW(Phdr) *const segment = &headers->at[i];
 
         if (segment->p_type == PT_LOAD && (segment->p_flags & PF_X) != 0)
-            log_segment_locked(info, segment, id, id_bytes, path, path_bytes);
+            log_segment_locked(&module, headers->bias + segment->p_vaddr,
+                               segment->p_memsz, segment->p_offset);
     }
+    if (headers->count == 0) /* its functions have names even so */
+        log_segment_locked(&module, (uintptr_t)found->dlfo_map_start,
+                           (uint64_t)((const char *)found->dlfo_map_end -
+                                      (const char *)found->dlfo_map_start),
+                           0);
     embed_unlock();
 }
 
 void
 embed_modules_note(struct embed_stack *stack)
 {
-    struct dl_phdr_info info;
+    struct dl_find_object found;
     uint64_t previous = 0;
     uint32_t i;
 
@@ -189,9 +221,9 @@ embed_modules_note(struct embed_stack *stack)
         uint64_t hash;
         bool is_new;
 
-        if (!describe(stack->pcs[i] - 1, &info))
+        if (_dl_find_object((void *)(stack->pcs[i] - 1), &found) != 0)
             continue;
-        hash = hash_of(&info);
+        hash = hash_of(found.dlfo_link_map);
         if (hash == previous)
             continue;
         previous = hash;
@@ -199,6 +231,6 @@ embed_modules_note(struct embed_stack *stack)
         is_new = is_new_locked(hash);
         embed_unlock();
         if (is_new)
-            log_module(&info, stack->path);
+            log_module(&found, stack->path);
     }
 }

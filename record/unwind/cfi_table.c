@@ -8,8 +8,8 @@
  *      common   u32 bytes | 0 | 1 | "zR.." | alignments | return address
  *               register | more | instructions that all its entries begin with
  *
- * The rows are sorted. All reads are checked to lie inside the module: a
- * damaged table cuts a stack short, but never crashes the program.
+ * The rows are sorted. All reads are checked to lie inside the segment that has
+ * the tables: a damaged table cuts a stack short, but never crashes the program.
  */
 #include "record/unwind/cfi.h"
 #include "record/unwind/cfi_read.h"

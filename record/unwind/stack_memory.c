@@ -19,8 +19,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define PAGE_BYTES     ((uintptr_t)4096) /* or more: then some are asked twice */
-#define OWN_PAGES      2048u             /* 8 MiB at a time */
+#define PAGE_BYTES     ((uintptr_t)EMBED_PAGE_BYTES)
+#define OWN_PAGES      2048u /* 8 MiB at a time */
 #define WALK_PAGES     256u
 #define RED_ZONE_BYTES 128u /* below sp, kept for the function that runs */
 #define TRIES_MAX      4u
@@ -42,8 +42,8 @@ embed_stack_memory_confine(bool is_confined)
  * if they cannot be read. Otherwise it fails with EINVAL, because -1 is not a
  * valid way to change the signal mask.
  */
-static bool
-is_readable(uintptr_t page)
+bool
+embed_stack_memory_is_readable(uintptr_t page)
 {
     const int saved_errno = errno;
     bool readable;
@@ -70,7 +70,7 @@ are_readable(uintptr_t from, uintptr_t to, uint32_t pages_max)
     if (to - from > pages_max * PAGE_BYTES)
         return false;
     for (uintptr_t page = page_of(from); page < to; page += PAGE_BYTES)
-        if (!is_readable(page))
+        if (!embed_stack_memory_is_readable(page))
             return false;
     return true;
 }
@@ -129,9 +129,10 @@ embed_stack_memory_begin(struct embed_stack_memory *memory, uintptr_t sp)
     memory->bounds = (struct embed_bounds){page, page};
     if (is_own(memory->own, sp))
         memory->bounds.high = memory->own->bounds.high;
-    else if (is_readable(page))
+    else if (embed_stack_memory_is_readable(page))
         memory->bounds.high = page + PAGE_BYTES;
-    if (memory->bounds.high != page && below != page && is_readable(below))
+    if (memory->bounds.high != page && below != page &&
+        embed_stack_memory_is_readable(below))
         memory->bounds.low = below;
 }
 
@@ -144,7 +145,7 @@ embed_stack_memory_grow(struct embed_stack_memory *memory, uintptr_t address)
         address - bounds->high >= memory->pages * PAGE_BYTES)
         return false;
     while (address >= bounds->high) {
-        if (memory->pages == 0 || !is_readable(bounds->high))
+        if (memory->pages == 0 || !embed_stack_memory_is_readable(bounds->high))
             return false;
         memory->pages--;
         bounds->high += PAGE_BYTES;

@@ -13,6 +13,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define EMBED_PAGE_BYTES 4096u /* or more: then some are asked twice */
+
+/* Ask the kernel. returns: false also after embed_stack_memory_confine() */
+bool embed_stack_memory_is_readable(uintptr_t page);
+
 /* A range of readable addresses; empty if both are equal. */
 struct embed_bounds {
     uintptr_t low;

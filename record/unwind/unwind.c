@@ -27,6 +27,8 @@
 #include <stddef.h>
 #include <sys/mman.h>
 
+#include "segment.h"
+
 #define CACHE_LOG2  16u
 #define SIGNALS_MAX 8u
 #define KEY_BITS    48u /* of a pc in user space */
@@ -70,8 +72,8 @@ embed_unwind_forget(void)
     atomic_fetch_add_explicit(&unloads, 1, memory_order_relaxed);
 }
 
-static uint64_t
-key_of(uintptr_t pc)
+uint64_t
+embed_unwind_key(uintptr_t pc)
 {
     return pc ^ atomic_load_explicit(&unloads, memory_order_relaxed)
                     << KEY_BITS;
@@ -115,12 +117,13 @@ static bool
 find_row(struct embed_row *row, uintptr_t pc)
 {
     struct dl_find_object found;
-    struct embed_bytes module;
+    struct embed_headers headers;
 
     if (_dl_find_object((void *)pc, &found) != 0 || found.dlfo_eh_frame == NULL)
         return false;
-    module = (struct embed_bytes){found.dlfo_map_start, found.dlfo_map_end};
-    return embed_cfi_find(row, found.dlfo_eh_frame, module, pc);
+    embed_headers_find(&headers, &found);
+    return embed_cfi_find(row, found.dlfo_eh_frame,
+                          embed_segment_of(&headers, found.dlfo_eh_frame), pc);
 }
 
 static bool
@@ -215,7 +218,7 @@ step(struct walk *walk)
 {
     const uintptr_t pc = walk->at.pc - (walk->interrupted ? 0 : 1);
     struct entry *const entry = entry_of(pc);
-    const uint64_t key = key_of(pc);
+    const uint64_t key = embed_unwind_key(pc);
     uint64_t rule = cached(entry, key);
     struct embed_row row;
 
