@@ -1,12 +1,9 @@
 # For hands that type make: everything is in out/build.ninja, by tools/build.py.
 # Each target first installs what it needs and is missing (.ci/deps).
 TIME ?= 60
-ENGINE ?= libfuzzer
 # Nothing, or the end: said before anything is built.
 seconds = $(if $(shell echo '$(TIME)' | grep -x '[0-9]*'),,$(error \
     TIME is a whole number of seconds, not '$(TIME)'))
-engine = $(if $(filter libfuzzer afl,$(ENGINE)),,$(error \
-    ENGINE is libfuzzer or afl, not '$(ENGINE)'))
 # Other names of build.ninja in place of the whole: make check PART=out/gcc/check
 PART =
 .PHONY: all prof explore record run check long test pictures audit-live mutants coverage fuzz cluster bench \

@@ -1,7 +1,7 @@
 /*
- * fuzz.h -- the one function of a fuzz target, as libFuzzer and AFL++ call it.
+ * fuzz.h -- the one function of a fuzz target, as libFuzzer calls it.
  *
- * A finding ends the process at once, as both engines expect; they keep the
+ * A finding ends the process at once, as the engine expects; it keeps the
  * bytes. If PROFSIM_TELL is set, a target first shrinks the failure and prints
  * it with the command that replays it; props/fuzz/fuzz.sh repeats each finding
  * in this way.
@@ -22,8 +22,7 @@ enum { FUZZ_FEATURES = 1 << 13 };
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t bytes_count);
 
 /*
- * Count a feature of this run as covered once more, for the engine
- * (feature_libfuzzer.c, feature_afl.c).
+ * Count a feature of this run as covered once more (feature_libfuzzer.c).
  *
  * in:      feature, any number; taken modulo FUZZ_FEATURES
  */

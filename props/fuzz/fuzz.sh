@@ -6,11 +6,9 @@
 # FUZZ_WORK is another folder than out/fuzz for corpus, findings and logs, so that
 # several can run at a time; SEED is where the engine's random numbers begin.
 # With --corpus, inputs are exchanged with fuzzers on other machines through
-# DIR/TARGET each ten seconds (AFL++ begins with what is there, and sends its own
-# at the end), and findings through DIR/TARGET-failures; those of others are tried first,
+# DIR/TARGET each ten seconds, and findings through DIR/TARGET-failures; those of others are tried first,
 # and one that fails here, too, is this run's finding.
-# usage: props/fuzz/fuzz.sh SECONDS [--engine libfuzzer|afl] [--corpus DIR]
-#                           [TARGET...]
+# usage: props/fuzz/fuzz.sh SECONDS [--corpus DIR] [TARGET...]
 set -u
 
 all="worlds kernels scenario recording trace"
@@ -19,8 +17,7 @@ findings=$work/findings
 
 usage() {
     echo "fuzz: $*" >&2
-    echo "usage: fuzz.sh SECONDS [--engine libfuzzer|afl] [--corpus DIR]" \
-        "[TARGET...]" >&2
+    echo "usage: fuzz.sh SECONDS [--corpus DIR] [TARGET...]" >&2
     exit 2
 }
 
@@ -28,7 +25,6 @@ usage() {
 seeds_of() { # TARGET DIR
     rm -rf "$2"
     mkdir -p "$2"
-    printf '\0\0\0\0' >"$2/zeros" # AFL++ wants one
     case $1 in
     scenario) cp fixtures/scenarios/*.sim "$2" ;;
     recording) find fixtures/recordings -name '*.rec' -size -64k \
@@ -37,8 +33,7 @@ seeds_of() { # TARGET DIR
     esac
 }
 
-# Both engines leave their findings as $findings/TARGET-*, and their output in
-# $log.
+# Leaves findings as $findings/TARGET-*, and the output in $log.
 #
 # returns: 0, or the exit code of an engine that did not end normally
 with_libfuzzer() { # TARGET SECONDS SEEDS
@@ -50,36 +45,6 @@ with_libfuzzer() { # TARGET SECONDS SEEDS
     status=$?
     runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
     return $status
-}
-
-# Copy what AFL++ has kept to where the exchange takes it from.
-keep_queue() { # TARGET
-    [ -z "$corpus" ] || [ ! -d "$out/default/queue" ] ||
-        find "$out/default/queue" -maxdepth 1 -name 'id*' \
-            -exec cp -t "$work/corpus/$1" {} +
-}
-
-with_afl() { # TARGET SECONDS SEEDS
-    out=${FUZZ_WORK:-out/afl}/$1
-    from=$3
-    if [ -n "$corpus" ]; then # it begins with all that machines have exchanged
-        keep_queue "$1" && rm -rf "$out" && cp -r "$work/corpus/$1/." "$3"
-    fi
-    [ ! -d "$out" ] || from=- # goes on with its corpus
-    AFL_AUTORESUME=1 AFL_NO_AFFINITY=1 AFL_NO_UI=1 AFL_SKIP_CPUFREQ=1 \
-        AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES=1 AFL_FORKSRV_INIT_TMOUT=10000 \
-        AFL_BENCH_UNTIL_CRASH=1 timeout -k 10 $(($2 + 60)) \
-        afl-fuzz -V "$2" -t 2000+ ${SEED:+-s "$SEED"} -i "$from" -o "$out" \
-        -- "out/afl/fuzz_$1" >"$log" 2>&1
-    status=$?
-    runs=$(sed -n 's/^execs_done *: *//p' "$out/default/fuzzer_stats" \
-        2>/dev/null)
-    keep_queue "$1"
-    for found in "$out"/default/crashes/id* "$out"/default/hangs/id*; do
-        [ -e "$found" ] &&
-            mv "$found" "$findings/$1-$(cksum <"$found" | cut -d' ' -f1)"
-    done
-    [ $status -eq 0 ]
 }
 
 # ---- Fuzzers on other machines ----
@@ -158,7 +123,7 @@ try() { # TARGET SECONDS
         exchange "$1"
         keep_exchanging "$1" $$ &
         exchanging=$!
-        with_$engine "$1" "$2" "$work/seeds/$1"
+        with_libfuzzer "$1" "$2" "$work/seeds/$1"
         status=$?
         kill $exchanging 2>/dev/null
         wait $exchanging 2>/dev/null
@@ -185,23 +150,11 @@ case $seconds in
 '' | *[!0-9]*) usage "'$seconds' is no whole number of seconds" ;;
 esac
 shift
-engine=libfuzzer
 corpus=
-while :; do
-    case ${1:-} in
-    --engine) engine=${2:-} ;;
-    --corpus) corpus=${2:-} ;;
-    *) break ;;
-    esac
+if [ "${1:-}" = --corpus ]; then
+    corpus=${2:-}
     shift 2
-done
-case $engine in
-libfuzzer) ;;
-afl)
-    command -v afl-fuzz >/dev/null || usage "there is no afl-fuzz"
-    ;;
-*) usage "there is no engine '$engine'" ;;
-esac
+fi
 [ -z "$corpus" ] || [ -d "$corpus" ] || usage "there is no folder '$corpus'"
 [ $# -gt 0 ] || set -- $all
 for target in "$@"; do
