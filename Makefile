@@ -40,9 +40,9 @@ check-hangs-peers: ; @.ci/deps build test hangs-peers && tools/ninja $(call buil
 check-pages: ; @.ci/deps build test pages && tools/ninja $(call built,$@)
 check-programs: ; @.ci/deps build test programs && tools/ninja $(call built,$@)
 fuzz:
-	@$(seconds)$(engine).ci/deps build test $(if $(filter afl,$(ENGINE)),fuzz)
-	@tools/ninja $(or $(PART),fuzz$(if $(filter afl,$(ENGINE)),-afl))
-	@$(run) props/fuzz/fuzz.sh $(TIME) --engine $(ENGINE) $(if $(CORPUS),--corpus '$(CORPUS)')
+	@$(seconds).ci/deps build test
+	@tools/ninja $(or $(PART),fuzz)
+	@$(run) props/fuzz/fuzz.sh $(TIME) $(if $(CORPUS),--corpus '$(CORPUS)')
 # Patches that must be caught; MUTATE=FOLDER samples changes of one operator.
 mutants:
 	@.ci/deps build test mutants

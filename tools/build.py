@@ -41,8 +41,6 @@ VARIANTS = {
     "fuzz": dict(cc="clang", cflags="-O1 -g -fsanitize=fuzzer-no-link,address",
                  cflags_kernels="-O1 -g -fsanitize=fuzzer-no-link",
                  features="props/fuzz/feature_libfuzzer.c"),
-    "afl": dict(cc="AFL_QUIET=1 afl-clang-fast", cflags="-O2 -g", cflags_kernels="-O2 -g",
-                features="props/fuzz/feature_afl.c"),
     # Counts what of prof/ the tests reach, also when a process dies or is explored.
     "cov": dict(cc="clang", cflags="-O1 -g -fprofile-instr-generate"
                 " -fprofile-list=props/coverage/only",
@@ -504,7 +502,7 @@ class Writer:
                                  archives=" ".join(archives), libs="-fsanitize=fuzzer -ldw -lisal -lm")
             else:
                 out = self.link("%s/%s" % (self.o, name), inputs, units, libs="-fsanitize=fuzzer")
-            self.add("fuzz" if self.name == "fuzz" else "fuzz-afl", out)
+            self.add("fuzz", out)
 
     def shared(self):
         """What is loaded into other programs, and what programs to explore are linked with."""
@@ -555,9 +553,8 @@ def main():
             for product in ("explore", "record"):
                 w.profsim("out/%s/profsim" % product, [product + "_command"])
             w.profsim("out/profsim", COMMANDS, whole="$whole_simulator")
-    for name in ("fuzz", "afl"):
-        w.variant(name)
-        w.fuzz()
+    w.variant("fuzz")
+    w.fuzz()
     w.phony["out/gcc/check"] = [o for o in w.phony["check"] if o.startswith("out/gcc/")]
     w.add("check", "out/gates.check")
     w.add("long", "out/more.long")

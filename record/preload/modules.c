@@ -18,7 +18,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "segment.h"
+#include "record/preload/segment.h"
 
 #define ID_BYTES 64u
 

@@ -5,13 +5,13 @@
  * word of the table below says that it can. A word has the page and the number
  * of unloads so far, so the answer does not outlive the module.
  */
-#include "segment.h"
+#include "record/preload/segment.h"
 
 #include <stdatomic.h>
 #include <string.h>
 
-#include "stack_memory.h"
-#include "unwind.h"
+#include "record/unwind/stack_memory.h"
+#include "record/unwind/unwind.h"
 
 #define CHECKED_LOG2 8u
 

@@ -14,7 +14,7 @@
 #include <link.h>
 #include <stdbool.h>
 
-#include "cfi.h"
+#include "record/unwind/cfi.h"
 
 struct embed_headers {
     ElfW(Addr) bias;

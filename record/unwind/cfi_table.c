@@ -9,7 +9,8 @@
  *               register | more | instructions that all its entries begin with
  *
  * The rows are sorted. All reads are checked to lie inside the segment that has
- * the tables: a damaged table cuts a stack short, but never crashes the program.
+ * the tables: a damaged table cuts a stack short, but never crashes the
+ * program.
  */
 #include "record/unwind/cfi.h"
 #include "record/unwind/cfi_read.h"

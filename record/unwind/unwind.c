@@ -27,7 +27,7 @@
 #include <stddef.h>
 #include <sys/mman.h>
 
-#include "segment.h"
+#include "record/preload/segment.h"
 
 #define CACHE_LOG2  16u
 #define SIGNALS_MAX 8u
