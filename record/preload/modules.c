@@ -18,7 +18,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "record/preload/segment.h"
+#include "record/unwind/segment.h"
 
 #define ID_BYTES 64u
 

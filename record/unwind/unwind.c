@@ -27,11 +27,10 @@
 #include <stddef.h>
 #include <sys/mman.h>
 
-#include "record/preload/segment.h"
+#include "record/unwind/segment.h"
 
 #define CACHE_LOG2  16u
 #define SIGNALS_MAX 8u
-#define KEY_BITS    48u /* of a pc in user space */
 
 /* In the cache: this code has no unwind table. embed_row_pack() never makes
  * this value. */
@@ -50,7 +49,6 @@ struct walk {
 };
 
 static _Atomic(struct entry *) cache;
-static _Atomic uint64_t unloads;
 
 void
 embed_unwind_start(void)
@@ -64,19 +62,6 @@ embed_unwind_start(void)
              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (place != MAP_FAILED)
         atomic_store_explicit(&cache, place, memory_order_release);
-}
-
-void
-embed_unwind_forget(void)
-{
-    atomic_fetch_add_explicit(&unloads, 1, memory_order_relaxed);
-}
-
-uint64_t
-embed_unwind_key(uintptr_t pc)
-{
-    return pc ^ atomic_load_explicit(&unloads, memory_order_relaxed)
-                    << KEY_BITS;
 }
 
 static struct entry *

@@ -5,7 +5,7 @@
  * word of the table below says that it can. A word has the page and the number
  * of unloads so far, so the answer does not outlive the module.
  */
-#include "record/preload/segment.h"
+#include "record/unwind/segment.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -15,7 +15,23 @@
 
 #define CHECKED_LOG2 8u
 
+#define KEY_BITS 48u /* of an address in user space */
+
 static _Atomic uint64_t checked[1u << CHECKED_LOG2];
+static _Atomic uint64_t unloads;
+
+void
+embed_unwind_forget(void)
+{
+    atomic_fetch_add_explicit(&unloads, 1, memory_order_relaxed);
+}
+
+uint64_t
+embed_unwind_key(uintptr_t pc)
+{
+    return pc ^ atomic_load_explicit(&unloads, memory_order_relaxed)
+                    << KEY_BITS;
+}
 
 /* in: module, the first bytes of its file, if it is the usual one */
 static bool

@@ -7,8 +7,8 @@
  * if the headers are in no such segment themselves the loader is asked for
  * them.
  */
-#ifndef EMBED_SEGMENT_H
-#define EMBED_SEGMENT_H
+#ifndef RECORD_UNWIND_SEGMENT_H
+#define RECORD_UNWIND_SEGMENT_H
 
 #include <dlfcn.h>
 #include <link.h>
