@@ -155,7 +155,9 @@ class Place:
         said = (ran.stderr + ran.stdout).decode()
         if ran.returncode == 2:  # a failure was found
             return "\nnot saved: " in said, said
-        return (ran.returncode in (1, 125) if ran.returncode else False), said
+        if ran.returncode == 0:  # as the program's, which ended before
+            return "saving failed: cannot write" in said, said
+        return ran.returncode in (1, 125), said
 
 
 def attempt(place, victim, output, trap):

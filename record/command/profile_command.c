@@ -77,8 +77,8 @@ static const struct cli_syntax syntax = {
              "'profsim dump' ask for them.\n",
     .options = table,
     .exits = "exit: as COMMAND (by the same signal, if one ended it); 125 if "
-             "profiles cannot be\nwritten, or with --strict were not; 126 if "
-             "COMMAND cannot be run; 127 if it is not\nfound\n",
+             "profiles\ncannot be written, or with --strict were not; 126 if "
+             "COMMAND cannot be run;\n127 if it is not found\n",
     .ends_at_word = true,
     .usage_error = CLI_RECORD,
 };

@@ -20,8 +20,7 @@ static const struct cli_option table[] = {
      "size of a process's log, 64k to 1024G (512M)"},
     {FRAMES, 0, "frame-pointers", NULL,
      "walk frame pointers; COMMAND must keep them"},
-    {USABLE, 0, "usable", NULL,
-     "also ask malloc how many bytes of each block are usable"},
+    {USABLE, 0, "usable", NULL, "also ask malloc how many bytes are usable"},
     {STRICT, 0, "strict", NULL, "exit with 125 if there is no recording"},
     {0},
 };
@@ -33,8 +32,8 @@ static const struct cli_syntax syntax = {
              "for.\n",
     .options = table,
     .exits = "exit: as COMMAND (by the same signal, if one ended it); 125 if a "
-             "recording cannot\nbe written, or with --strict was not; 126 if "
-             "COMMAND cannot be run; 127 if it is\nnot found\n",
+             "recording\ncannot be written, or with --strict was not; 126 if "
+             "COMMAND cannot be run;\n127 if it is not found\n",
     .ends_at_word = true,
     .usage_error = CLI_RECORD,
 };
