@@ -23,7 +23,7 @@
 #include <stdint.h>
 
 #define EMBED_SPOOL_MAGIC   0x6c6f6f7073666f72u
-#define EMBED_SPOOL_VERSION 7u
+#define EMBED_SPOOL_VERSION 8u
 #define EMBED_SPOOL_FIRST   8192u /* offset of the first record */
 #define EMBED_DEPTH_MAX     128u
 #define EMBED_ENV_SPOOL     "PROFSIM_SPOOL"

@@ -27,8 +27,8 @@ class Spool:
 
     def __init__(self, process=42, command=('run', 'it')):
         self.log, self.process, self.command = b'', process, command
-        self.dropped, self.asked = [0] * 8, 0
-        self.events, self.wanted = [], [0] * 8
+        self.dropped, self.asked = [0] * 9, 0
+        self.events, self.wanted = [], [0] * 9
 
     def add(self, kind, detail, at, *words):
         """A record. returns: its offset"""
@@ -45,10 +45,10 @@ class Spool:
         return self.add(MODULE, 0, 0, start, start, limit, offset,
                         len(build_id) | len(path) << 32, build_id + path.encode())
 
-    def bytes(self, version=7, depth=8, command=None, used=0, magic=0x6c6f6f7073666f72):
+    def bytes(self, version=8, depth=8, command=None, used=0, magic=0x6c6f6f7073666f72):
         words = b''.join(word.encode() + b'\0' for word in self.command)
         words = words if command is None else command
-        head = struct.pack('<QIIIIQQQQQQQ8QI', magic, version, depth, self.process, 1,
+        head = struct.pack('<QIIIIQQQQQQQ9QI', magic, version, depth, self.process, 1,
                            START, 0, 1 << 29, FIRST + len(self.log) + used,
                            len(self.events), self.asked, 1, # EXEC records
                            *self.dropped, len(words)) + words
@@ -75,7 +75,7 @@ class Program:
         for _ in range(self.rng.choice((0, 9, 300))):
             self.ticks += self.rng.choice((0, 1, 40, 1 << 23, 1 << 33))
             self.rng.choice(steps)()
-        self.spool.dropped = [0, 0, 9, 1 << 40, 0, 0, 3, 1]
+        self.spool.dropped = [0, 0, 9, 1 << 40, 0, 0, 3, 1, 5]
         for i, n in enumerate(self.spool.dropped):
             self.spool.wanted[i] += n
 
@@ -247,7 +247,7 @@ BROKEN = {
                                          s.add(FREED, 0, 0, START + 4, 0xa000)),
 }
 # A file that is no log is left out.
-OTHERS = [Spool().bytes(version=8), Spool().bytes(depth=0), Spool().bytes(depth=129),
+OTHERS = [Spool().bytes(version=9), Spool().bytes(depth=0), Spool().bytes(depth=129),
           Spool().bytes(command=b'x'), Spool().bytes(used=8), Spool().bytes(used=1),
           Spool().bytes(magic=1), b'', bytes(FIRST)]
 
