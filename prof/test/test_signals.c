@@ -11,7 +11,7 @@
  *
  * Handlers must not call prof_trace_emit(), so here it is only interrupted.
  *
- * build: cflags=-O2 not=asan
+ * build: cflags=-O2 not=asan,cov
  */
 #include <inttypes.h>
 #include <stdio.h>
