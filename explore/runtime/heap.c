@@ -471,43 +471,12 @@ explored_reallocarray(void *block, size_t count, size_t bytes)
     return resize(e, block, all, HERE);
 }
 
-static void *
-take_aligned(struct engine *e, size_t alignment, size_t bytes, uintptr_t site)
+void *
+sim_heap_allocate_aligned(struct engine *e, size_t alignment, size_t bytes,
+                          uintptr_t site)
 {
     return in_program(e) ? sim_heap_take(e, bytes, alignment, site)
                          : memalign(alignment, bytes);
-}
-
-void *
-explored_memalign(size_t alignment, size_t bytes)
-{
-    struct engine *e = &sim_engine;
-
-    return take_aligned(e, alignment, bytes, HERE);
-}
-
-void *
-explored_aligned_alloc(size_t alignment, size_t bytes)
-{
-    struct engine *e = &sim_engine;
-
-    return take_aligned(e, alignment, bytes, HERE);
-}
-
-int
-explored_posix_memalign(void **block, size_t alignment, size_t bytes)
-{
-    struct engine *e = &sim_engine;
-    void *got;
-
-    if (alignment == 0 || alignment % sizeof(void *) != 0 ||
-        (alignment & (alignment - 1)) != 0)
-        return EINVAL;
-    got = take_aligned(e, alignment, bytes, HERE);
-    if (got == NULL)
-        return ENOMEM;
-    *block = got;
-    return 0;
 }
 
 size_t

@@ -35,6 +35,8 @@ void *sim_heap_take(struct engine *e, size_t bytes, size_t alignment,
                     uintptr_t site);
 void *sim_heap_allocate(struct engine *e, size_t bytes,
                         uintptr_t site); /* as malloc() does */
+void *sim_heap_allocate_aligned(struct engine *e, size_t alignment,
+                                size_t bytes, uintptr_t site);
 void sim_heap_give(struct engine *e, void *block, uintptr_t site);
 /* Look for a live block to which nothing points.
  * in:      stack, the lowest address in use on the current thread's stack; 0 if
