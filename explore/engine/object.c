@@ -241,10 +241,14 @@ sim_object_sleep(struct engine *e, struct object *o, bool changed,
 }
 
 static void
-wake_thread(struct engine *e, uint32_t i)
+wake_thread(struct engine *e, uint32_t i, bool tells)
 {
     struct thread *t = &e->threads[i];
 
+    if (tells) {
+        sim_clock_join(&t->run.now, &sim_self(e)->run.now);
+        sim_seq_cst_sync_of(e, i);
+    }
     sim_clock_join(&t->run.causal, &sim_self(e)->run.causal);
     t->run.sleeps_for = NULL;
     t->run.waits_on = t->run.relock;
@@ -274,7 +278,7 @@ has_timed_out(struct engine *e, uint32_t i)
 }
 
 uint32_t
-sim_object_wake(struct engine *e, struct object *o, uint32_t most)
+sim_object_wake(struct engine *e, struct object *o, uint32_t most, bool tells)
 {
     uint32_t sleepers[SIM_THREADS_MAX];
     uint32_t count = 0;
@@ -284,12 +288,14 @@ sim_object_wake(struct engine *e, struct object *o, uint32_t most)
         if (e->threads[i].run.sleeps_for == o && !has_timed_out(e, i))
             sleepers[count++] = i;
     }
+    if (tells && count > 0)
+        sim_seq_cst_sync(e);
     for (const bool all = most >= count; woken < most && count > 0; woken++) {
         const uint32_t picked =
             all ? 0 : sim_engine_ask(e, count, SIM_SCHED, (uint16_t)e->current);
         const uint32_t thread = sleepers[picked];
 
-        wake_thread(e, thread);
+        wake_thread(e, thread, tells);
         sim_engine_hash(e, (uint64_t)EVENT_OBJECT << 40 | o->version, thread,
                         true);
         sleepers[picked] = sleepers[--count];

@@ -220,7 +220,7 @@ explored_cnd_signal(cnd_t *c)
 
     if (!sim_program_runs(e))
         return cnd_signal(c);
-    return result_of(sim_cond_wake(e, cond_of(c), false, HERE));
+    return result_of(sim_cond_wake(e, cond_of(c), false, false, HERE));
 }
 
 int
@@ -230,7 +230,7 @@ explored_cnd_broadcast(cnd_t *c)
 
     if (!sim_program_runs(e))
         return cnd_broadcast(c);
-    return result_of(sim_cond_wake(e, cond_of(c), true, HERE));
+    return result_of(sim_cond_wake(e, cond_of(c), true, false, HERE));
 }
 
 /* ---- Once, thread-specific data ---- */

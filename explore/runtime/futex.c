@@ -82,7 +82,7 @@ futex_wake(struct engine *e, const uint32_t *word, uint32_t most,
     sim_clock_join(&o->sync, &sim_self(e)->run.now);
     sim_self(e)->run.turns++;
     sim_order_record(e, &o->order, sim_self(e)->run.asked, true);
-    woken = sim_object_wake(e, o, most);
+    woken = sim_object_wake(e, o, most, false);
     sim_order_offer(e, &o->order, true);
     return (long)woken;
 }

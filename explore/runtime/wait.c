@@ -71,14 +71,15 @@ sim_cond_wait(struct engine *e, pthread_cond_t *c, pthread_mutex_t *m,
 }
 
 int
-sim_cond_wake(struct engine *e, pthread_cond_t *c, bool all, uintptr_t site)
+sim_cond_wake(struct engine *e, pthread_cond_t *c, bool all, bool tells,
+              uintptr_t site)
 {
     struct object *o = sim_object_used(e, c, site);
 
     sim_object_point(e, o, false, site);
     sim_object_event(e, o, all ? "broadcast" : "signal", true, true, site);
     sim_order_record(e, &o->order, sim_self(e)->run.asked, true);
-    if (sim_object_wake(e, o, all ? UINT32_MAX : 1) > 0)
+    if (sim_object_wake(e, o, all ? UINT32_MAX : 1, tells) > 0)
         sim_self(e)->run.turns++;
     sim_order_offer(e, &o->order, true);
     return 0;
@@ -157,7 +158,7 @@ explored_pthread_cond_signal(pthread_cond_t *c)
 
     if (!sim_program_runs(e))
         return pthread_cond_signal(c);
-    return sim_cond_wake(e, c, false, HERE);
+    return sim_cond_wake(e, c, false, true, HERE);
 }
 
 int
@@ -167,7 +168,7 @@ explored_pthread_cond_broadcast(pthread_cond_t *c)
 
     if (!sim_program_runs(e))
         return pthread_cond_broadcast(c);
-    return sim_cond_wake(e, c, true, HERE);
+    return sim_cond_wake(e, c, true, true, HERE);
 }
 
 /* ---- Barriers ---- */
@@ -239,7 +240,7 @@ explored_pthread_barrier_wait(pthread_barrier_t *b)
     o->sync = o->read;
     sim_clock_join(&sim_self(e)->run.now, &o->sync);
     sim_seq_cst_sync(e);
-    sim_object_wake(e, o, UINT32_MAX);
+    sim_object_wake(e, o, UINT32_MAX, false);
     sim_self(e)->run.turns++;
     sim_order_offer(e, &o->order, true);
     return PTHREAD_BARRIER_SERIAL_THREAD;
