@@ -1,9 +1,9 @@
 /* aligned.c -- what a program calls for a block with an alignment. */
-#include "program.h"
+#include "explore/runtime/program.h"
 
 #include <errno.h>
 
-#include "explored.h"
+#include "explore/runtime/explored.h"
 
 void *
 explored_memalign(size_t alignment, size_t bytes)
