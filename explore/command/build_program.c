@@ -274,7 +274,8 @@ add_flags(struct words *command, const struct build *b)
         add(command, "-D_GLIBCXX_ASSERTIONS");
     add_all(command, &b->flags);
     add(command, "-fsanitize=thread");
-    add(command, "-fno-lto"); /* link exactly what was checked */
+    add(command, "-fno-omit-frame-pointer"); /* tells where a frame ends */
+    add(command, "-fno-lto");                /* link exactly what was checked */
 }
 
 static bool

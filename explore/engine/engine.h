@@ -159,8 +159,10 @@ struct engine {
     struct repeat *repeat;     /* repeat.c */
     struct script *script;     /* script.c */
     bool script_runs;
-    struct sim_race race; /* of the latest failure; plain.c */
-    uintptr_t heap_base;  /* of a whole program's heap; 0: there is none */
+    struct sim_race race;  /* of the latest failure; plain.c */
+    uintptr_t heap_base;   /* of a whole program's heap; 0: there is none */
+    uintptr_t stacks_from; /* all threads' stacks, and what lies between */
+    uintptr_t stacks_to;
     void (*heap_check_block)(uintptr_t address, size_t bytes, uintptr_t site);
     bool (*heap_find_making)(uintptr_t address, struct sim_making *making);
     struct sim_choice search_list[SIM_CHOICES_MAX]; /* search.c */
@@ -404,6 +406,49 @@ static inline struct word *
 sim_memory_slot(struct engine *e, uintptr_t address)
 {
     return &e->words[(address >> 3) * 0x9e3779b97f4a7c15U >> (64 - WORDS_LOG2)];
+/* A thread accesses the stack of another one. */
+void sim_plain_stack(struct engine *e, uintptr_t address, size_t bytes,
+                     uintptr_t site);
+
+static inline void
+sim_stack_check(struct engine *e, uintptr_t address, size_t bytes,
+                uintptr_t site)
+{
+    if (address - e->stacks_from < e->stacks_to - e->stacks_from &&
+        e->program && !sim_fiber_owns(&sim_self(e)->fiber, address))
+        sim_plain_stack(e, address, bytes, site);
+}
+
+/* Other threads have used the stack between `from` and `to`: were they done? */
+void sim_plain_return(struct engine *e, uintptr_t from, uintptr_t to,
+                      uintptr_t site);
+
+/*
+ * A function of this thread returns, or the thread ends: nobody may use its
+ * variables, from `from` to `to` on its stack, any more. It writes nothing to
+ * the stack, where later functions may have words that they do not write, and
+ * the state of a wait loop would depend on it.
+ *
+ * in:      site; 0: that of the latest end
+ */
+static inline void
+sim_plain_end(struct engine *e, uintptr_t from, uintptr_t to, uintptr_t site)
+{
+    struct thread *t = sim_self(e);
+    uint32_t count = t->run.ended_count;
+
+    if (site == 0 && count > 0)
+        site = t->ended[count - 1].site;
+    while (count > 0 && t->ended[count - 1].below <= to)
+        count--;
+    if (count < ENDED_MAX) /* else uses of these variables are not found */
+        t->ended[count++] = (struct ended){
+            .below = to, .stamp = t->run.now.at[e->current] + 1, .site = site};
+    t->run.ended_count = count;
+    if (from < t->run.lent_to && to > t->run.lent_from)
+        sim_plain_return(e, from, to, site);
+}
+
 }
 
 static inline struct word *

@@ -152,6 +152,7 @@ enum sim_failure_kind {
     SIM_FAIL_LEAK,    /* never freed, and nothing points to it */
     SIM_FAIL_EXIT,    /* the program ended itself: abort, assert, exit(1) */
     SIM_FAIL_REFUSED, /* a call that the explorer does not model */
+    SIM_FAIL_GONE,    /* a variable whose function may have returned */
     SIM_FAIL_KIND_COUNT
 };
 

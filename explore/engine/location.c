@@ -105,6 +105,7 @@ sim_location_of(struct engine *e, uintptr_t address, uint32_t bytes,
         sim_engine_refuse(e, SIM_FAIL_MIXED_SIZE, site, 0,
                           "a misaligned atomic");
     sim_heap_check(e, address, bytes, site);
+    sim_stack_check(e, address, bytes, site);
     word = sim_memory_word(e, address - offset, site);
     l = find(e, word, mask);
     if (l == NULL)

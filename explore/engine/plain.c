@@ -272,6 +272,7 @@ sim_plain_access(struct engine *e, uintptr_t address, size_t bytes, bool write,
     if (!e->program && on_own_stack(e, address, site))
         return;
     sim_heap_check(e, address, bytes, site);
+    sim_stack_check(e, address, bytes, site);
     if (sim_self(e)->run.probing &&
         sim_fiber_owns(&sim_self(e)->fiber, address))
         return;
@@ -297,5 +298,104 @@ sim_plain_access(struct engine *e, uintptr_t address, size_t bytes, bool write,
         word_access(e, address - offset,
                     (uint8_t)(((1U << part) - 1) << offset), write, site);
         address += part;
+    }
+}
+
+/* ---- The end of a function ---- */
+
+/*
+ * The variables of a function are gone when it returns. An access by another
+ * thread must happen before that. If it was made before, the end finds it in
+ * the words of the frame; if it is made after, the access finds the end: the
+ * latest one of a function that had variables there. (A later function may have
+ * some there, too. A thread that has a pointer to those knows that end.)
+ */
+_Noreturn static void
+gone(struct engine *e, uintptr_t site, uintptr_t other_site)
+{
+    sim_engine_refuse(e, SIM_FAIL_GONE, site, other_site,
+                      "a variable is used by another thread, and its function "
+                      "may have returned by then");
+}
+
+void
+sim_plain_stack(struct engine *e, uintptr_t address, size_t bytes,
+                uintptr_t site)
+{
+    uint32_t owner = 0;
+    struct thread *t;
+
+    while (owner < e->threads_count &&
+           !sim_fiber_owns(&e->threads[owner].fiber, address))
+        owner++;
+    if (owner == e->threads_count)
+        return;
+    t = &e->threads[owner];
+    for (uint32_t i = t->run.ended_count; i-- > 0;) {
+        if (t->ended[i].below <= address)
+            continue;
+        if (t->run.finished || !knows(e, sim_self(e), owner, t->ended[i].stamp))
+            gone(e, site, t->ended[i].site);
+        break;
+    }
+    if (t->run.lent_to == 0 || address < t->run.lent_from)
+        t->run.lent_from = address;
+    if (address + bytes > t->run.lent_to)
+        t->run.lent_to = address + bytes;
+}
+
+static struct word *
+find_word(struct engine *e, uintptr_t address)
+{
+    const struct word *end = e->words + WORDS;
+    struct word *word = sim_memory_slot(e, address);
+
+    while (word->run == e->run_number && word->address != address) {
+        if (++word == end)
+            word = e->words;
+    }
+    return word->run == e->run_number ? word : NULL;
+}
+
+/* An access of the word that this thread does not know of? */
+static void
+check_lent(struct engine *e, const struct word *word, uintptr_t site)
+{
+    const struct thread *t = sim_self(e);
+
+    for (uint32_t i = word->cells; i != 0; i = e->cells[i - 1].next) {
+        const struct cell *c = &e->cells[i - 1];
+
+        if (c->written && !knows(e, t, c->write_thread, c->write_stamp))
+            gone(e, site, c->write_site);
+        for (uint32_t j = 0; j < e->threads_count; j++) {
+            if (c->read.at[j] != 0 && !knows(e, t, j, c->read.at[j]))
+                gone(e, site, c->read_site[j]);
+        }
+    }
+    for (uint32_t i = word->locations; i != 0; i = e->locations[i - 1].next) {
+        const struct location *l = &e->locations[i - 1];
+
+        for (uint32_t j = 0; j < e->threads_count; j++) {
+            if (l->written.at[j] != 0 && !knows(e, t, j, l->written.at[j]))
+                gone(e, site, l->write_site[j]);
+            if (l->read.at[j] != 0 && !knows(e, t, j, l->read.at[j]))
+                gone(e, site, l->read_site[j]);
+        }
+    }
+}
+
+void
+sim_plain_return(struct engine *e, uintptr_t from, uintptr_t to, uintptr_t site)
+{
+    const struct thread *t = sim_self(e);
+
+    from = from > t->run.lent_from ? from : t->run.lent_from;
+    to = to < t->run.lent_to ? to : t->run.lent_to;
+    for (uintptr_t at = from & ~(uintptr_t)7; at < to; at += 8) {
+        const struct word *word = find_word(e, at);
+
+        if (word != NULL)
+            check_lent(e, word, site);
     }
 }

@@ -169,6 +169,19 @@ catch_crashes(void)
 }
 
 static void
+add_stack(struct engine *e, struct sim_fiber *fiber)
+{
+    uintptr_t from;
+
+    sim_fiber_init(fiber);
+    from = (uintptr_t)fiber->stack;
+    if (e->stacks_to == 0 || from < e->stacks_from)
+        e->stacks_from = from;
+    if (from + SIM_FIBER_STACK_BYTES > e->stacks_to)
+        e->stacks_to = from + SIM_FIBER_STACK_BYTES;
+}
+
+static void
 engine_init(struct engine *e)
 {
     if (e->locations != NULL)
@@ -179,7 +192,7 @@ engine_init(struct engine *e)
     sim_seq_cst_open(e);
     sim_script_open(e);
     for (uint32_t i = 0; i < SIM_THREADS_MAX; i++)
-        sim_fiber_init(&e->threads[i].fiber);
+        add_stack(e, &e->threads[i].fiber);
     catch_crashes();
 }
 

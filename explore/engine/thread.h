@@ -17,7 +17,7 @@
 struct lock;
 struct object;
 
-enum { ROUND_READS_MAX = 64, STATES_MAX = 32 };
+enum { ROUND_READS_MAX = 64, STATES_MAX = 32, ENDED_MAX = 32, BUSY_MAX = 32 };
 
 /* One load of a round of a wait loop, and the store that it read. */
 struct round_read {
@@ -54,6 +54,25 @@ struct thread_state {
     uint32_t turns; /* the thread's, at that time */
     uint64_t held;  /* sim_object_held() at that time */
     uint64_t seen;  /* sim_object_changes() at that time */
+};
+
+/* A place that the thread has come to again and again, though it may have
+ * written in between (round.c). */
+struct busy {
+    uint64_t run; /* of another run: empty */
+    uint64_t hash;
+    uint64_t seen; /* sim_object_changes() at that time */
+    uint32_t news; /* the thread's, at that time */
+    uint32_t old_reads;
+    uint32_t rounds;
+};
+
+/* A function has returned: its variables, all that lay below on the stack, are
+ * gone. */
+struct ended {
+    uintptr_t below;
+    uint32_t stamp; /* of the end, as of a plain write */
+    uintptr_t site;
 };
 
 /* Of a thread, what begins anew with each run. */
@@ -122,6 +141,12 @@ struct thread_run {
     uint64_t object_own;       /* ... that changed one */
     uint64_t object_seen; /* changes by others when its wait loop began; or 0 */
     struct round round;
+    uintptr_t arrived;  /* its stack pointer, at the latest access (round.c) */
+    uint32_t news;      /* reads of stores of others that it had not read */
+    uint32_t old_reads; /* ... of stores that were not the newest */
+    uint32_t ended_count;
+    uintptr_t lent_from; /* of its stack, what other threads have used */
+    uintptr_t lent_to;
 };
 
 struct thread {
@@ -130,6 +155,8 @@ struct thread {
     uint32_t steps_before; /* ... in an earlier run, for URW */
     uint32_t priority;     /* PCT */
     struct thread_run run;
+    struct busy busy[BUSY_MAX];    /* by hash */
+    struct ended ended[ENDED_MAX]; /* outer functions first, ended before */
     struct thread_state states[STATES_MAX];   /* round.c */
     struct round_read reads[ROUND_READS_MAX]; /* of run.round */
 };

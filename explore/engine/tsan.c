@@ -369,9 +369,31 @@ __tsan_func_entry(void *caller)
     (void)caller;
 }
 
+/*
+ * The caller's frame ends above its saved frame pointer and return address. But
+ * if the caller has jumped here, its frame is gone, and what lies above belongs
+ * to a function that goes on.
+ */
 void
 __tsan_func_exit(void)
 {
+#ifdef SIM_FIBER_FAST
+    enum { CALL = 0xe8, CALL_BYTES = 5 };
+    struct engine *e = &sim_engine;
+    const uintptr_t *own = __builtin_frame_address(0);
+    const uintptr_t from = (uintptr_t)(own + 2);
+    uintptr_t to = from;
+    int32_t distance;
+
+    if (!e->active || !e->program)
+        return;
+    memcpy(&distance, (const char *)SITE - sizeof distance, sizeof distance);
+    if (*((const uint8_t *)SITE - CALL_BYTES) == CALL &&
+        SITE + (uintptr_t)(intptr_t)distance == (uintptr_t)&__tsan_func_exit)
+        to = own[0] + 2 * sizeof *own;
+    if (to >= from && sim_fiber_owns(&sim_self(e)->fiber, to - 1))
+        sim_plain_end(e, from, to, SITE);
+#endif
 }
 
 /* ---- Mutants ---- */

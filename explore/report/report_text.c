@@ -21,6 +21,7 @@ sim_failure_kind_text(enum sim_failure_kind kind)
         "leak",
         "exit",
         "refused",
+        "use of memory that is gone",
     };
 
     return texts[kind];

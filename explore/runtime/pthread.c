@@ -95,6 +95,9 @@ sim_pthread_leave(struct engine *e, void *result)
     r->result = result;
     sim_thread_exits_run(e);
     run_destructors(r);
+    sim_plain_end(e, (uintptr_t)__builtin_frame_address(0),
+                  (uintptr_t)sim_self(e)->fiber.stack + SIM_FIBER_STACK_BYTES,
+                  0);
     sim_engine_settle(e); /* threads that waited for this one may end now */
     if (e->unfinished == 1) {
         /* The last thread: the process ends, after all others. */
