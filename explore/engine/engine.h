@@ -406,6 +406,8 @@ static inline struct word *
 sim_memory_slot(struct engine *e, uintptr_t address)
 {
     return &e->words[(address >> 3) * 0x9e3779b97f4a7c15U >> (64 - WORDS_LOG2)];
+}
+
 /* A thread accesses the stack of another one. */
 void sim_plain_stack(struct engine *e, uintptr_t address, size_t bytes,
                      uintptr_t site);
@@ -447,8 +449,6 @@ sim_plain_end(struct engine *e, uintptr_t from, uintptr_t to, uintptr_t site)
     t->run.ended_count = count;
     if (from < t->run.lent_to && to > t->run.lent_from)
         sim_plain_return(e, from, to, site);
-}
-
 }
 
 static inline struct word *
