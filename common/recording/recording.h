@@ -45,7 +45,10 @@ enum sim_recorded_cause {
     SIM_RECORDED_MISSED,
     SIM_RECORDED_WAITERS,
     SIM_RECORDED_CHILDREN, /* older recordings do not count it */
-    SIM_RECORDED_CONFINED, /* nor this */
+    SIM_RECORDED_CONFINED, /* nor these */
+    SIM_RECORDED_CUT,
+    SIM_RECORDED_OWN,
+    SIM_RECORDED_MAPPED,
     SIM_RECORDED_CAUSE_COUNT
 };
 

@@ -33,8 +33,9 @@ static const struct {
                           false},
     [EMBED_DROP_UNKNOWN] = {"free of an object that was never seen",
                             "frees of objects that were never seen", "",
-                            "allocated before the start or before a fork; not "
-                            "in any number here",
+                            "allocated before the start, before a fork, or by a "
+                            "library that calls another malloc "
+                            "(RTLD_DEEPBIND); not in any number here",
                             true},
     [EMBED_DROP_MISSED] = {"free", "frees", " that nobody saw",
                            "put in where the address was allocated again; "
@@ -54,6 +55,19 @@ static const struct {
                              "what is here is exact up to then; to make more "
                              "room might have ended it (no_new_privs, seccomp)",
                              false},
+    [EMBED_DROP_CUT] = {"stack", "stacks", " deeper than --depth",
+                        "their outermost callers are missing; record again "
+                        "with a larger --depth",
+                        true},
+    [EMBED_DROP_OWN] = {"malloc", "mallocs", " of the program's own",
+                        "what it gave could not be seen, and is in no number "
+                        "here",
+                        false},
+    [EMBED_DROP_MAPPED] = {"byte", "bytes",
+                           " that the program mapped itself (mmap, sbrk)",
+                           "also those that it unmapped; not in any number "
+                           "here",
+                           false},
 };
 
 void

@@ -15,7 +15,7 @@
 
 #include "common/proto.h"
 
-#define CLI_RECFILE_CAUSES 9u
+#define CLI_RECFILE_CAUSES 12u
 
 /* Plain data; `to` is the file after cli_recfile_end(). */
 struct cli_recfile {

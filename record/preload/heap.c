@@ -37,8 +37,58 @@ static struct {
     void (*free)(void *);
 } real = {.free = free_before};
 
+/*
+ * An allocator that is preloaded behind us may call others of our functions:
+ * what it asks for there is a part of what it was asked for. The frame of the
+ * hook whose real function runs tells such calls; it is not cleared, but left
+ * behind, if a handler jumps out of that function.
+ */
+static bool may_nest; /* not in libc's own, which handlers interrupt */
+static _Thread_local const char *real_frame
+    __attribute__((tls_model("initial-exec")));
+
+enum { NESTED_BYTES = 1 << 20 };
+
+static bool
+is_nested(const void *frame)
+{
+    const char *const outer = real_frame;
+
+    return outer != NULL && (const char *)frame < outer &&
+           outer - (const char *)frame < NESTED_BYTES;
+}
+
+bool
+embed_heap_is_in_real(void)
+{
+    return is_nested(__builtin_frame_address(0));
+}
+
+/* Call a real function. out: to, what it returns */
+#define CALL_REAL(to, call, frame)                  \
+    do {                                            \
+        const char *const outer_frame = real_frame; \
+                                                    \
+        real_frame = may_nest ? (frame) : NULL;     \
+        (to) = (call);                              \
+        real_frame = outer_frame;                   \
+    } while (0)
+
 static _Alignas(ARENA_ALIGN) uint8_t arena[ARENA_BYTES];
 static _Atomic uint32_t arena_used_bytes;
+
+/* Are both addresses in one library? true if the loader does not say */
+static bool
+are_together(const void *one, const void *other)
+{
+    struct dl_find_object first;
+    struct dl_find_object second;
+
+    return one == NULL || other == NULL ||
+           _dl_find_object((void *)(uintptr_t)one, &first) != 0 ||
+           _dl_find_object((void *)(uintptr_t)other, &second) != 0 ||
+           first.dlfo_link_map == second.dlfo_link_map;
+}
 
 void
 embed_heap_resolve(void)
@@ -53,7 +103,15 @@ embed_heap_resolve(void)
     embed_resolve(&real.pvalloc, "pvalloc", NULL);
     embed_resolve(&real.posix_memalign, "posix_memalign", NULL);
     embed_resolve(&real.usable_size, "malloc_usable_size", NULL);
+    may_nest = !are_together(dlsym(RTLD_NEXT, "malloc"),
+                             dlsym(RTLD_NEXT, "__libc_start_main"));
     embed_resolve(&real.malloc, "malloc", NULL);
+}
+
+bool
+embed_heap_is_reached(void)
+{
+    return are_together(dlsym(RTLD_DEFAULT, "malloc"), &real);
 }
 
 size_t
@@ -114,7 +172,7 @@ tell_alloc(void *address, size_t bytes, size_t alignment, bool zeroed,
         bytes, alignment != 0 ? 1 + (uint32_t)__builtin_ctzl(alignment) : 0,
         zeroed};
 
-    if (!embed_skips(bytes))
+    if (!is_nested(frame) && !embed_skips(bytes))
         embed_on_alloc(address, request, frame);
 }
 
@@ -128,7 +186,9 @@ malloc_told(size_t bytes, const void *frame)
 
     if (!is_ready())
         return arena_take(bytes);
-    address = real.malloc(bytes);
+    if (is_nested(frame))
+        return real.malloc(bytes);
+    CALL_REAL(address, real.malloc(bytes), frame);
     embed_on_alloc(address, request, frame);
     return address;
 }
@@ -158,7 +218,9 @@ calloc_told(size_t count, size_t each_bytes, const void *frame)
     }
     if (!is_ready())
         return arena_take(request.bytes);
-    address = real.calloc(count, each_bytes);
+    if (is_nested(frame))
+        return real.calloc(count, each_bytes);
+    CALL_REAL(address, real.calloc(count, each_bytes), frame);
     embed_on_alloc(address, request, frame);
     return address;
 }
@@ -188,11 +250,16 @@ free_before(void *address)
 static __attribute__((noinline)) void
 free_slowly(void *address)
 {
+    const char *const frame = __builtin_frame_address(0);
+    const char *const outer_frame = real_frame;
+
     if (address == NULL || is_of_arena(address) || !is_ready())
         return;
-    if (embed_may_be_told(address))
+    if (!is_nested(frame) && embed_may_be_told(address))
         embed_on_free(address);
+    real_frame = may_nest ? frame : NULL;
     real.free(address);
+    real_frame = outer_frame;
 }
 
 EMBED_HOOK void
@@ -230,13 +297,15 @@ resize(void *old, size_t bytes, const void *frame)
     }
     if (!is_ready())
         return arena_take(bytes); /* old is NULL: no real block yet */
+    if (is_nested(frame))
+        return real.realloc(old, bytes);
     if (old == NULL) {
-        address = real.realloc(NULL, bytes);
+        CALL_REAL(address, real.realloc(NULL, bytes), frame);
         tell_alloc(address, bytes, 0, false, frame);
         return address;
     }
     token = embed_on_resize(old);
-    address = real.realloc(old, bytes);
+    CALL_REAL(address, real.realloc(old, bytes), frame);
     embed_on_resized(token, old, address, bytes, frame);
     return address;
 }
@@ -285,7 +354,7 @@ aligned_alloc(size_t alignment, size_t bytes)
 
     if (!is_ready())
         return alignment <= ARENA_ALIGN ? arena_take(bytes) : NULL;
-    address = real.aligned_alloc(alignment, bytes);
+    CALL_REAL(address, real.aligned_alloc(alignment, bytes), FRAME);
     tell_alloc(address, bytes, alignment, false, FRAME);
     return address;
 }
@@ -297,7 +366,7 @@ memalign(size_t alignment, size_t bytes)
 
     if (!is_ready())
         return alignment <= ARENA_ALIGN ? arena_take(bytes) : NULL;
-    address = real.memalign(alignment, bytes);
+    CALL_REAL(address, real.memalign(alignment, bytes), FRAME);
     tell_alloc(address, bytes, alignment, false, FRAME);
     return address;
 }
@@ -309,7 +378,7 @@ posix_memalign(void **to, size_t alignment, size_t bytes)
 
     if (!is_ready())
         return ENOMEM;
-    status = real.posix_memalign(to, alignment, bytes);
+    CALL_REAL(status, real.posix_memalign(to, alignment, bytes), FRAME);
     if (status == 0)
         tell_alloc(*to, bytes, alignment, false, FRAME);
     return status;
@@ -322,7 +391,7 @@ valloc(size_t bytes)
 
     if (!is_ready())
         return NULL;
-    address = real.valloc(bytes);
+    CALL_REAL(address, real.valloc(bytes), FRAME);
     tell_alloc(address, bytes, PAGE_BYTES, false, FRAME);
     return address;
 }
@@ -334,7 +403,7 @@ pvalloc(size_t bytes)
 
     if (!is_ready())
         return NULL;
-    address = real.pvalloc(bytes);
+    CALL_REAL(address, real.pvalloc(bytes), FRAME);
     tell_alloc(address, bytes, PAGE_BYTES, false, FRAME);
     return address;
 }

@@ -55,6 +55,14 @@ extern _Atomic uint32_t embed_awaited __attribute__((visibility("hidden")));
 void embed_heap_resolve(void);
 void embed_locks_resolve(void);
 
+/* returns: does the program call our malloc? If not, it has one of its own.
+ * context: inside, not in a forked child: takes a lock of the loader */
+bool embed_heap_is_reached(void);
+
+/* returns: is this thread in a malloc other than libc's, which a hook called?
+ */
+bool embed_heap_is_in_real(void);
+
 /* returns: usable bytes of a block; 0 if malloc does not say */
 size_t embed_usable_bytes(void *address);
 

@@ -25,11 +25,18 @@
 #include <unistd.h>
 
 void
+embed_drop_many(enum embed_cause cause, uint64_t count)
+{
+    if (embed_is_on())
+        atomic_fetch_add_explicit(&embed_header()->dropped[cause], count,
+                                  memory_order_relaxed);
+}
+
+void
 embed_drop(enum embed_cause cause)
 {
     if (embed_is_on())
-        atomic_fetch_add_explicit(&embed_header()->dropped[cause], 1,
-                                  memory_order_relaxed);
+        embed_drop_many(cause, 1);
     else
         atomic_fetch_add_explicit(&embed_early_drops, 1, memory_order_relaxed);
 }
@@ -215,6 +222,14 @@ log_locked(enum embed_kind kind, uint32_t detail, uint64_t *words,
     return offset;
 }
 
+static void
+note_new(struct embed_stack *stack)
+{
+    if (stack->is_cut)
+        embed_drop(EMBED_DROP_CUT);
+    embed_modules_note(stack);
+}
+
 uint64_t
 embed_log(enum embed_kind kind, uint32_t detail, uint64_t *words,
           uint32_t words_count, struct embed_stack *stack)
@@ -228,7 +243,7 @@ embed_log(enum embed_kind kind, uint32_t detail, uint64_t *words,
     if (offset == 0)
         embed_drop(embed_state->full_cause);
     if (is_new)
-        embed_modules_note(stack);
+        note_new(stack);
     return offset;
 }
 
@@ -243,7 +258,7 @@ embed_log_stack(struct embed_stack *stack)
     embed_publish_locked();
     embed_unlock();
     if (is_new)
-        embed_modules_note(stack);
+        note_new(stack);
     return offset;
 }
 

@@ -99,6 +99,7 @@ embed_is_confined(void)
     return atomic_load_explicit(&embed_confinements, memory_order_relaxed) != 0;
 }
 
+extern bool embed_is_bypassed;      /* the program has a malloc of its own */
 extern uint64_t embed_forked_ticks; /* of this process; 0: not forked */
 
 static inline bool
@@ -154,6 +155,9 @@ bool embed_reserve(uint64_t bytes);
 /* Find the real function. context: inside */
 void embed_names_resolve(void);
 
+/* maps.c: the same */
+void embed_maps_resolve(void);
+
 /* fork.c */
 
 /* Register the handlers that run around a fork. */
@@ -164,8 +168,9 @@ void embed_fork_leave(void);
 
 /* append.c, log.c, state.c */
 
-/* Count an event that is not logged. */
+/* Count an event that is not logged; or many, or bytes. */
 void embed_drop(enum embed_cause cause);
+void embed_drop_many(enum embed_cause cause, uint64_t count);
 
 /* The clock of the log, CLOCK_MONOTONIC in ns; coarse if the program has turned
  * off the instruction that reads the exact time. */

@@ -268,6 +268,7 @@ fill_header(struct embed_state *state)
     atomic_store(&to->used_bytes, state->used_bytes);
     atomic_store(&to->dropped[EMBED_DROP_EARLY],
                  atomic_exchange(&embed_early_drops, 0));
+    to->dropped[EMBED_DROP_OWN] = embed_is_bypassed;
     to->magic = EMBED_SPOOL_MAGIC;
 }
 

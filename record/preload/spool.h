@@ -45,6 +45,9 @@ enum embed_cause {
     EMBED_DROP_WAITERS,
     EMBED_DROP_CHILDREN, /* forked by a process that confined itself */
     EMBED_DROP_CONFINED, /* it has used the room that it had by then */
+    EMBED_DROP_CUT,      /* stacks deeper than --depth */
+    EMBED_DROP_OWN,      /* 1: the program has a malloc of its own */
+    EMBED_DROP_MAPPED,   /* bytes that the program mapped itself */
     EMBED_DROP_COUNT
 };
 

@@ -100,7 +100,7 @@ walk_frames(struct embed_stack *stack, const struct embed_registers *from,
     if (memory.bounds.high != own->bounds.high)
         return 0;
     stack->pcs[0] = from->pc;
-    return 1 + embed_frames_walk(&stack->pcs[1], embed_depth_max - 1, from->fp,
+    return 1 + embed_frames_walk(&stack->pcs[1], embed_depth_max, from->fp,
                                  &memory.bounds);
 }
 
@@ -112,7 +112,9 @@ embed_stack_take(struct embed_stack *stack, const void *frame,
 
     stack->depth = embed_by_frames ? walk_frames(stack, &from, own) : 0;
     if (stack->depth == 0)
-        stack->depth =
-            embed_unwind_walk(stack->pcs, embed_depth_max, &from, false, own);
+        stack->depth = embed_unwind_walk(stack->pcs, embed_depth_max + 1, &from,
+                                         false, own);
+    stack->is_cut = stack->depth > embed_depth_max;
+    stack->depth -= stack->is_cut;
     stack->hash = hash_of(stack->pcs, stack->depth);
 }

@@ -18,7 +18,8 @@
 struct embed_stack {
     uint64_t hash;
     uint32_t depth;
-    uintptr_t pcs[EMBED_DEPTH_MAX];
+    bool is_cut; /* there are more frames */
+    uintptr_t pcs[EMBED_DEPTH_MAX + 1];
     char path[EMBED_PATH_BYTES]; /* scratch for the paths of its modules */
 };
 

@@ -11,6 +11,7 @@ _Atomic uint32_t embed_generation;
 _Atomic uint64_t embed_early_drops;
 _Atomic uint32_t embed_names;
 _Atomic uint32_t embed_confinements;
+bool embed_is_bypassed;
 uint64_t embed_forked_ticks;
 struct embed_config embed_config;
 _Atomic int embed_clock = CLOCK_MONOTONIC;

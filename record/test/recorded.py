@@ -12,7 +12,8 @@ from recording import (ALLOC, FREE, RELEASE, RESIZE, SEMAPHORE,
 
 MUTEX, READ, WRITE, COND = range(4)
 ZEROED, IN_VAIN = 1, 4 # flags of an event
-CAUSES = 'limit disk inside early unknown missed waiters children confined'.split()
+CAUSES = ('limit disk inside early unknown missed waiters children confined cut '
+          'own mapped').split()
 
 
 class Recorded:
