@@ -3,7 +3,7 @@
  * no number of a recording, which must not look complete then. What libc maps
  * on its own behalf, for malloc and for stacks, does not pass here.
  */
-#include "recorder.h"
+#include "record/preload/recorder.h"
 
 #include <stdint.h>
 #include <sys/mman.h>

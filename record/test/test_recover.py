@@ -27,8 +27,8 @@ class Spool:
 
     def __init__(self, process=42, command=('run', 'it')):
         self.log, self.process, self.command = b'', process, command
-        self.dropped, self.asked = [0] * 9, 0
-        self.events, self.wanted = [], [0] * 9
+        self.dropped, self.asked = [0] * 12, 0
+        self.events, self.wanted = [], [0] * 12
 
     def add(self, kind, detail, at, *words):
         """A record. returns: its offset"""
@@ -48,7 +48,7 @@ class Spool:
     def bytes(self, version=8, depth=8, command=None, used=0, magic=0x6c6f6f7073666f72):
         words = b''.join(word.encode() + b'\0' for word in self.command)
         words = words if command is None else command
-        head = struct.pack('<QIIIIQQQQQQQ9QI', magic, version, depth, self.process, 1,
+        head = struct.pack('<QIIIIQQQQQQQ12QI', magic, version, depth, self.process, 1,
                            START, 0, 1 << 29, FIRST + len(self.log) + used,
                            len(self.events), self.asked, 1, # EXEC records
                            *self.dropped, len(words)) + words
@@ -75,7 +75,7 @@ class Program:
         for _ in range(self.rng.choice((0, 9, 300))):
             self.ticks += self.rng.choice((0, 1, 40, 1 << 23, 1 << 33))
             self.rng.choice(steps)()
-        self.spool.dropped = [0, 0, 9, 1 << 40, 0, 0, 3, 1, 5]
+        self.spool.dropped = [0, 0, 9, 1 << 40, 0, 0, 3, 1, 5, 7, 1, 4096]
         for i, n in enumerate(self.spool.dropped):
             self.spool.wanted[i] += n
 
