@@ -447,7 +447,7 @@ sim_plain_end(struct engine *e, uintptr_t from, uintptr_t to, uintptr_t site)
         t->ended[count++] = (struct ended){
             .below = to, .stamp = t->run.now.at[e->current] + 1, .site = site};
     t->run.ended_count = count;
-    if (from < t->run.lent_to && to > t->run.lent_from)
+    if (from < t->run.exposed_to && to > t->run.exposed_from)
         sim_plain_return(e, from, to, site);
 }
 

@@ -338,10 +338,10 @@ sim_plain_stack(struct engine *e, uintptr_t address, size_t bytes,
             gone(e, site, t->ended[i].site);
         break;
     }
-    if (t->run.lent_to == 0 || address < t->run.lent_from)
-        t->run.lent_from = address;
-    if (address + bytes > t->run.lent_to)
-        t->run.lent_to = address + bytes;
+    if (t->run.exposed_to == 0 || address < t->run.exposed_from)
+        t->run.exposed_from = address;
+    if (address + bytes > t->run.exposed_to)
+        t->run.exposed_to = address + bytes;
 }
 
 static struct word *
@@ -390,8 +390,8 @@ sim_plain_return(struct engine *e, uintptr_t from, uintptr_t to, uintptr_t site)
 {
     const struct thread *t = sim_self(e);
 
-    from = from > t->run.lent_from ? from : t->run.lent_from;
-    to = to < t->run.lent_to ? to : t->run.lent_to;
+    from = from > t->run.exposed_from ? from : t->run.exposed_from;
+    to = to < t->run.exposed_to ? to : t->run.exposed_to;
     for (uintptr_t at = from & ~(uintptr_t)7; at < to; at += 8) {
         const struct word *word = find_word(e, at);
 

@@ -145,8 +145,8 @@ struct thread_run {
     uint32_t news;      /* reads of stores of others that it had not read */
     uint32_t old_reads; /* ... of stores that were not the newest */
     uint32_t ended_count;
-    uintptr_t lent_from; /* of its stack, what other threads have used */
-    uintptr_t lent_to;
+    uintptr_t exposed_from; /* of its stack, what other threads have used */
+    uintptr_t exposed_to;
 };
 
 struct thread {

@@ -3,7 +3,8 @@
 
 A file needs another of its product if it uses a function or a variable that only
 the other defines. A function that several files define, such as embed_on_alloc(), is an
-interface: its caller does not depend on one of these files.
+interface: its caller does not depend on one of these files. So is a hook, such as
+malloc(), which has the name of a function of libc.
 What an inline function of a header uses, its callers use.
 usage: tools/text/circles.py FILE.c FILE.h...
 """
@@ -28,7 +29,7 @@ def read(path):
     names = {name for name in VARIABLE.findall(text) if name != "__attribute__"}
     for found in FUNCTION.finditer(text):
         above = lines[text.count("\n", 0, found.start()) - 1]
-        (own if re.search(r"\bstatic\b", above) else names).add(found.group(1))
+        (own if re.search(r"\bstatic\b|EMBED_HOOK", above) else names).add(found.group(1))
     return names - {"__attribute__"}, set(USE.findall(text)) - own
 
 
