@@ -41,6 +41,8 @@ verdict_of(const struct cli_explore_words *w, const struct sim_run_options *run,
 
         if (kind == SIM_FAIL_CRASH)
             return CLI_VERDICT_CRASHED;
+        if (kind == SIM_FAIL_LIMIT)
+            return CLI_VERDICT_INCOMPLETE;
         return kind == SIM_FAIL_DEADLOCK || kind == SIM_FAIL_LIVELOCK
                    ? CLI_VERDICT_NO_END
                    : CLI_VERDICT_BROKEN;
@@ -73,6 +75,8 @@ verdict_text(const struct cli_explore_words *w,
     case SIM_VERDICT_FAIL:
         return sim_failure_kind_text(r->first_failure.failure.kind);
     case SIM_VERDICT_NONDETERMINISTIC:
+        if (r->first_failure.failure.kind == SIM_FAIL_LIMIT)
+            return "not finished";
         return "not deterministic";
     case SIM_VERDICT_UNFINISHED:
         return w->exhaustive ? "not finished" : "no failure";

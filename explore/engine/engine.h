@@ -107,6 +107,9 @@ struct engine {
     uint32_t preemptions_left;
     uint32_t spurious_left;
     uint32_t steps_max;
+    uint64_t end_us;    /* the monotonic clock when the search must end; or 0 */
+    uint32_t all_steps; /* of all runs; wraps around */
+    bool late;          /* that time has come, so a run was cut short */
 
     /* State of the graph */
     uint64_t graph[2];
@@ -201,7 +204,11 @@ sim_releases(int order)
            order == __ATOMIC_SEQ_CST;
 }
 
-/* switch.c */
+/* engine.c */
+/* Is the time of the search over? */
+bool sim_engine_is_late(const struct engine *e);
+/* End a run that goes on past that. */
+void sim_engine_look_at_clock(struct engine *e);
 void sim_engine_failure_set(struct engine *e, enum sim_failure_kind kind,
                             uintptr_t site, uintptr_t other_site,
                             const char *text);

@@ -281,6 +281,8 @@ sim_plain_access(struct engine *e, uintptr_t address, size_t bytes, bool write,
     if (++e->state.plain_count > PLAIN_MAX)
         sim_engine_refuse(e, SIM_FAIL_LIMIT, site, 0,
                           "the run has too many plain accesses");
+    if ((e->state.plain_count & 0xffff) == 0)
+        sim_engine_look_at_clock(e);
     if (sim_self(e)->run.probing) {
         if (!write)
             return;

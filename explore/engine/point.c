@@ -221,6 +221,8 @@ sim_engine_point(struct engine *e, uintptr_t site)
                           "the run has too many steps (does a wait loop "
                           "lack its sim_explore_spin_wait?)");
     t->steps++;
+    if ((++e->all_steps & 255) == 0)
+        sim_engine_look_at_clock(e);
     if (e->strategy->step != NULL)
         e->strategy->step(e);
     if (t->run.signals_left != 0) {

@@ -19,6 +19,7 @@ enum {
     CHOICES_MAX = 1 << 16,
     COLUMN_WIDTH = 30,
     FEWEST_CALLS_MAX = 200000,
+    TRIES_MAX = 4 * CURVE_RUNS,
     SILENT_MS = 100, /* a run that hangs is made again and again */
 };
 
@@ -53,10 +54,24 @@ still_fails(void *context, const uint32_t *values, uint32_t count)
     struct engine *e = &sim_engine;
     struct replay *r = context;
 
+    if (sim_engine_is_late(e))
+        return false;
     sim_choices_replay(&r->choices, values, count);
     sim_engine_run(e, &r->choices, &r->run);
     return r->run.end == SIM_END_FAILED &&
            same_failure(&r->run.failure, &r->result->first_failure.failure);
+}
+
+/* Make the run of a list, however little time is left. */
+static void
+repeat(struct engine *e, struct replay *replay, const uint32_t *values,
+       uint32_t count)
+{
+    const uint64_t end_us = e->end_us;
+
+    e->end_us = 0;
+    still_fails(replay, values, count);
+    e->end_us = end_us;
 }
 
 static uint32_t
@@ -112,6 +127,19 @@ fails_as_well(void *context, const uint32_t *values, uint32_t count)
     return true;
 }
 
+static void
+repeat_result(struct engine *e, struct replay *replay,
+              const struct sim_exhaust_result *result)
+{
+    uint32_t *values =
+        sim_need(calloc(result->choices_count + 1, sizeof *values));
+
+    for (uint32_t i = 0; i < result->choices_count; i++)
+        values[i] = result->choices[i].value;
+    repeat(e, replay, values, result->choices_count);
+    free(values);
+}
+
 uint64_t
 sim_explore_shrink(const struct sim_kernel *kernel,
                    struct sim_exhaust_result *result)
@@ -138,12 +166,11 @@ sim_explore_shrink(const struct sim_kernel *kernel,
                               list_max, FEWEST_CALLS_MAX);
         calls = shrink.calls;
         result->fewest_known = shrink.fewest_known;
-        /* Shrink the list found; the last run made is then that of the
-         * result. */
         result->choices_count =
             sim_shrink(&shrink, result->choices, result->choices_count);
-        result->first_failure = replay.run;
         calls += shrink.calls;
+        repeat_result(e, &replay, result);
+        result->first_failure = replay.run;
     }
     free(replay.list);
     return calls;
@@ -307,15 +334,27 @@ print_necessary(FILE *out, struct replay *replay, const uint32_t *values)
     }
 }
 
+/*
+ * Make random runs that begin with these choices. One that is given up, because
+ * a thread waits for what another run provides, is no run of the program.
+ *
+ * out:     *ended, how many came to their end
+ * returns: how many of these fail
+ */
 static uint32_t
 failures_after(struct engine *e, struct replay *replay, const uint32_t *values,
-               uint32_t count)
+               uint32_t count, uint32_t *ended)
 {
     uint32_t failures = 0;
 
-    for (uint32_t i = 0; i < CURVE_RUNS; i++) {
+    *ended = 0;
+    for (uint32_t i = 0; i < TRIES_MAX && *ended < CURVE_RUNS; i++) {
+        if (sim_engine_is_late(e))
+            break;
         sim_choices_prefix(&replay->choices, values, count, i + 1);
         sim_engine_run(e, &replay->choices, &replay->run);
+        *ended += replay->run.end == SIM_END_FAILED ||
+                  replay->run.end == SIM_END_COMPLETE;
         failures += replay->run.end == SIM_END_FAILED &&
                     replay->run.failure.kind ==
                         replay->result->first_failure.failure.kind;
@@ -338,14 +377,23 @@ print_curve(struct engine *e, FILE *out, struct replay *replay)
             " (%d random runs each):\n",
             CURVE_RUNS);
     for (uint32_t p = 0;; p = p + step < count ? p + step : count) {
-        const uint32_t failures = failures_after(e, replay, values, p);
-        const uint32_t percent = failures * 100 / CURVE_RUNS;
+        uint32_t ended;
+        const uint32_t failures = failures_after(e, replay, values, p, &ended);
+        const uint32_t percent = ended > 0 ? failures * 100 / ended : 0;
 
-        replay->curve[replay->curve_count][0] = p;
-        replay->curve[replay->curve_count++][1] = percent;
-        fprintf(out, "    %3u  %3u%%  %.*s\n", (unsigned)p, (unsigned)percent,
-                (int)(percent * 40 / 100),
-                "########################################");
+        if (sim_engine_is_late(e)) {
+            fprintf(out, "    not measured further: the time is over\n");
+            break;
+        }
+        if (ended > 0) {
+            replay->curve[replay->curve_count][0] = p;
+            replay->curve[replay->curve_count++][1] = percent;
+            fprintf(out, "    %3u  %3u%%  %.*s\n", (unsigned)p,
+                    (unsigned)percent, (int)(percent * 40 / 100),
+                    "########################################");
+        } else {
+            fprintf(out, "    %3u  none came to its end\n", (unsigned)p);
+        }
         if (p == count)
             break;
     }
@@ -362,7 +410,8 @@ print_summary(struct engine *e, FILE *out, const struct sim_kernel *kernel,
     const struct sim_failure *f = &run->failure;
 
     fprintf(out, "%s: %s\n", kernel->name, kernel->about);
-    fprintf(out, "  broken: %s (%s)\n", f->text,
+    fprintf(out, "  %s: %s (%s)\n",
+            f->kind == SIM_FAIL_LIMIT ? "not finished" : "broken", f->text,
             sim_failure_kind_text(f->kind));
     if (f->site != 0)
         fprintf(out, "  by thread %u (%s) at %s\n", (unsigned)f->thread,
@@ -387,6 +436,7 @@ sim_explore_report(FILE *out, FILE *data, const struct sim_kernel *kernel,
     const uint32_t count_before = result->choices_count;
     const uint64_t runs = sim_explore_shrink(kernel, result);
     static struct replay replay;
+    uint64_t end_us;
     uint32_t *values =
         sim_need(calloc(result->choices_count + 1, sizeof *values));
 
@@ -399,21 +449,24 @@ sim_explore_report(FILE *out, FILE *data, const struct sim_kernel *kernel,
             result->fewest_known ? "; nothing with fewer surprises fails" : "");
     replay_begin(e, &replay, kernel, result);
     e->trace = trace;
-    still_fails(&replay, values, result->choices_count);
+    repeat(e, &replay, values, result->choices_count);
     e->trace = NULL;
     replay.trace = trace;
     replay.trace_count = e->state.trace_count;
     replay.kept =
         sim_slice(e, trace, replay.trace_count, &result->first_failure.failure,
                   &replay.choices, replay.needed);
-    still_fails(&replay, values, result->choices_count); /* for its end */
+    repeat(e, &replay, values, result->choices_count); /* for its end */
     print_diagram(e, out, kernel, &replay);
     print_positions(e, out, kernel, &result->first_failure.failure);
+    end_us = e->end_us;
+    e->end_us = 0; /* a few runs */
     print_necessary(out, &replay, values);
+    e->end_us = end_us;
     if (result->first_failure.failure.kind != SIM_FAIL_LIMIT) /* not hangs */
         print_curve(e, out, &replay);
     if (data != NULL) {
-        still_fails(&replay, values, result->choices_count); /* its threads */
+        repeat(e, &replay, values, result->choices_count); /* its threads */
         sim_report_data(e, data, kernel, &replay);
     }
     free(replay.necessary);

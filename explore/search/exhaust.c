@@ -29,6 +29,8 @@ pause_here(struct sim_search *s)
     struct sim_control *c = s->context;
     const uint64_t runs = s->result->runs;
 
+    if (e->late)
+        return c->late = true;
     if (c->options->runs_max != 0 && runs >= c->options->runs_max) {
         c->late = true;
         return true;
@@ -148,6 +150,7 @@ run_here(struct engine *e, struct sim_control *c)
             end = sim_search_continue(e, c->search);
         if (end == SIM_SEARCH_OVER)
             return false;
+        c->late |= e->late;
         if (end == SIM_SEARCH_AGAIN)
             begin_again(e, c);
         else if (end == SIM_SEARCH_PAUSED && !after_pause(e, c))
@@ -202,6 +205,10 @@ sim_explore_exhaust(const struct sim_kernel *kernel,
     bool finished = false;
 
     memset(result, 0, sizeof *result);
+    e->late = false;
+    e->end_us = options->time_ms != 0
+                    ? sim_control_now_us() + options->time_ms * 1000
+                    : 0;
     sim_search_begin(e, &search);
     sim_control_begin(&control, &search);
     search.context = &control;

@@ -55,6 +55,10 @@ sim_explore_sample(const struct sim_kernel *kernel,
     struct sim_run run;
 
     memset(result, 0, sizeof *result);
+    if (end_us != 0) {
+        e->end_us = end_us;
+        e->late = false;
+    }
     sim_visited_init(&graphs, SAMPLE_GRAPHS_MAX);
     sim_engine_begin(e, kernel, &options->run);
     sim_choices_init(&choices, e->sample_list, SIM_CHOICES_MAX);
@@ -64,6 +68,8 @@ sim_explore_sample(const struct sim_kernel *kernel,
             break;
         run_at_random(e, &choices, options->seed + result->runs, result->runs,
                       &run);
+        if (e->late)
+            break;
         if (!sim_repeat_check(e, &choices, &run, result->difference,
                               sizeof result->difference))
             break;

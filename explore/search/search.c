@@ -260,6 +260,8 @@ sim_search_continue(struct engine *e, struct sim_search *s)
             return SIM_SEARCH_OVER;
         sim_repeat_begin(e, s->result->runs);
         sim_engine_run(e, &s->choices, &run);
+        if (e->late)
+            return SIM_SEARCH_PAUSED; /* the run is still to be made */
         if (e->state.irreducible)
             s->reduced = false;
         s->shard.whole = e->shard.whole;
@@ -286,7 +288,7 @@ sim_search_prefixes(struct engine *e, struct sim_search *s, uint64_t *prefixes)
         if (e->state.irreducible)
             s->reduced = false;
         s->shard.whole = e->shard.whole;
-        if (e->state.irreducible || e->learned)
+        if (e->state.irreducible || e->learned || e->late)
             return false;
         *prefixes += e->state.foreign;
     } while (!s->choices.nondeterministic && advance(e, s));

@@ -51,7 +51,7 @@ def differences(report, data):
     start = next(i for i, line in enumerate(lines) if re.match(r" {5}0: ", line))
     shown = lines[start:lines.index("", start)]
     broken = data["broken"]
-    for said in ["  broken: " + broken["text"], " at " + broken.get("site", ""), " against " + broken.get("against", "")]:
+    for said in [": " + broken["text"] + " (", " at " + broken.get("site", ""), " against " + broken.get("against", "")]:
         if said[-1] != " " and said not in report:
             yield f"not {said}"
     for event in data["events"]:
