@@ -261,6 +261,8 @@ enum sim_end sim_engine_run(struct engine *e, struct sim_choices *choices,
 void sim_wait_fruitless(struct engine *e, uint32_t first,
                         uintptr_t site); /* wait.c */
 void sim_round_arrive(struct engine *e, uintptr_t site);
+/* It has read this address, at the latest place it came to. */
+void sim_round_read(struct engine *e, uintptr_t address, uintptr_t site);
 /* The previous rounds are over. */
 static inline void
 sim_round_progress(struct engine *e)

@@ -82,8 +82,11 @@ read_store(struct engine *e, struct location *l, uint32_t index, int order,
     struct thread *t = sim_self(e);
     struct store *s = &l->stores[index];
 
-    if (s->seen.at[me] == STAMP_NEVER)
+    t->run.old_reads += index + 1 < l->stores_count;
+    if (s->seen.at[me] == STAMP_NEVER) {
         s->seen.at[me] = t->run.now.at[me];
+        t->run.news += s->thread != me;
+    }
     if (sim_acquires(order))
         sim_clock_join(&t->run.now, &s->sync);
     else
@@ -163,6 +166,7 @@ read_event(struct engine *e, struct location *l, uint32_t index, enum sim_op op,
                        &s->causal);
     sim_seq_cst_access(e, l, s, false, seq_cst, site);
     sim_repeat_note(e, site, value);
+    sim_round_read(e, l->address, site);
     sim_wait_note(e, l, index, site);
     return value;
 }
@@ -197,10 +201,12 @@ rmw_event(struct engine *e, struct location *l, uint32_t from, enum sim_op op,
     sim_seq_cst_access(e, l, &l->stores[from], true, order == __ATOMIC_SEQ_CST,
                        site);
     write_store(e, l, from + 1, value, order, &carried, site);
-    if (silent) /* a lock that is taken may be taken once more */
+    if (silent) { /* a lock that is taken may be taken once more */
+        sim_round_read(e, l->address, site);
         sim_wait_note(e, l, from, site);
-    else
+    } else {
         sim_wait_wrote(e);
+    }
 }
 
 /* ---- The operations ---- */

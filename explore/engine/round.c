@@ -15,6 +15,13 @@
  * fails because it has the lock. Such rounds, turns, may go on for ever if
  * others are not scheduled; so after some of them the run ends, and is marked
  * `bounded`.
+ *
+ * So does a run in which a thread comes to the same access again and again,
+ * writes in between (it counts its rounds, say), but reads nothing new that
+ * another thread wrote. As a rule it waits for that thread, so this is done
+ * only if another thread can run, or if the thread reads old values. It may
+ * also count up to some number; hence the higher bounds. The first is for a
+ * thread that comes back with the same registers and stack.
  */
 #include "explore/engine/object.h"
 #include "explore/search/frontier.h"
@@ -23,6 +30,8 @@
 
 enum {
     TURNS_MAX = 4,
+    BUSY_ROUNDS_MAX = 15,
+    COUNTED_ROUNDS_MAX = 31,
     SAVED_BYTES = 40,         /* rbx, r12..r15, pushed below rbp */
     PROBE_LOOKS_MAX = 1 << 16 /* of a probe that never repeats a state */
 };
@@ -52,12 +61,75 @@ end_turn(struct engine *e)
     sim_engine_stop(e, SIM_END_BLOCKED);
 }
 
+/* Could another thread go on? One that waits for a certain write could, too, in
+ * another run. */
+static bool
+could_run(const struct engine *e)
+{
+    for (uint32_t i = 0; i < e->threads_count; i++) {
+        if (i != e->current && ((e->ready >> i & 1) != 0 ||
+                                e->threads[i].run.waits_for_chain != NULL))
+            return true;
+    }
+    return false;
+}
+
+/* Come to a place, given by its hash, where `most` rounds are explored.
+ * States and sites have half of the table each. */
+static void
+note_busy(struct engine *e, struct busy *table, uint64_t hash, uint32_t most)
+{
+    const struct thread *t = sim_self(e);
+    struct busy *b = &table[hash % (BUSY_MAX / 2)];
+    const uint64_t seen = sim_object_changes(e, t);
+    uint32_t rounds = 0;
+
+    if (b->run == e->run_number && b->hash == hash && b->seen == seen &&
+        b->news == t->run.news) {
+        rounds = b->rounds + 1;
+        if (rounds > most + sim_wait_unroll(e) &&
+            (b->old_reads != t->run.old_reads || could_run(e))) {
+            e->run->bounded = true;
+            sim_reduce_open(e, 0);
+            sim_engine_stop(e, SIM_END_BLOCKED);
+        }
+    }
+    *b = (struct busy){.run = e->run_number,
+                       .hash = hash,
+                       .seen = seen,
+                       .news = t->run.news,
+                       .old_reads = t->run.old_reads,
+                       .rounds = rounds};
+}
+
+/* Are rounds counted? They are not while all other threads have ended. */
+static bool
+is_busy(const struct engine *e)
+{
+    return e->program && e->unfinished > 1 &&
+           !e->threads[e->current].run.probing;
+}
+
+void
+sim_round_read(struct engine *e, uintptr_t address, uintptr_t site)
+{
+    struct thread *t = sim_self(e);
+
+    if (is_busy(e))
+        note_busy(e, t->busy + BUSY_MAX / 2,
+                  sim_hash_step(sim_hash_step(site, t->run.arrived), address),
+                  COUNTED_ROUNDS_MAX);
+}
+
 static void
 arrive(struct engine *e, uintptr_t from, uintptr_t site)
 {
     struct thread *t = sim_self(e);
     const uint64_t hash = sim_wait_stack(e, from, site);
 
+    t->run.arrived = from;
+    if (is_busy(e))
+        note_busy(e, t->busy, hash, BUSY_ROUNDS_MAX);
     for (uint32_t i = 0; i < t->run.states_count; i++) {
         const struct thread_state was = t->states[i];
 
