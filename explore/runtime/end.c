@@ -12,6 +12,8 @@
 
 enum { EVENT_EXIT = 25, HANDLERS_MAX = 256 };
 
+/* The program's destructors, as the linker lists them. */
+extern void (*__fini_array_start[])(void), (*__fini_array_end[])(void);
 extern void *__dso_handle; /* of the program, not of a library */
 
 /* Handlers that the program registers for its end; those of libraries are left
@@ -26,6 +28,7 @@ struct handlers {
 
 static struct handlers handlers;
 static struct handlers kept; /* before the first run */
+static bool ends_process;    /* with the run */
 
 void
 sim_end_reset(void)
@@ -56,6 +59,17 @@ check_leaks(struct engine *e, uintptr_t stack)
 }
 
 static void
+run_destructors(void)
+{
+    size_t count =
+        ((uintptr_t)__fini_array_end - (uintptr_t)__fini_array_start) /
+        sizeof *__fini_array_start;
+
+    while (ends_process && count > 0)
+        __fini_array_start[--count]();
+}
+
+static void
 run_handlers(struct engine *e)
 {
     sim_thread_exits_run(e);
@@ -64,6 +78,7 @@ run_handlers(struct engine *e)
 
         handlers.list[last].function(handlers.list[last].argument);
     }
+    run_destructors();
 }
 
 /* End the process, whatever the other threads are doing. */
@@ -182,6 +197,7 @@ sim_end_open(bool whole)
 {
     void *(*set)(void (*)(void));
 
+    ends_process = whole;
     if (!whole)
         kept.count = 0; /* the process continues after a run */
 
@@ -243,6 +259,20 @@ explored___cxa_atexit(void (*destroy)(void *), void *object, void *handle)
         add(&kept, destroy, object);
     *(void **)&libc = dlsym(RTLD_NEXT, "__cxa_atexit");
     return libc(destroy, object, handle);
+}
+
+/* One of the destructors that the compiler adds to each program calls this, to
+ * destroy static objects; a run has done it. */
+void
+explored___cxa_finalize(void *handle)
+{
+    struct engine *e = &sim_engine;
+    void (*libc)(void *);
+
+    if (sim_program_runs(e))
+        return;
+    *(void **)&libc = dlsym(RTLD_NEXT, "__cxa_finalize");
+    libc(handle);
 }
 
 int

@@ -34,6 +34,7 @@ int explored___cxa_guard_acquire(uint64_t *guard);
 void explored___cxa_guard_release(uint64_t *guard);
 void explored___cxa_guard_abort(uint64_t *guard);
 int explored___cxa_atexit(void (*destroy)(void *), void *object, void *handle);
+void explored___cxa_finalize(void *handle);
 int explored___cxa_thread_atexit(void (*destroy)(void *), void *object,
                                  void *handle);
 extern char explored___libc_single_threaded;

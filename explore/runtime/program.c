@@ -3,6 +3,7 @@
  */
 #include "explore/runtime/program.h"
 
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -13,9 +14,81 @@
 #include "explore/engine/kernel_entry.h"
 #include "explore/runtime/start.h"
 
-enum { OUTPUT_BYTES = 1 << 16 };
+enum { OUTPUT_BYTES = 1 << 16, STARTS_MAX = 4096 };
+
+typedef void start_function(int argc, char **argv, char **environment);
+
+/* The program's constructors, as the linker lists them. */
+extern start_function *__init_array_start[], *__init_array_end[];
+
+/* Not NULL if the command has built the program (explored_program.c). */
+extern int __real_main(int argc, char **argv, char **environment)
+    __attribute__((weak));
+extern void profsim_entry(void) __attribute__((weak));
 
 static int (*entry)(void);
+static start_function *starts[STARTS_MAX]; /* what each run calls first */
+static uint32_t starts_count;
+
+/* ---- Constructors ---- */
+
+static void
+start_nothing(int argc, char **argv, char **environment)
+{
+    (void)argc;
+    (void)argv;
+    (void)environment;
+}
+
+/*
+ * Constructors are part of the run: they may make threads, and end the program.
+ * So libc, which goes through their list at the moment and has just called
+ * `after`, is to find nothing in the rest of it. Linkers make the list
+ * read-only.
+ */
+static void
+take_starts(start_function *after)
+{
+    const uintptr_t begin = (uintptr_t)__init_array_start;
+    const uintptr_t page = begin & ~(uintptr_t)4095;
+    const size_t count = ((uintptr_t)__init_array_end - begin) / sizeof after;
+    size_t i = 0;
+
+    while (i < count && __init_array_start[i] != after)
+        i++;
+    if (i == count || count > STARTS_MAX ||
+        mprotect((void *)page, (uintptr_t)__init_array_end - page,
+                 PROT_READ | PROT_WRITE) != 0)
+        return;
+    while (++i < count) {
+        starts[starts_count++] = __init_array_start[i];
+        __init_array_start[i] = start_nothing;
+    }
+}
+
+/* Each object that uses streams makes them, unless they are made. They belong
+ * to a library, so they are not to be made in a run. */
+static void
+open_streams(void)
+{
+    static char streams[16];
+    void (*make)(void *);
+
+    *(void **)&make = dlsym(RTLD_DEFAULT, "_ZNSt8ios_base4InitC1Ev");
+    if (make != NULL)
+        make(streams);
+}
+
+/* Not inlined: as little as possible is to be different when main begins. */
+static __attribute__((noinline)) void
+run_starts(void)
+{
+    static char name[] = "program";
+    static char *words[] = {name, NULL};
+
+    for (uint32_t i = 0; i < starts_count; i++)
+        starts[i](1, words, environ);
+}
 
 /* ---- The kernel ---- */
 
@@ -38,6 +111,7 @@ run_entry(void *context, uint32_t thread)
 
     (void)context;
     sim_thread_resets(thread, true);
+    run_starts();
     sim_program_exit(e, entry(), 0);
 }
 
@@ -127,4 +201,8 @@ begin(int argc, char **argv)
     explored___libc_single_threaded = 0;
     tzset(); /* libc keeps the zone's name, in a block that no run may own */
     sim_heap_open(&sim_engine);
+    if (__real_main != NULL || profsim_entry != NULL) {
+        open_streams();
+        take_starts((start_function *)(void (*)(void))begin);
+    }
 }
