@@ -68,7 +68,9 @@ verdict_text(const struct cli_explore_words *w,
         if (w->shard.count > 1)
             return "no failure in this shard";
         if (!run->bounded)
-            return r->bounded > 0 ? "holds, waits to a bound" : "holds";
+            return r->bounded == 0           ? "holds"
+                   : cli_only_chose_values() ? "holds for the values tried"
+                                             : "holds, waits to a bound";
         snprintf(text, sizeof text, "holds to %" PRIu32 " preemptions",
                  run->preemptions_max);
         return text;

@@ -46,6 +46,12 @@ cli_words_typed(int *argc, char *const **argv)
     (void)argv;
 }
 
+bool
+cli_only_chose_values(void)
+{
+    return false;
+}
+
 enum cli_exit
 cli_no_such_kernel(const char *name)
 {

@@ -29,6 +29,9 @@ const char *cli_replay_suffix(void);
  */
 void cli_words_typed(int *argc, char *const **argv);
 
+/* Has a program chosen values that stand for others? */
+bool cli_only_chose_values(void);
+
 /* Complain that no kernel has this name. returns: CLI_USAGE */
 enum cli_exit cli_no_such_kernel(const char *name);
 

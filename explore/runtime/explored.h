@@ -37,6 +37,18 @@ int explored___cxa_atexit(void (*destroy)(void *), void *object, void *handle);
 void explored___cxa_finalize(void *handle);
 int explored___cxa_thread_atexit(void (*destroy)(void *), void *object,
                                  void *handle);
+void explored___VERIFIER_assume(int holds);
+void explored_profsim_assume(int holds);
+unsigned explored_profsim_choose(unsigned bound);
+_Bool explored___VERIFIER_nondet_bool(void);
+char explored___VERIFIER_nondet_char(void);
+unsigned char explored___VERIFIER_nondet_uchar(void);
+short explored___VERIFIER_nondet_short(void);
+unsigned short explored___VERIFIER_nondet_ushort(void);
+int explored___VERIFIER_nondet_int(void);
+unsigned explored___VERIFIER_nondet_uint(void);
+long explored___VERIFIER_nondet_long(void);
+unsigned long explored___VERIFIER_nondet_ulong(void);
 extern char explored___libc_single_threaded;
 
 #endif

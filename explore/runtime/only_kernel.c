@@ -46,6 +46,12 @@ cli_words_typed(int *argc, char *const **argv)
     *argv = cli_only_argv;
 }
 
+bool
+cli_only_chose_values(void)
+{
+    return sim_program_chose_values();
+}
+
 enum cli_exit
 cli_no_such_kernel(const char *name)
 {

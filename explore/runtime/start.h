@@ -24,4 +24,7 @@ void sim_program_end(void);
 
 const struct sim_kernel *sim_program_kernel(void);
 
+/* Has a run chosen a value that stands for others (verifier.c)? */
+bool sim_program_chose_values(void);
+
 #endif
