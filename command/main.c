@@ -4,11 +4,16 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/command/complaint.h"
-#include "common/shard/merge.h"
-#include "common/command/exit.h"
-#include "common/nearest.h"
-#include "common/command/preload.h"
+#include "audit_command.h"
+#include "command.h"
+#include "complaint.h"
+#include "conform.h"
+#include "corpus.h"
+#include "images.h"
+#include "levels.h"
+#include "merge.h"
+#include "nearest.h"
+#include "preload.h"
 #include "prof/version.h"
 
 enum group { PROGRAMS, ORDERINGS, PROFILERS, CAMPAIGNS, GROUPS };
@@ -61,7 +66,7 @@ static const struct {
     {PROGRAMS, "dump", cli_dump,
      "write the profiles of a profiled program, now"},
     {PROGRAMS, "recover", cli_recover, "save what a killed recorder left"},
-    {ORDERINGS, "explore", cli_explore_any,
+    {ORDERINGS, "explore", cli_explore_levels,
      "run every ordering of a C or C++ program"},
     {PROFILERS, "check", cli_check, "judge random worlds by every property"},
     {PROFILERS, "run", cli_run, "run scenarios, and check what they expect"},

@@ -106,8 +106,8 @@ takes_next(int argc, char **argv, int i)
            cli_options_takes_next(&cli_explore_syntax, argv[i]);
 }
 
-static bool
-names_source(int argc, char **argv)
+bool
+cli_explore_names_source(int argc, char **argv)
 {
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
         if (is_source(argv[i]))
@@ -259,10 +259,19 @@ static void
 add_flags(struct words *command, const struct build *b)
 {
     static const char *const flags[] = {
-        "-g",           "-O1",
-        "-pthread",     "-fno-omit-frame-pointer",
-        "-fno-builtin", "-U_FORTIFY_SOURCE",
-        "-Wno-tsan",    NULL,
+        "-g",
+        "-O1",
+        "-pthread",
+        "-fno-builtin",
+        "-Wno-tsan",
+        "-U_FORTIFY_SOURCE",
+        /* What asks not to be instrumented is instrumented all the same. */
+        "-Dno_sanitize(...)=__unused__",
+        "-D__no_sanitize__(...)=__unused__",
+        "-Dno_sanitize_thread=__unused__",
+        "-D__no_sanitize_thread__=__unused__",
+        "-Ddisable_sanitizer_instrumentation=__unused__",
+        NULL,
     };
     const char *slash = strrchr(b->compiler, '/');
 
@@ -473,10 +482,11 @@ cli_explore_any(int argc, char **argv)
     static struct build b;
     enum cli_exit code = CLI_USAGE;
 
-    if (!names_source(argc, argv))
+    if (!cli_explore_names_source(argc, argv))
         return cli_explore(argc, argv);
     if (argc > GIVEN_MAX)
         return cli_usage("explore: more than %d words", GIVEN_MAX);
+    memset(&b, 0, sizeof b);
     if (take_words(&b, argc, argv) && open_folder(&b)) {
         if (build(&b))
             code = explore_program(&b);

@@ -2,10 +2,14 @@
 #ifndef EXPLORE_COMMAND_BUILD_PROGRAM_H
 #define EXPLORE_COMMAND_BUILD_PROGRAM_H
 
-#include "common/command/exit.h"
+#include <stdbool.h>
+
+#include "exit.h"
 
 /* `profsim explore`: explores a program if a word names a source file, else
  * kernels. */
 enum cli_exit cli_explore_any(int argc, char **argv);
+
+bool cli_explore_names_source(int argc, char **argv);
 
 #endif

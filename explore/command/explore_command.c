@@ -75,10 +75,10 @@ verdict_text(const struct cli_explore_words *w,
                  run->preemptions_max);
         return text;
     case SIM_VERDICT_FAIL:
-        return sim_failure_kind_text(r->first_failure.failure.kind);
-    case SIM_VERDICT_NONDETERMINISTIC:
         if (r->first_failure.failure.kind == SIM_FAIL_LIMIT)
             return "not finished";
+        return sim_failure_kind_text(r->first_failure.failure.kind);
+    case SIM_VERDICT_NONDETERMINISTIC:
         return "not deterministic";
     case SIM_VERDICT_UNFINISHED:
         return w->exhaustive ? "not finished" : "no failure";

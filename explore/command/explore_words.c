@@ -69,15 +69,19 @@ const struct cli_syntax cli_explore_syntax = {
     .command = "explore",
     .words = "[KERNEL | FILE.c... | FILE.cc...] [OPTION...]\n"
              "                       [-- CFLAGS...]",
-    .about = "Run small concurrent programs under every ordering that C11 "
-             "allows: the main of\nyour own FILE.c, compiled with CFLAGS, or "
-             "a kernel of profsim. Without options,\na fifth of the runs are "
-             "random ones: they find some failures sooner. All kernels\ntake "
-             "about a minute, --mutants about two.\n\nFor your own program, "
-             "also:\n"
-             "  --entry FUNCTION     explore that, not main\n"
-             "  --gdb N              with --replay: stop in gdb before event "
-             "N, with the stack\n                       of each thread\n",
+    .about =
+        "Run small concurrent programs under every ordering that C11 "
+        "allows: the main of\nyour own FILE.c, compiled with CFLAGS, or "
+        "a kernel of profsim. Without options,\na fifth of the runs are "
+        "random ones: they find some failures sooner. All kernels\ntake "
+        "about a minute, --mutants about two.\n\nFor your own program, "
+        "also:\n"
+        "  --opt LEVEL          at -O0 .. -O3, -Os, -Og only (else at -O1, "
+        "or as CFLAGS say,\n                       and if that holds at "
+        "-O0, too)\n"
+        "  --entry FUNCTION     explore that, not main\n"
+        "  --gdb N              with --replay: stop in gdb before event "
+        "N, with the stack\n                       of each thread\n",
     .options = table,
     .exits = CLI_EXIT_HELP,
 };
