@@ -406,17 +406,6 @@ sim_heap_check(struct engine *e, uintptr_t address, size_t bytes,
         e->heap_check_block(address, bytes, site);
 }
 
-/* plain.c: a word that is new, or not in its first slot */
-struct word *sim_memory_word_apart(struct engine *e, uintptr_t address,
-                                   uintptr_t site);
-
-/* The first slot for a word in the table. */
-static inline struct word *
-sim_memory_slot(struct engine *e, uintptr_t address)
-{
-    return &e->words[(address >> 3) * 0x9e3779b97f4a7c15U >> (64 - WORDS_LOG2)];
-}
-
 /* A thread accesses the stack of another one. */
 void sim_plain_stack(struct engine *e, uintptr_t address, size_t bytes,
                      uintptr_t site);
@@ -458,6 +447,17 @@ sim_plain_end(struct engine *e, uintptr_t from, uintptr_t to, uintptr_t site)
     t->run.ended_count = count;
     if (from < t->run.exposed_to && to > t->run.exposed_from)
         sim_plain_return(e, from, to, site);
+}
+
+/* plain.c: a word that is new, or not in its first slot */
+struct word *sim_memory_word_apart(struct engine *e, uintptr_t address,
+                                   uintptr_t site);
+
+/* The first slot for a word in the table. */
+static inline struct word *
+sim_memory_slot(struct engine *e, uintptr_t address)
+{
+    return &e->words[(address >> 3) * 0x9e3779b97f4a7c15U >> (64 - WORDS_LOG2)];
 }
 
 static inline struct word *
