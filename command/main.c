@@ -4,16 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "audit_command.h"
-#include "command.h"
-#include "complaint.h"
-#include "conform.h"
-#include "corpus.h"
-#include "images.h"
-#include "levels.h"
-#include "merge.h"
-#include "nearest.h"
-#include "preload.h"
+#include "common/command/complaint.h"
+#include "common/shard/merge.h"
+#include "common/command/exit.h"
+#include "common/nearest.h"
+#include "common/command/preload.h"
 #include "prof/version.h"
 
 enum group { PROGRAMS, ORDERINGS, PROFILERS, CAMPAIGNS, GROUPS };
@@ -35,7 +30,7 @@ COMMAND(cli_profile);
 COMMAND(cli_top);
 COMMAND(cli_dump);
 COMMAND(cli_recover);
-COMMAND(cli_explore_any);
+COMMAND(cli_explore_levels);
 COMMAND(cli_check);
 COMMAND(cli_run);
 COMMAND(cli_replay);

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "exit.h"
+#include "common/command/exit.h"
 
 /* `profsim explore`: explores a program if a word names a source file, else
  * kernels. */

@@ -12,7 +12,7 @@
  * Whether it fails at -O0 does not depend on whether it is told, so the
  * second search needs no files, and the third one is rarely made.
  */
-#include "levels.h"
+#include "explore/command/levels.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
@@ -23,8 +23,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "build_program.h"
-#include "complaint.h"
+#include "explore/command/build_program.h"
+#include "common/command/complaint.h"
 
 enum {
     WORDS_MAX = 4096,

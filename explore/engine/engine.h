@@ -204,7 +204,7 @@ sim_releases(int order)
            order == __ATOMIC_SEQ_CST;
 }
 
-/* engine.c */
+/* switch.c */
 /* Is the time of the search over? */
 bool sim_engine_is_late(const struct engine *e);
 /* End a run that goes on past that. */

@@ -85,7 +85,7 @@ read_store(struct engine *e, struct location *l, uint32_t index, int order,
     t->run.old_reads += index + 1 < l->stores_count;
     if (s->seen.at[me] == STAMP_NEVER) {
         s->seen.at[me] = t->run.now.at[me];
-        t->run.news += s->thread != me;
+        t->run.new_reads += s->thread != me;
     }
     if (sim_acquires(order))
         sim_clock_join(&t->run.now, &s->sync);

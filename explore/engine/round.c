@@ -85,19 +85,19 @@ note_busy(struct engine *e, struct busy *table, uint64_t hash, uint32_t most)
     uint32_t rounds = 0;
 
     if (b->run == e->run_number && b->hash == hash && b->seen == seen &&
-        b->news == t->run.news) {
+        b->new_reads == t->run.new_reads) {
         rounds = b->rounds + 1;
         if (rounds > most + sim_wait_unroll(e) &&
             (b->old_reads != t->run.old_reads || could_run(e))) {
             e->run->bounded = true;
-            sim_reduce_open(e, 0);
+            sim_question_open(e, 0);
             sim_engine_stop(e, SIM_END_BLOCKED);
         }
     }
     *b = (struct busy){.run = e->run_number,
                        .hash = hash,
                        .seen = seen,
-                       .news = t->run.news,
+                       .new_reads = t->run.new_reads,
                        .old_reads = t->run.old_reads,
                        .rounds = rounds};
 }

@@ -8,6 +8,7 @@
 #include "explore/engine/engine.h"
 
 #include <stdlib.h>
+#include <time.h>
 
 void
 sim_engine_go(struct engine *e, uint32_t next)
@@ -50,4 +51,25 @@ sim_engine_refuse(struct engine *e, enum sim_failure_kind kind, uintptr_t site,
 {
     sim_engine_failure_set(e, kind, site, other_site, text);
     sim_engine_stop(e, SIM_END_FAILED);
+}
+
+bool
+sim_engine_is_late(const struct engine *e)
+{
+    struct timespec now;
+
+    if (e->end_us == 0)
+        return false;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000 >=
+           e->end_us;
+}
+
+void
+sim_engine_look_at_clock(struct engine *e)
+{
+    if (e->end_us == 0 || !sim_engine_is_late(e))
+        return;
+    e->late = true;
+    sim_engine_stop(e, SIM_END_BLOCKED);
 }

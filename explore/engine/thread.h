@@ -61,8 +61,8 @@ struct thread_state {
 struct busy {
     uint64_t run; /* of another run: empty */
     uint64_t hash;
-    uint64_t seen; /* sim_object_changes() at that time */
-    uint32_t news; /* the thread's, at that time */
+    uint64_t seen;      /* sim_object_changes() at that time */
+    uint32_t new_reads; /* the thread's, at that time */
     uint32_t old_reads;
     uint32_t rounds;
 };
@@ -142,7 +142,7 @@ struct thread_run {
     uint64_t object_seen; /* changes by others when its wait loop began; or 0 */
     struct round round;
     uintptr_t arrived;  /* its stack pointer, at the latest access (round.c) */
-    uint32_t news;      /* reads of stores of others that it had not read */
+    uint32_t new_reads; /* reads of stores of others that it had not read */
     uint32_t old_reads; /* ... of stores that were not the newest */
     uint32_t ended_count;
     uintptr_t exposed_from; /* of its stack, what other threads have used */

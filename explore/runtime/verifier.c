@@ -2,9 +2,10 @@
  * verifier.c -- what a program says of its environment, in the words of the
  * suites of verifiers: which runs matter, and which values come from outside.
  */
-#include "explored.h"
-#include "program.h"
-#include "start.h"
+#include "explore/runtime/explored.h"
+#include "explore/runtime/program.h"
+#include "explore/search/frontier.h"
+#include "explore/runtime/start.h"
 
 /* A choice is among the small values, and the greatest or -1. */
 enum { SMALL_VALUES = 8 };
@@ -24,7 +25,7 @@ assume(struct engine *e, bool holds)
     if (holds || !sim_program_runs(e))
         return;
     sim_engine_settle(e);
-    sim_reduce_open(e, 0);
+    sim_question_open(e, 0);
     sim_engine_stop(e, SIM_END_BLOCKED);
 }
 

@@ -31,12 +31,13 @@ static const struct {
                           "made by the dynamic linker and constructors; not in "
                           "any number here",
                           false},
-    [EMBED_DROP_UNKNOWN] = {"free of an object that was never seen",
-                            "frees of objects that were never seen", "",
-                            "allocated before the start, before a fork, or by a "
-                            "library that calls another malloc "
-                            "(RTLD_DEEPBIND); not in any number here",
-                            true},
+    [EMBED_DROP_UNKNOWN] =
+        {"free of an object that was never seen",
+         "frees of objects that were never seen", "",
+         "allocated before the start, before a fork, or by a "
+         "library that calls another malloc "
+         "(RTLD_DEEPBIND); not in any number here",
+         true},
     [EMBED_DROP_MISSED] = {"free", "frees", " that nobody saw",
                            "put in where the address was allocated again; "
                            "these objects look longer-lived than they were",
