@@ -361,7 +361,7 @@ find_word(struct engine *e, uintptr_t address)
 
 /* An access of the word that this thread does not know of? */
 static void
-check_lent(struct engine *e, const struct word *word, uintptr_t site)
+check_exposed(struct engine *e, const struct word *word, uintptr_t site)
 {
     const struct thread *t = sim_self(e);
 
@@ -398,6 +398,6 @@ sim_plain_return(struct engine *e, uintptr_t from, uintptr_t to, uintptr_t site)
         const struct word *word = find_word(e, at);
 
         if (word != NULL)
-            check_lent(e, word, site);
+            check_exposed(e, word, site);
     }
 }
