@@ -91,6 +91,8 @@ sim_repeat_check(struct engine *e, const struct sim_choices *choices,
     end = run_again(e, choices);
     e->logged = false;
     if (e->late)
+        return true; /* the time was over in the middle of it */
+    if (e->late)
         return true;
     if (e->repeat->differs || e->repeat->at != e->repeat->count) {
         explain(e, difference, bytes);
