@@ -196,11 +196,13 @@ write_retitled(void *context, const void *bytes, size_t bytes_count)
     const char *const text = bytes;
     const char *const line_end = memchr(text, '\n', bytes_count);
     const char *const at = memchr(text, '@', bytes_count);
+    const bool replaces = !retitled->done && line_end != NULL && at != NULL &&
+                          line_end - at == 8 && memcmp(at, "@ heap/2", 8) == 0;
     enum prof_status status;
 
-    if (retitled->done || line_end == NULL || at == NULL)
-        return to->write(to->context, bytes, bytes_count);
     retitled->done = true;
+    if (!replaces)
+        return to->write(to->context, bytes, bytes_count);
     status = to->write(to->context, text, (size_t)(at - text));
     if (status == PROF_OK)
         status = to->write(to->context, "@ heapprofile", 13);
@@ -214,7 +216,7 @@ static enum prof_status
 write_heap_text(const struct file *file, const struct prof_sink *to)
 {
     const struct cli_profiles *const profiles = file->profiles;
-    struct retitled retitled = {.to = *to, .done = profiles->rate_bytes > 1};
+    struct retitled retitled = {.to = *to};
     const struct prof_sink sink = {.write = write_retitled,
                                    .context = &retitled};
     const struct prof_output output = output_to(&sink, file);

@@ -24,25 +24,79 @@ struct heap_totals {
     uint64_t alloc_bytes;
 };
 
+/*
+ * A text has one rate, by which readers scale all its records. If that is not
+ * the rate of each, the text has estimates, and tells readers not to scale.
+ */
+struct heap_text {
+    const struct prof_heap_record *records;
+    const struct prof_rules *scales; /* NULL: readers do it */
+    int64_t rate_bytes;              /* for readers that do */
+};
+
+static struct prof_heap_sum
+shown(const struct heap_text *heap, struct prof_heap_sum sum,
+      const struct prof_heap_record *record)
+{
+    return heap->scales != NULL
+               ? prof_heap_unsample(heap->scales, sum, record->rate_bytes)
+               : sum;
+}
+
+static struct prof_heap_sum
+inuse_of(const struct heap_text *heap, const struct prof_heap_record *record)
+{
+    const struct prof_heap_sum sum = {prof_heap_inuse_objects(record),
+                                      prof_heap_inuse_bytes(record)};
+
+    return shown(heap, sum, record);
+}
+
 static bool
 more_inuse(const void *context, uint32_t a, uint32_t b)
 {
-    const struct prof_heap_record *records = context;
+    const struct heap_text *heap = context;
 
-    return prof_heap_inuse_bytes(&records[a]) >
-           prof_heap_inuse_bytes(&records[b]);
+    return inuse_of(heap, &heap->records[a]).bytes >
+           inuse_of(heap, &heap->records[b]).bytes;
+}
+
+/* in: rate_bytes, of records that do not have theirs */
+static struct heap_text
+heap_text_of(const struct prof_output *output,
+             const struct prof_heap_record *records, size_t count,
+             int64_t rate_bytes)
+{
+    struct heap_text heap = {records, NULL, rate_bytes};
+
+    if (count > 0 && records[0].rate_bytes > 0)
+        heap.rate_bytes = records[0].rate_bytes;
+    for (size_t i = 1; i < count; i++) {
+        if (records[i].rate_bytes != records[0].rate_bytes)
+            heap.scales =
+                output->rules != NULL ? output->rules : &prof_rules_exact;
+    }
+    return heap;
 }
 
 static struct heap_totals
-totals_of(const struct prof_heap_record *records, size_t count)
+totals_of(const struct heap_text *heap, const struct prof_heap_record *records,
+          size_t count)
 {
     struct heap_totals totals = {0};
 
     for (size_t i = 0; i < count; i++) {
-        totals.inuse_objects += (uint64_t)prof_heap_inuse_objects(&records[i]);
-        totals.inuse_bytes += (uint64_t)prof_heap_inuse_bytes(&records[i]);
-        totals.alloc_objects += records[i].allocs;
-        totals.alloc_bytes += prof_heap_alloc_bytes(&records[i]);
+        const struct prof_heap_sum inuse = inuse_of(heap, &records[i]);
+        const struct prof_heap_sum allocs = shown(
+            heap,
+            (struct prof_heap_sum){(int64_t)records[i].allocs,
+                                   (int64_t)prof_heap_alloc_bytes(&records[i])},
+            &records[i]);
+
+        totals.inuse_objects += (uint64_t)inuse.objects;
+        totals.inuse_bytes += (uint64_t)inuse.bytes;
+        totals.alloc_objects += (uint64_t)allocs.objects;
+        totals.alloc_bytes += (uint64_t)allocs.bytes;
     }
     return totals;
 }
@@ -73,8 +127,11 @@ at_least_0(uint64_t value)
  * this, one byte is added.
  */
 static void
-put_heap_header(struct out *out, struct heap_totals totals, int64_t rate_bytes)
+put_heap_header(struct out *out, struct heap_totals totals,
+                const struct heap_text *heap)
 {
+    int64_t rate_bytes = heap->rate_bytes;
+
     totals.inuse_objects = at_least_0(totals.inuse_objects);
     totals.inuse_bytes = at_least_0(totals.inuse_bytes);
     totals.alloc_objects = at_least_0(totals.alloc_objects);
@@ -86,6 +143,10 @@ put_heap_header(struct out *out, struct heap_totals totals, int64_t rate_bytes)
     }
     prof_out_text(out, "heap profile: ");
     put_quad(out, &totals);
+    if (heap->scales != NULL) {
+        prof_out_text(out, "@ heapprofile\n");
+        return;
+    }
     prof_out_text(out, "@ heap/");
     /* Readers take no number of 2^63 or more. */
     if (rate_bytes > INT64_MAX / 2)
@@ -158,16 +219,20 @@ prof_text_heap(const struct prof_output *output,
                int64_t rate_bytes, const struct prof_heap_counters *counters)
 {
     struct arena arena = prof_arena_of(output);
-    const uint32_t *order =
-        prof_arena_order(&arena, records_count, more_inuse, records);
+    struct heap_text heap;
+    const uint32_t *order;
     struct text text;
 
+    if (records_count > output->scratch_bytes) /* no room for an order */
+        return PROF_ERR_MEMORY;
+    heap = heap_text_of(output, records, records_count, rate_bytes);
+    order = prof_arena_order(&arena, records_count, more_inuse, &heap);
     if (order == NULL || !prof_text_begin(&text, output, &arena))
         return PROF_ERR_MEMORY;
-    put_heap_header(&text.out, totals_of(records, records_count), rate_bytes);
+    put_heap_header(&text.out, totals_of(&heap, records, records_count), &heap);
     for (size_t i = 0; i < records_count && text.out.status == PROF_OK; i++) {
         const struct prof_heap_record *record = &records[order[i]];
-        const struct heap_totals values = totals_of(record, 1);
+        const struct heap_totals values = totals_of(&heap, record, 1);
 
         put_quad(&text.out, &values);
         prof_text_addresses(&text, record->stack, record->depth);

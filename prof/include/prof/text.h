@@ -2,7 +2,8 @@
  * prof/text.h -- profiles as text, for people and for older tools.
  * docs/profiles.md, "Text", describes every line.
  *
- * Values are those of the records, not scaled. Where readers would reject the
+ * Values are those of the records, not scaled, except in a heap text whose
+ * records were sampled at several rates. Where readers would reject the
  * exact value, the text has a value that they accept: 0 for a negative total,
  * the `lost` address for an empty stack, underscores for blanks in a name.
  * Totals wrap silently at 2^64; those of 2^63 and more count as negative.
@@ -58,8 +59,10 @@ struct prof_heap_counters {
  * Write a heap profile as text, most bytes in use first.
  *
  * in:      records, of a snapshot
- *          rate_bytes, as in prof_pprof_heap(): the reader uses it to scale all
- *          records, even those sampled at another rate
+ *          rate_bytes, of records whose own rate is 0 or less. The text has one
+ *          rate, by which readers scale all records. If the records' rates
+ *          differ, the values are estimates, as in prof_pprof_heap(), and the
+ *          text has no rate
  *          counters, printed at the end; NULL: not printed
  * returns: PROF_OK, PROF_ERR_MEMORY, or the sink's status
  */

@@ -53,6 +53,25 @@ assert_begins(const char *wanted)
     assert_memory_equal(text, wanted, strlen(wanted));
 }
 
+TEST(records_of_several_rates_are_scaled_and_of_one_rate_name_it)
+{
+    struct prof_heap_record records[] = {
+        {.allocs = 10, .size_bytes = 64, .rate_bytes = 1, AT(CASE_WORK)},
+        {.allocs = 100,
+         .frees = 40,
+         .size_bytes = 64,
+         .rate_bytes = 4096,
+         AT(CASE_UNKNOWN)},
+    };
+
+    assert_int_equal(heap_text(records, 2, 0, NULL), PROF_OK);
+    assert_begins("heap profile: 3880: 248325 [6460: 413448] @ heapprofile\n"
+                  "3870: 247685 [6450: 412808] @ 0x9040\n");
+    records[0].rate_bytes = 4096;
+    assert_int_equal(heap_text(records, 2, 0, NULL), PROF_OK);
+    assert_begins("heap profile: 70: 4480 [110: 7040] @ heap/8192\n");
+}
+
 /* No sum on the way may be signed: UBSan would report its overflow. */
 TEST(totals_wrap_around_silently)
 {
