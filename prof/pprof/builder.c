@@ -41,7 +41,7 @@ tables_bytes(uint32_t slots_log2)
     /* The tables of locations of all sizes together: twice the largest. */
     return 2 * slots * sizeof(struct location) +
            strings_for(slots) * sizeof(struct string) +
-           4 * slots * sizeof(uint32_t);
+           slots * sizeof(struct function) + 4 * slots * sizeof(uint32_t);
 }
 
 static size_t
@@ -85,6 +85,7 @@ cut_tables(struct builder *builder, struct arena *arena, uint32_t slots_log2)
     prof_builder_locations_begin(builder);
     builder->strings =
         cut(arena, builder->strings_max * sizeof *builder->strings);
+    builder->functions = cut(arena, slots * sizeof *builder->functions);
     index_begin(&builder->string_index,
                 cut(arena, 4 * slots * sizeof(uint32_t)));
 }

@@ -50,7 +50,12 @@ struct string {
     const char *text; /* not copied; valid until the writer returns */
     uint32_t bytes;
     uint32_t hash;
-    uint32_t function; /* the id of the function of that name; 0: none yet */
+    uint32_t function; /* the first function of that name; 0: none yet */
+};
+
+struct function {
+    uint32_t file; /* number of a text */
+    uint32_t next; /* another function of the same name; 0: none */
 };
 
 struct builder {
@@ -66,6 +71,7 @@ struct builder {
     uint32_t locations_log2_max;
     struct string *strings;
     struct index string_index;
+    struct function *functions; /* by id, from 1 on */
     unsigned char *mapping_marks;
     uint32_t locations_max;
     uint32_t locations_count;

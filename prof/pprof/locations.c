@@ -4,7 +4,8 @@
  *      sample stack   [ pc a ][ pc b ][ pc a ]
  *                         |       |
  *      locations       a -> id 1, b -> id 2   first use: Location, and the
- *                                             Function if its name is new
+ *                                             Function, if its name and
+ *                                             file are new
  *
  * A location holds its id as a varint, as samples contain it. A sample always
  * copies four bytes and advances by the varint's length, so no branch depends
@@ -54,10 +55,8 @@ end_short(struct builder *builder, unsigned char *message,
 }
 
 static void
-write_function(struct builder *builder, uint64_t id, uint32_t name,
-               const char *file)
+write_function(struct builder *builder, uint32_t id, uint32_t name)
 {
-    const uint32_t file_name = prof_builder_string(builder, file);
     unsigned char *const message = begin_short(
         builder, PROFILE_FUNCTION, 4 * (size_t)(TAG_MAX + VARINT_MAX));
     unsigned char *at = message;
@@ -65,8 +64,29 @@ write_function(struct builder *builder, uint64_t id, uint32_t name,
     at = put_number(at, 1, id);
     at = put_number(at, 2, name);
     at = put_number(at, 3, name);
-    at = put_number(at, 4, file_name);
+    at = put_number(at, 4, builder->functions[id].file);
     end_short(builder, message, at);
+}
+
+/* returns: a function's id, which is new if builder->functions_count grows */
+static uint32_t
+function_of(struct builder *builder, uint32_t name, const char *file)
+{
+    struct function *const functions = builder->functions;
+    uint32_t *link = &builder->strings[name].function;
+    uint32_t number;
+
+    /* Mostly it is the first one, and its file the same text. */
+    if (*link != 0 && builder->strings[functions[*link].file].text == file)
+        return *link;
+    number = prof_builder_string(builder, file);
+    while (*link != 0 && functions[*link].file != number)
+        link = &functions[*link].next;
+    if (*link == 0) {
+        *link = ++builder->functions_count;
+        functions[*link] = (struct function){number, 0};
+    }
+    return *link;
 }
 
 /* Find the first mapping that holds the address. returns: its id; 0 if none */
@@ -99,8 +119,8 @@ write_location(struct builder *builder, struct location *location,
                const struct prof_symbol *symbol)
 {
     const uint32_t name = prof_builder_string(builder, symbol->function);
-    struct string *const function = &builder->strings[name];
-    const bool new_function = function->function == 0;
+    const uint32_t functions_count = builder->functions_count;
+    const uint32_t function = function_of(builder, name, symbol->file);
     unsigned char *const message = begin_short(
         builder, PROFILE_LOCATION, 7 * (size_t)(TAG_MAX + VARINT_MAX));
     unsigned char *at = message;
@@ -108,19 +128,17 @@ write_location(struct builder *builder, struct location *location,
     unsigned char *line;
 
     set_number(location, id);
-    if (new_function)
-        function->function = ++builder->functions_count;
     at = put_number(at, 1, id);
     at = put_number(at, 3, shown_pc(location->pc, symbol));
     *at++ = tag_bytes(4);
     line = ++at;
-    at = put_number(at, 1, function->function);
+    at = put_number(at, 1, function);
     at = put_number(at, 2, symbol->line);
     line[-1] = (unsigned char)(at - line);
     at = put_number(at, 2, find_mapping(builder, location->pc, name != 0));
     end_short(builder, message, at);
-    if (new_function)
-        write_function(builder, function->function, name, symbol->file);
+    if (function > functions_count)
+        write_function(builder, function, name);
 }
 
 static inline uint64_t
