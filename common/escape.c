@@ -27,7 +27,7 @@ is_invisible(uint32_t character)
 
 /* Length of a well-formed UTF-8 character (table 3-7 of Unicode), else 0. */
 static size_t
-multibyte(const uint8_t *bytes, size_t count)
+multibyte(const uint8_t *bytes, size_t count, uint32_t *decoded)
 {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
     const size_t length = bytes[0] < 0xc2   ? 0
@@ -46,18 +46,33 @@ multibyte(const uint8_t *bytes, size_t count)
         character = character << 6 | (bytes[i] & 0x3fu);
     }
     if (character < least[length] || character > 0x10ffff ||
-        (character >= 0xd800 && character <= 0xdfff) || is_invisible(character))
+        (character >= 0xd800 && character <= 0xdfff))
         return 0;
+    *decoded = character;
     return length;
+}
+
+size_t
+sim_escape_utf8(const char *text, size_t bytes)
+{
+    uint32_t character;
+
+    if (bytes > 0 && (uint8_t)text[0] < 0x80)
+        return 1;
+    return bytes > 0 ? multibyte((const uint8_t *)text, bytes, &character) : 0;
 }
 
 size_t
 sim_escape_printable(const char *text, size_t bytes)
 {
     const uint8_t first = bytes > 0 ? (uint8_t)text[0] : 0;
+    uint32_t character = 0;
+    size_t length;
 
-    if (first >= 0x80)
-        return multibyte((const uint8_t *)text, bytes);
+    if (first >= 0x80) {
+        length = multibyte((const uint8_t *)text, bytes, &character);
+        return is_invisible(character) ? 0 : length;
+    }
     return first >= ' ' && first != 0x7f;
 }
 

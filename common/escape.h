@@ -19,6 +19,9 @@
 /* returns: bytes of the printable character at `text`; 0 if it has none */
 size_t sim_escape_printable(const char *text, size_t bytes);
 
+/* returns: bytes of the UTF-8 character at `text`; 0 if it is malformed */
+size_t sim_escape_utf8(const char *text, size_t bytes);
+
 /* Print a text, escaped. Errors are those of `file` (ferror). */
 void sim_escape_text(FILE *file, const char *text);
 

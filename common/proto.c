@@ -1,10 +1,12 @@
 /* proto.c -- see proto.h. */
 #include "common/proto.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/command/complaint.h"
+#include "complaint.h"
+#include "escape.h"
 
 enum { WIRE_VARINT = 0, WIRE_FIXED = 1, WIRE_BYTES = 2, LENGTH_BYTES = 4 };
 
@@ -77,7 +79,23 @@ cli_proto_bytes(struct cli_proto *to, uint32_t field, const void *from,
 void
 cli_proto_text(struct cli_proto *to, uint32_t field, const char *text)
 {
-    cli_proto_bytes(to, field, text, strlen(text));
+    const size_t bytes = strlen(text);
+    struct cli_proto escaped = {.count = 0};
+    size_t character;
+
+    for (size_t i = 0; i < bytes; i += character) {
+        character = sim_escape_utf8(text + i, bytes - i);
+        if (character > 0) {
+            cli_proto_put(&escaped, text + i, character);
+        } else {
+            char hex[5];
+
+            snprintf(hex, sizeof hex, "\\x%02x", (uint8_t)text[i]);
+            cli_proto_put(&escaped, hex, 4);
+            character = 1;
+        }
+    }
+    cli_proto_message(to, field, &escaped);
 }
 
 void

@@ -32,6 +32,7 @@ void cli_proto_number(struct cli_proto *to, uint32_t field, uint64_t value);
 void cli_proto_fixed(struct cli_proto *to, uint32_t field, uint64_t value);
 void cli_proto_bytes(struct cli_proto *to, uint32_t field, const void *from,
                      size_t count);
+/* Put a text; bytes that are not UTF-8 are escaped, as \xff. */
 void cli_proto_text(struct cli_proto *to, uint32_t field, const char *text);
 
 /* Put a message as a field, and empty it. */

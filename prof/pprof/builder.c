@@ -13,8 +13,9 @@
 
 #include <string.h>
 
-#include "prof/core/assertion.h"
-#include "prof/core/poison.h"
+#include "check.h"
+#include "labels.h"
+#include "poison.h"
 
 enum {
     STRINGS_OWN = 64
@@ -158,13 +159,64 @@ write_mapping(struct builder *builder, uint32_t index)
                    (size_t)(at - message));
 }
 
+/* returns: does it hold a byte that is not ASCII? */
+static bool
+is_wide(const struct string *string)
+{
+    unsigned char all = 0;
+
+    for (uint32_t i = 0; i < string->bytes; i++)
+        all |= (unsigned char)string->text[i];
+    return all >= 0x80;
+}
+
+/* Put a text with malformed UTF-8 escaped, as \xff; readers refuse a file that
+ * has any. in: out, NULL to measure only. returns: its bytes */
+static size_t
+put_escaped(struct out *out, const struct string *string)
+{
+    const unsigned char *const text = (const unsigned char *)string->text;
+    size_t length = 0;
+    size_t bytes;
+
+    for (uint32_t i = 0; i < string->bytes; i += (uint32_t)bytes) {
+        const char *const digits = "0123456789abcdef";
+        const char hex[] = {'\\', 'x', digits[text[i] >> 4],
+                            digits[text[i] & 15]};
+        uint32_t character;
+        bool is_well;
+
+        bytes = prof_utf8(&text[i], string->bytes - i, &character);
+        is_well = bytes > 0;
+        length += is_well ? bytes : sizeof hex;
+        if (out != NULL && is_well)
+            prof_out_bytes(out, &text[i], bytes);
+        else if (out != NULL)
+            prof_out_bytes(out, hex, sizeof hex);
+        bytes = is_well ? bytes : 1;
+    }
+    return length;
+}
+
+static void
+write_string(struct builder *builder, const struct string *string)
+{
+    if (is_wide(string)) {
+        prof_out_field_begin(&builder->out, PROFILE_STRING,
+                             put_escaped(NULL, string));
+        (void)put_escaped(&builder->out, string);
+    } else {
+        prof_out_field(&builder->out, PROFILE_STRING, string->text,
+                       string->bytes);
+    }
+}
+
 enum prof_status
 prof_builder_finish(struct builder *builder)
 {
     for (uint32_t i = 0; i < builder->mappings_count; i++)
         write_mapping(builder, i);
     for (uint32_t i = 0; i < builder->strings_count; i++)
-        prof_out_field(&builder->out, PROFILE_STRING, builder->strings[i].text,
-                       builder->strings[i].bytes);
+        write_string(builder, &builder->strings[i]);
     return prof_out_finish(&builder->out);
 }

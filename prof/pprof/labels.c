@@ -34,9 +34,8 @@ struct reader {
 
 /* ---- quoting ---- */
 
-/* returns: bytes of the character at `s`, 0 if it is not well-formed UTF-8 */
-static size_t
-decode(const unsigned char *s, size_t left, uint32_t *character)
+size_t
+prof_utf8(const unsigned char *s, size_t left, uint32_t *character)
 {
     static const uint32_t least[5] = {0, 0, 0x80, 0x800, 0x10000};
     const size_t bytes = s[0] < 0x80   ? 1
@@ -119,7 +118,7 @@ quote(struct reader *reader, const unsigned char *s, size_t left)
 {
     char *const to = reader->piece;
     uint32_t c = 0;
-    const size_t bytes = decode(s, left, &c);
+    const size_t bytes = prof_utf8(s, left, &c);
     char letter;
 
     if (bytes == 0) {

@@ -5,6 +5,9 @@
 #include "prof/pprof/out.h"
 #include "prof/pprof.h"
 
+/* returns: bytes of the character at `s`, 0 if it is not well-formed UTF-8 */
+size_t prof_utf8(const unsigned char *s, size_t left, uint32_t *character);
+
 /* Write the set with its braces; pairs are sorted as text. */
 void prof_labels_put(struct out *out, const struct prof_label *labels,
                      uint32_t count);

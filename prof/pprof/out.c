@@ -131,8 +131,7 @@ prof_out_number(struct out *out, uint32_t field, uint64_t value)
 }
 
 void
-prof_out_field(struct out *out, uint32_t field, const void *bytes,
-               size_t bytes_count)
+prof_out_field_begin(struct out *out, uint32_t field, size_t bytes_count)
 {
     unsigned char *const start = prof_out_reserve(out, TAG_MAX + VARINT_MAX);
     unsigned char *at = start;
@@ -140,5 +139,12 @@ prof_out_field(struct out *out, uint32_t field, const void *bytes,
     *at++ = tag_bytes(field);
     at = put_varint(at, bytes_count);
     out->used += (size_t)(at - start);
+}
+
+void
+prof_out_field(struct out *out, uint32_t field, const void *bytes,
+               size_t bytes_count)
+{
+    prof_out_field_begin(out, field, bytes_count);
     prof_out_bytes(out, bytes, bytes_count);
 }

@@ -100,7 +100,9 @@ put_number(unsigned char *at, uint32_t field, uint64_t value)
 /* Write a number field of the outermost message; 0 is left out. */
 void prof_out_number(struct out *out, uint32_t field, uint64_t value);
 
-/* Write a length-delimited field of the outermost message. */
+/* Write a length-delimited field of the outermost message; or its begin only,
+ * then follow bytes_count bytes. */
+void prof_out_field_begin(struct out *out, uint32_t field, size_t bytes_count);
 void prof_out_field(struct out *out, uint32_t field, const void *bytes,
                     size_t bytes_count);
 

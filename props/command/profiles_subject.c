@@ -38,7 +38,7 @@ struct message {
 static uint64_t
 put_string(struct message *to, const char *text)
 {
-    cli_proto_bytes(&to->strings, 6, text, strlen(text));
+    cli_proto_text(&to->strings, 6, text);
     return to->strings_count++;
 }
 

@@ -71,6 +71,38 @@ find_bias(const struct prof_mapping *mapping, uint64_t *bias)
     return found;
 }
 
+static int
+digit_of(char digit)
+{
+    const char *const digits = "0123456789abcdef";
+    const char *const at = digit != '\0' ? strchr(digits, digit) : NULL;
+
+    return at != NULL ? (int)(at - digits) : -1;
+}
+
+/* Profiles have only UTF-8: of a path that is not, other bytes are written as
+ * \xff. returns: the path of the file, to be freed */
+static char *
+path_meant(const char *shown)
+{
+    char *const path = cli_need(strdup(shown));
+    const char *from = path;
+    char *to = path;
+
+    if (access(shown, F_OK) == 0)
+        return path;
+    while (*from != '\0') {
+        const bool is_escape = from[0] == '\\' && from[1] == 'x' &&
+                               digit_of(from[2]) >= 8 && digit_of(from[3]) >= 0;
+
+        *to++ = is_escape ? (char)(digit_of(from[2]) << 4 | digit_of(from[3]))
+                          : *from;
+        from += is_escape ? 4 : 1;
+    }
+    *to = '\0';
+    return path;
+}
+
 struct cli_names *
 cli_names_open(const struct prof_mapping *mappings, size_t mappings_count)
 {
@@ -78,13 +110,16 @@ cli_names_open(const struct prof_mapping *mappings, size_t mappings_count)
 
     names->symbols = cli_symbols_open(NULL);
     for (size_t i = 0; i < mappings_count; i++) {
-        const struct prof_mapping *mapping = &mappings[i];
+        struct prof_mapping mapping = mappings[i];
+        char *const path = path_meant(mapping.file);
         uint64_t bias;
 
+        mapping.file = path;
         /* [vdso] and the like have no file. */
-        if (mapping->file[0] == '/' && find_bias(mapping, &bias))
-            cli_symbols_add(names->symbols, mapping->file, bias, mapping->start,
-                            mapping->limit, mapping->offset, NULL, 0);
+        if (path[0] == '/' && find_bias(&mapping, &bias))
+            cli_symbols_add(names->symbols, path, bias, mapping.start,
+                            mapping.limit, mapping.offset, NULL, 0);
+        free(path);
     }
     return names;
 }
