@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,16 +14,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "common/monotonic.h"
-#include "common/command/complaint.h"
-#include "subjects/command/conform_stream.h"
-#include "common/escape.h"
-#include "common/nearest.h"
-#include "subjects/notes.h"
-#include "common/command/options.h"
-#include "common/command/preload.h"
-#include "common/command/quote.h"
-#include "common/report/report.h"
+#include "complaint.h"
+#include "conform_stream.h"
+#include "conform_wait.h"
+#include "escape.h"
+#include "nearest.h"
+#include "notes.h"
+#include "options.h"
+#include "preload.h"
+#include "quote.h"
+#include "report.h"
 
 enum {
     NAME_MAX_BYTES = 40,
@@ -49,7 +48,8 @@ enum { OPTION_ONLY = 1, OPTION_TIME, OPTION_LIST };
 
 static const struct cli_option option_table[] = {
     {OPTION_ONLY, 'o', "only", "CHECK", "this check alone; may be repeated"},
-    {OPTION_TIME, 't', "time", "SECONDS", "for each check (60)"},
+    {OPTION_TIME, 't', "time", "SECONDS",
+     "of CPU, or of sleep, for each check (60)"},
     {OPTION_LIST, 'l', "list", NULL,
      "list the checks, with the sentence each tests"},
     CLI_REPORT_OPTIONS,
@@ -102,34 +102,6 @@ become_check(const struct conform *conform, const char *name, int output)
     _exit(CLI_NOT_EXECUTABLE);
 }
 
-/* Read until the end of the file or until end_ms. returns: false if the time is
- * over */
-static bool
-read_until(int input, char *text, size_t room, int64_t end_ms)
-{
-    size_t used = 0;
-
-    for (;;) {
-        struct pollfd ready = {.fd = input, .events = POLLIN};
-        const int64_t left_ms = end_ms - (int64_t)cli_now_ms();
-        ssize_t got;
-
-        text[used] = '\0';
-        if (left_ms <= 0)
-            return false;
-        if (poll(&ready, 1, (int)left_ms) <= 0)
-            continue;
-        got = read(input, text + used, room - 1 - used);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0 || used + (size_t)got == room - 1) {
-            text[used + (got > 0 ? (size_t)got : 0)] = '\0';
-            return true;
-        }
-        used += (size_t)got;
-    }
-}
-
 static void
 fail(struct cli_conform_outcome *outcome, enum cli_verdict verdict,
      const char *format, int value)
@@ -167,7 +139,7 @@ try_check(const struct conform *conform, const char *name,
     char line[TEXT_MAX];
     int ends[2];
     int status = 0;
-    bool in_time;
+    enum cli_conform_end end;
     pid_t child;
 
     if (pipe(ends) != 0 || (child = fork()) < 0) {
@@ -178,18 +150,27 @@ try_check(const struct conform *conform, const char *name,
         become_check(conform, name, ends[1]);
     setpgid(child, child);
     close(ends[1]);
-    in_time =
-        read_until(ends[0], line, sizeof line,
-                   (int64_t)cli_now_ms() + (int64_t)conform->time_s * 1000);
+    end = cli_conform_wait(ends[0], line, sizeof line, child, conform->time_s);
     close(ends[0]);
     kill(-child, SIGKILL); /* and processes that it left */
     while (waitpid(child, &status, 0) < 0 && errno == EINTR)
         continue;
     if (line[0] != '\0')
         take_line(outcome, line);
-    else if (!in_time)
-        fail(outcome, CLI_VERDICT_NO_END, "it did not end within %d s",
+    else if (end == CLI_CONFORM_SLEEPS)
+        fail(outcome, CLI_VERDICT_NO_END,
+             "it does not end: for %d s all its threads have slept",
              (int)conform->time_s);
+    else if (end == CLI_CONFORM_UNFINISHED)
+        fail(outcome, CLI_VERDICT_INCOMPLETE,
+             "not finished: it has run for %d s; --time gives it more",
+             (int)conform->time_s);
+    else if (WIFSIGNALED(status) && WTERMSIG(status) == SIGTRAP)
+        fail(outcome, CLI_VERDICT_INCOMPLETE,
+             "not tried: it was ended by SIGTRAP. A probe fired while its "
+             "thread blocked that signal by a system call of its own, or it "
+             "has a breakpoint",
+             0);
     else if (WIFSIGNALED(status))
         fail(outcome, CLI_VERDICT_CRASHED, "it was ended by signal %d",
              WTERMSIG(status));

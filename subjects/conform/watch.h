@@ -4,7 +4,7 @@
  * help from the kernel or another process is needed.
  *
  * x86-64 only. If a thread blocks SIGTRAP when a probe fires, the kernel kills
- * the process.
+ * the process: see mask.c.
  */
 #ifndef SUBJECTS_CONFORM_WATCH_H
 #define SUBJECTS_CONFORM_WATCH_H
