@@ -114,6 +114,16 @@ interrupted(const void *ucontext, uintptr_t *stack, uint32_t max)
     return 1;
 }
 
+/* The kernel looks at timers a few hundred times a second; a timer that has
+ * expired more than once since then says so. */
+static uint32_t
+expirations(const siginfo_t *info)
+{
+    return info->si_code == SI_TIMER && info->si_overrun > 0
+               ? 1 + (uint32_t)info->si_overrun
+               : 1;
+}
+
 static void
 on_sigprof(int number, siginfo_t *info, void *ucontext)
 {
@@ -124,9 +134,9 @@ on_sigprof(int number, siginfo_t *info, void *ucontext)
     uintptr_t stack[DEPTH_MAX];
 
     (void)number;
-    (void)info;
     if (cpu != NULL)
-        prof_cpu_tick(cpu, stack, unwind(ucontext, stack, DEPTH_MAX), NULL);
+        prof_cpu_ticks(cpu, stack, unwind(ucontext, stack, DEPTH_MAX), NULL,
+                       expirations(info));
     errno = saved;
 }
 

@@ -42,7 +42,7 @@ enum { RACES_MAX = 64 };
 
 /* Count this handler as inside (I3); false after too many lost races. */
 static bool
-come_in(struct prof_cpu *cpu)
+come_in(struct prof_cpu *cpu, uint32_t ticks)
 {
     uint64_t seen = load_relaxed(&cpu->state);
 
@@ -53,7 +53,7 @@ come_in(struct prof_cpu *cpu)
         if (cas_release_acquire(&cpu->state, &seen, seen + 1))
             return true;
     }
-    add_relaxed(&cpu->lost, 1);
+    add_relaxed(&cpu->lost, ticks);
     return false;
 }
 
@@ -106,27 +106,35 @@ take_number(struct prof_cpu *cpu, uint64_t *number)
 }
 
 void
-prof_cpu_tick(struct prof_cpu *cpu, const uintptr_t *stack, uint32_t depth,
-              const struct prof_label_set *labels)
+prof_cpu_ticks(struct prof_cpu *cpu, const uintptr_t *stack, uint32_t depth,
+               const struct prof_label_set *labels, uint32_t count)
 {
     const uint32_t kept = depth < cpu->depth_max ? depth : cpu->depth_max;
     uint64_t number;
 
-    if (!come_in(cpu))
+    if (count == 0 || !come_in(cpu, count))
         return;
     if (take_number(cpu, &number)) {
         struct tick *tick = cell_of(cpu, number);
 
         tick->labels = labels;
         tick->depth = kept;
+        tick->count = count;
         if (kept > 0)
             memcpy(pcs_of(cpu, number), stack, kept * sizeof *stack);
         /* Release [pair: cpu-sequence]: the tick before its sequence. */
         store_release(&tick->sequence, number + 1);
     } else {
-        add_relaxed(&cpu->lost, 1);
+        add_relaxed(&cpu->lost, count);
     }
     go_out(cpu);
+}
+
+void
+prof_cpu_tick(struct prof_cpu *cpu, const uintptr_t *stack, uint32_t depth,
+              const struct prof_label_set *labels)
+{
+    prof_cpu_ticks(cpu, stack, depth, labels, 1);
 }
 
 /* ---- draining ---- */
@@ -143,8 +151,8 @@ drain_locked(struct prof_cpu *cpu)
         /* Acquire [pair: cpu-sequence]: the tick that its writer filled in. */
         if (load_acquire(&tick->sequence) != cpu->tail + 1)
             break;
-        prof_cpu_count(cpu, pcs_of(cpu, cpu->tail), (uint32_t)tick->depth,
-                       tick->labels, 1);
+        prof_cpu_count(cpu, pcs_of(cpu, cpu->tail), tick->depth, tick->labels,
+                       tick->count);
         /* Release [pair: cpu-sequence]: we have read before it is written
          * again. */
         store_release(&tick->sequence, cpu->tail + cells);

@@ -11,8 +11,9 @@
 struct tick {
     shared_u64 sequence; /* see cpu.c, I1 */
     const struct prof_label_set
-        *labels; /* written by the cell's owner, as is depth */
-    uint64_t depth;
+        *labels; /* written by the cell's owner, as are the next two */
+    uint32_t depth;
+    uint32_t count; /* of ticks in one; 1 or more */
 };
 
 /* A stack of the profile, with the number of its ticks. */

@@ -1,6 +1,7 @@
 /*
  * cpu.c -- the CPU profile: ticks of ITIMER_PROF, in a handler of SIGPROF.
  */
+#include <errno.h>
 #include <signal.h>
 #include <sys/time.h>
 #include <time.h>
@@ -84,6 +85,75 @@ unwind_interrupted(const void *ucontext, uintptr_t *stack, uint32_t max)
 #endif
 }
 
+static int64_t step_ns;
+static _Atomic int64_t counted_ns; /* of CPU time, as ticks */
+
+static int64_t
+cpu_ns(void)
+{
+    struct timespec now;
+
+    return clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now) == 0
+               ? (int64_t)now.tv_sec * 1000000000 + now.tv_nsec
+               : 0;
+}
+
+/*
+ * The kernel looks at the timer some 250 times a second, and sends one signal
+ * however often it has expired since.
+ *
+ * returns: ticks that are due, 1 or more. A process that has confined itself
+ *          may no longer ask for its CPU time
+ */
+static uint32_t
+due_ticks(void)
+{
+    int64_t seen = atomic_load(&counted_ns);
+    int64_t due;
+
+    if (profile_is_confined())
+        return 1;
+    due = (cpu_ns() - seen) / step_ns;
+    if (due < 1)
+        due = 1;
+    /* If another thread's handler is faster, it counts what was due. */
+    return atomic_compare_exchange_strong(&counted_ns, &seen,
+                                          seen + due * step_ns)
+               ? (uint32_t)due
+               : 1;
+}
+
+static void
+on_tick(int number, siginfo_t *info, void *ucontext)
+{
+    const int saved = errno;
+    uintptr_t stack[PROFILE_DEPTH_MAX];
+
+    (void)number;
+    if (profile.cpu != NULL)
+        prof_cpu_ticks(profile.cpu, stack,
+                       unwind_interrupted(ucontext, stack, PROFILE_DEPTH_MAX),
+                       NULL, info->si_code == SI_KERNEL ? due_ticks() : 1);
+    errno = saved;
+}
+
+/* returns: false if the system refuses */
+static bool
+begin_ticks(uint32_t hz)
+{
+    const uint32_t step_us = 1000000 / hz;
+    const struct timeval step = {.tv_sec = step_us / 1000000,
+                                 .tv_usec = step_us % 1000000};
+    const struct itimerval timer = {.it_interval = step, .it_value = step};
+    struct sigaction action = {.sa_sigaction = on_tick,
+                               .sa_flags = SA_SIGINFO | SA_RESTART};
+
+    step_ns = (int64_t)step_us * 1000;
+    atomic_store(&counted_ns, cpu_ns());
+    return sigaction(SIGPROF, &action, NULL) == 0 &&
+           setitimer(ITIMER_PROF, &timer, NULL) == 0;
+}
+
 void
 profile_cpu_begin(void)
 {
@@ -91,10 +161,6 @@ profile_cpu_begin(void)
                                            .stacks_max = STACKS_MAX,
                                            .depth_max = PROFILE_DEPTH_MAX};
     const uint32_t hz = profile.config.cpu_hz;
-    const uint32_t step_us = hz != 0 ? 1000000 / hz : 0;
-    const struct timeval step = {.tv_sec = step_us / 1000000,
-                                 .tv_usec = step_us % 1000000};
-    const struct itimerval timer = {.it_interval = step, .it_value = step};
     const size_t bytes = prof_cpu_bytes_needed(&config);
     struct prof_cpu *cpu;
     void *block;
@@ -102,9 +168,7 @@ profile_cpu_begin(void)
     if (hz == 0 || (block = profile_map(bytes)) == NULL)
         return;
     if (prof_cpu_init(&cpu, &config, block, bytes) == PROF_OK &&
-        prof_cpu_start(cpu, hz) == PROF_OK &&
-        prof_process_begin(cpu, unwind_interrupted) == PROF_OK &&
-        setitimer(ITIMER_PROF, &timer, NULL) == 0) {
+        prof_cpu_start(cpu, hz) == PROF_OK && begin_ticks(hz)) {
         began_at_ns = now_ns();
         (void)get_timer(&ours.handler, &ours.step);
         profile.cpu = cpu;

@@ -262,6 +262,13 @@ awk 'NR == FNR { share = $2 / ($2 + $4); next }
     }' out got >want
 count "cpu: ticks go to the function that burns" $?
 
+# More often than the kernel looks at timers. CPU time is compared with CPU time.
+profile --heap 0 --mutex 0 --cpu 1000 -- "$program" cpu
+python3 -I -S "$reader" "$(kind cpu)" |
+    awk 'NR == FNR { ms = ($2 + $4) / 1e6; next } /burn_/ { n += $1 }
+        END { exit !(n > 0.9 * ms && n < 1.1 * ms) }' out -
+count "cpu: 1000 ticks are a second" $?
+
 # ------------------------------------------------------------- what is not taken
 
 profile --heap 1 --mutex 0 -- "$program" heap

@@ -68,6 +68,11 @@ PROF_NODISCARD enum prof_status prof_cpu_start(struct prof_cpu *cpu,
 void prof_cpu_tick(struct prof_cpu *cpu, const uintptr_t *stack, uint32_t depth,
                    const struct prof_label_set *labels);
 
+/* The same for a timer that has expired `count` times; 0 does nothing. */
+void prof_cpu_ticks(struct prof_cpu *cpu, const uintptr_t *stack,
+                    uint32_t depth, const struct prof_label_set *labels,
+                    uint32_t count);
+
 /*
  * Move recorded ticks out of the ring. Call it several times a second while a
  * profile is being taken.

@@ -49,7 +49,8 @@ PROF_NODISCARD enum prof_status prof_process_begin(struct prof_cpu *cpu,
  * there is no profile. */
 void prof_process_end(void);
 
-/* The timer of one thread. */
+/* The timer of one thread. Ticks that are due more often than the kernel looks
+ * at it count, too. */
 struct prof_timer {
     void *id; /* a timer_t, which strict C11 has no name for */
 };
