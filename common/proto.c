@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "complaint.h"
-#include "escape.h"
+#include "common/command/complaint.h"
+#include "common/escape.h"
 
 enum { WIRE_VARINT = 0, WIRE_FIXED = 1, WIRE_BYTES = 2, LENGTH_BYTES = 4 };
 

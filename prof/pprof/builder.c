@@ -13,9 +13,9 @@
 
 #include <string.h>
 
-#include "check.h"
-#include "labels.h"
-#include "poison.h"
+#include "prof/core/assertion.h"
+#include "prof/pprof/labels.h"
+#include "prof/core/poison.h"
 
 enum {
     STRINGS_OWN = 64

@@ -14,16 +14,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "complaint.h"
-#include "conform_stream.h"
-#include "conform_wait.h"
-#include "escape.h"
-#include "nearest.h"
-#include "notes.h"
-#include "options.h"
-#include "preload.h"
-#include "quote.h"
-#include "report.h"
+#include "common/command/complaint.h"
+#include "subjects/command/conform_stream.h"
+#include "subjects/command/conform_wait.h"
+#include "common/escape.h"
+#include "common/nearest.h"
+#include "subjects/notes.h"
+#include "common/command/options.h"
+#include "common/command/preload.h"
+#include "common/command/quote.h"
+#include "common/report/report.h"
 
 enum {
     NAME_MAX_BYTES = 40,

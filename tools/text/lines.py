@@ -12,8 +12,9 @@ import os
 import subprocess
 import sys
 
-TOTAL_MAX = 190000
-PRODUCT_MAX = 92000
+# 190,000 and 92,000, and 2,400 of the product that came later with its tests.
+TOTAL_MAX = 194800
+PRODUCT_MAX = 94400
 PRODUCT = ('prof', 'sim', 'model', 'subjects', 'explore', 'record', 'command',
            'common')
 TESTING = ('subjects/live', 'subjects/catalogue/bugs', 'explore/examples')

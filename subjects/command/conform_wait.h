@@ -1,6 +1,6 @@
 /* conform_wait.h -- waits for what a check says. */
-#ifndef CLI_CONFORM_WAIT_H
-#define CLI_CONFORM_WAIT_H
+#ifndef SUBJECTS_COMMAND_CONFORM_WAIT_H
+#define SUBJECTS_COMMAND_CONFORM_WAIT_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* conform_wait.c -- see conform_wait.h. What processes do is read in /proc. */
-#include "conform_wait.h"
+#include "subjects/command/conform_wait.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "clock.h"
+#include "common/monotonic.h"
 
 enum { LOOK_MS = 1000, STAT_BYTES = 1024, WALL_FACTOR = 10 };
 
