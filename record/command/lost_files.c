@@ -19,28 +19,32 @@ static const struct {
     const char *name;
     const char *sentence; /* behind the count, if it has one */
     bool counts;
+    bool of_blocks;
 } losses[] = {
     {"dropped_no_bucket",
      "samples of more stacks and sizes than there is room "
      "for",
+     true, true},
+    {"dropped_no_frames", "samples of more frames than there is room for", true,
      true},
-    {"dropped_no_frames", "samples of more frames than there is room for",
-     true},
-    {"early", "allocations before the profiler was up", true},
+    {"early", "allocations before the profiler was up", true, true},
     {"untracked",
      "samples beyond those it can follow: in the totals, not in "
      "use",
-     true},
-    {"unseen_frees", "frees behind the profiler's back", true},
-    {"uncharged_waits", "waits beside another lock in the table", true},
+     true, true},
+    {"unseen_frees", "frees behind the profiler's back", true, true},
+    {"uncharged_waits", "waits beside another lock in the table", true, false},
     {"timer_taken",
      "ticks of the CPU profile: the program took SIGPROF or ITIMER_PROF for "
      "itself",
-     false},
+     false, false},
+    {"own_malloc",
+     "what the program's own malloc gave, which comes before the profiler's",
+     false, true},
     {"confined",
      "children forked later, and without an agent what came later: the "
      "process confined itself (no_new_privs, seccomp)",
-     false},
+     false, false},
 };
 
 /* returns: false if the line has no known form */
@@ -60,6 +64,24 @@ explain(const char *line, char *to, size_t bytes)
         else
             snprintf(to, bytes, "%s", losses[i].sentence);
         return true;
+    }
+    return false;
+}
+
+bool
+cli_lost_blocks(const char *text)
+{
+    for (; *text != '\0'; text += strcspn(text, "\n"), text += *text == '\n') {
+        char name[32];
+        uint64_t count;
+
+        for (size_t i = 0;
+             sscanf(text, "%31[a-z_] %" SCNu64, name, &count) == 2 &&
+             i < sizeof losses / sizeof *losses;
+             i++)
+            if (losses[i].of_blocks && count != 0 &&
+                strcmp(losses[i].name, name) == 0)
+                return true;
     }
     return false;
 }

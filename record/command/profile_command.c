@@ -282,6 +282,26 @@ save_all(struct cli_named_profile *named, const char *stem,
  *
  * returns: false, reported
  */
+/* in: stem, FOLDER/PID.heap */
+static bool
+has_lost_blocks(const char *stem)
+{
+    char path[PATH_MAX];
+    size_t count = 0;
+    char *text;
+    bool any;
+
+    snprintf(path, sizeof path, "%.*s%s", (int)(strlen(stem) - strlen(".heap")),
+             stem, PROFILE_LOST_END);
+    text = (char *)read_file(path, &count);
+    if (text == NULL)
+        return false;
+    text[count] = '\0';
+    any = cli_lost_blocks(text);
+    free(text);
+    return any;
+}
+
 static bool
 name_file(const struct options *options, const char *name, struct shown *shown)
 {
@@ -308,6 +328,7 @@ name_file(const struct options *options, const char *name, struct shown *shown)
         named.proto.count > shown->heap.proto.count) {
         cli_named_profile_release(&shown->heap);
         shown->heap = named;
+        shown->heap.is_lossy = has_lost_blocks(stem);
         snprintf(shown->path, sizeof shown->path, "%s.pb.gz", stem);
         return true;
     }

@@ -8,13 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/command/agent_client.h"
-#include "common/command/complaint.h"
-#include "record/report/named_profile.h"
-#include "common/command/options.h"
-#include "record/report/otlp.h"
-#include "record/command/profile_command.h"
-#include "record/report/profile_top.h"
+#include "agent_client.h"
+#include "complaint.h"
+#include "lost_files.h"
+#include "named_profile.h"
+#include "options.h"
+#include "otlp.h"
+#include "profile.h"
+#include "profile_top.h"
 
 enum { LINES = 1, VALUE, OUTPUT, STATUS, OTLP };
 /* With the longest ending, a path. */
@@ -108,6 +109,19 @@ show_status(uint64_t process)
 }
 
 static bool
+has_lost_blocks(uint64_t process)
+{
+    uint8_t *status = NULL;
+    size_t count = 0;
+    const bool any =
+        cli_agent_ask(process, "status", &status, &count) == NULL &&
+        cli_lost_blocks((const char *)status);
+
+    free(status);
+    return any;
+}
+
+static bool
 show_top(uint64_t process, const char *value, size_t lines)
 {
     struct cli_named_profile named;
@@ -115,6 +129,8 @@ show_top(uint64_t process, const char *value, size_t lines)
     const char *const reason = ask(process, "heap", &named, &is_taken);
     bool good;
 
+    if (reason == NULL)
+        named.is_lossy = has_lost_blocks(process);
     if (reason != NULL)
         good = complain_of(process, reason);
     else

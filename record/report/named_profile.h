@@ -14,6 +14,7 @@
 struct cli_named_profile {
     struct cli_proto proto;
     size_t samples_count; /* 0: the profile is empty */
+    bool is_lossy;        /* the process has lost blocks */
 };
 
 /*

@@ -12,8 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/escape.h"
-#include "model/pprof/pprof_reader.h"
+#include "demangle.h"
+#include "escape.h"
+#include "pprof.h"
 
 enum { SHOWN_FRAMES = 4 };
 
@@ -63,7 +64,7 @@ is_pair(const struct model_pprof *profile, size_t objects)
 /* Print how far off the total may be. Only heaps are sampled by size. */
 static void
 print_error(const struct model_pprof *profile, size_t value, int64_t sum,
-            FILE *to)
+            bool is_lossy, FILE *to)
 {
     const char *const type = profile->types[value].type;
     const bool in_bytes = strstr(type, "_space") != NULL;
@@ -73,7 +74,7 @@ print_error(const struct model_pprof *profile, size_t value, int64_t sum,
     if (!in_bytes && strstr(type, "_objects") == NULL)
         return;
     if (profile->period <= 1) {
-        fputs(", exact", to);
+        fputs(is_lossy ? ", of what was not dropped" : ", exact", to);
         return;
     }
     if (sum == 0) {
@@ -135,6 +136,15 @@ add_up(struct line *lines, size_t count)
 }
 
 static void
+print_function(const char *symbol, FILE *to)
+{
+    char *const name = cli_demangle(symbol);
+
+    sim_escape_text(to, name != NULL ? name : symbol);
+    free(name);
+}
+
+static void
 print_frames(const struct model_pprof *profile,
              const struct model_pprof_sample *sample, FILE *to)
 {
@@ -148,7 +158,7 @@ print_frames(const struct model_pprof *profile,
         if (function == NULL)
             fprintf(to, "%#" PRIx64, location->address);
         else
-            sim_escape_text(to, function->name);
+            print_function(function->name, to);
         if (function != NULL && location->line > 0 && *function->file != '\0') {
             const char *const slash = strrchr(function->file, '/');
 
@@ -162,7 +172,7 @@ print_frames(const struct model_pprof *profile,
 
 static bool
 print_top(const struct model_pprof *profile, const char *type, size_t most,
-          FILE *to)
+          bool is_lossy, FILE *to)
 {
     const size_t count = profile->samples_count;
     struct line *const lines = calloc(count + 1, sizeof *lines);
@@ -184,7 +194,7 @@ print_top(const struct model_pprof *profile, const char *type, size_t most,
     }
     stacks = add_up(lines, count);
     fprintf(to, "%s: %" PRId64 " %s", type, sum, profile->types[value].unit);
-    print_error(profile, value, sum, to);
+    print_error(profile, value, sum, is_lossy, to);
     fputc('\n', to);
     for (size_t i = 0; i < stacks && i < most && lines[i].value > 0; i++) {
         fprintf(to, "%14" PRId64 " %5.1f %%  ", lines[i].value,
@@ -202,7 +212,7 @@ cli_profile_top(const struct cli_named_profile *named, const char *type,
     struct model_pprof profile;
     bool good =
         model_pprof_read(&profile, named->proto.at, named->proto.count) &&
-        print_top(&profile, type, most, to);
+        print_top(&profile, type, most, named->is_lossy, to);
 
     model_pprof_release(&profile);
     return good;

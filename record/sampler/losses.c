@@ -15,7 +15,7 @@ struct count {
     uint64_t value;
 };
 
-enum { COUNTS = 8 };
+enum { COUNTS = 9 };
 
 static void
 take_counts(struct count counts[COUNTS])
@@ -31,6 +31,7 @@ take_counts(struct count counts[COUNTS])
     counts[4] = (struct count){"unseen_frees", atomic_load(&losses->unseen)};
     counts[5] = (struct count){"uncharged_waits", atomic_load(&losses->waits)};
     counts[6] = (struct count){"timer_taken", atomic_load(&losses->timer)};
+    counts[8] = (struct count){"own_malloc", atomic_load(&losses->own)};
     counts[7] = (struct count){"confined", profile_is_confined()};
 }
 

@@ -62,6 +62,7 @@ struct profile_losses {
     _Atomic uint64_t unseen; /* frees that were missed, which shows when the
                                 address is allocated again */
     _Atomic uint64_t waits;  /* not registered: another lock had the slot */
+    _Atomic uint64_t own;    /* 1: the program has a malloc of its own */
     _Atomic uint64_t timer;  /* 1: the program took SIGPROF or its timer */
 };
 

@@ -237,6 +237,7 @@ static void __attribute__((constructor)) begin_early(void)
     embed_locks_resolve();
     embed_heap_resolve();
     profile_threads_resolve();
+    atomic_store(&profile.losses.own, !embed_heap_is_reached());
     if (profile_begin()) {
         profile_waits_start();
         profile_agent_start();

@@ -117,6 +117,8 @@ done
 # the paths is in the profile or in that count. 49,152 blocks are followed.
 profile --heap 1 --mutex 0 -- "$program" losses
 count "losses: it runs" $?
+grep -q '^inuse_space: .*, of what was not dropped$' err && ! grep -q ', exact$' err
+count "losses: no total is called exact" $?
 sites "$(kind heap)" | cat - f/*.lost.txt out | awk '
     /^site_/ { objects[$1] = $2; used[$1] = $4 }
     /more frames|more stacks/ { dropped += $5 }
