@@ -8,14 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent_client.h"
-#include "complaint.h"
-#include "lost_files.h"
-#include "named_profile.h"
-#include "options.h"
-#include "otlp.h"
-#include "profile.h"
-#include "profile_top.h"
+#include "record/command/agent_client.h"
+#include "common/command/complaint.h"
+#include "record/command/lost_files.h"
+#include "record/report/named_profile.h"
+#include "common/command/options.h"
+#include "record/report/otlp.h"
+#include "record/command/profile_command.h"
+#include "record/report/profile_top.h"
 
 enum { LINES = 1, VALUE, OUTPUT, STATUS, OTLP };
 /* With the longest ending, a path. */

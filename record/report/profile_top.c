@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "demangle.h"
-#include "escape.h"
-#include "pprof.h"
+#include "common/demangle.h"
+#include "common/escape.h"
+#include "model/pprof/pprof_reader.h"
 
 enum { SHOWN_FRAMES = 4 };
 
