@@ -400,7 +400,8 @@ class Writer:
             if source.key("so"):
                 place = source.folder if "/test/" in path else ""
                 outs.append(self.link(
-                    os.path.join(self.o, place, source.key("so")), [self.compile(path)],
+                    os.path.join(self.o, place, source.key("so")), [self.compile(path), *map(
+                        self.object, filter(None, source.key("with").split(",")))],
                     self.tree.needs_of_file(path), source,
                     apart={self.tree.unit_of[path]}, ldflags="-shared $hardened_link"))
             elif source.is_main and not source.is_test and path != RUN_TESTS and path.endswith(".c") and (
@@ -534,7 +535,8 @@ class Writer:
         self.build(self.o + "/libprofsim-explore.a", "ar", [self.o + "/explored-runtime.o"])
         self.link(self.o + "/profsim-conform", [self.build(
             self.object("subjects/conform/exercise.c"), "cc", ["subjects/conform/exercise.c"],
-            flags=self.flags("subjects/conform/exercise.c"))], {"subjects"}, apart={"conform"},
+            flags=self.flags("subjects/conform/exercise.c")), self.object("subjects/conform/mask.c")],
+            {"subjects"}, apart={"conform"},
             ldflags="$hardened_link")
 
 

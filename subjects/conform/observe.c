@@ -3,8 +3,8 @@
  * judged: attaches to them, and writes each event to the stream. It allocates
  * nothing and calls nothing of the program.
  *
- * build: so=libprofsim-observe.so ldflags='-Wl,-z,defs
- * -Wl,-soname,libprofsim-observe.so'
+ * build: so=libprofsim-observe.so with=subjects/conform/mask.c
+ * ldflags='-Wl,-z,defs -Wl,-soname,libprofsim-observe.so'
  */
 #include <fcntl.h>
 #include <stdlib.h>
