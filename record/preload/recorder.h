@@ -150,12 +150,7 @@ bool embed_spool_open(void);
  */
 bool embed_reserve(uint64_t bytes);
 
-/* names.c */
-
-/* Find the real function. context: inside */
-void embed_names_resolve(void);
-
-/* maps.c: the same */
+/* maps.c: find the real functions. context: inside */
 void embed_maps_resolve(void);
 
 /* fork.c */
