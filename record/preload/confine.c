@@ -14,48 +14,11 @@
 
 #define CONFINED_BYTES (UINT64_C(16) << 20) /* logged after a confinement */
 
-static int (*real_set_name)(pthread_t, const char *);
-
-/* Run as a constructor, or sooner by the first name. */
-__attribute__((constructor)) static void
-resolve(void)
-{
-    const int saved_errno = errno;
-
-EMBED_HOOK int
-pthread_setname_np(pthread_t thread, const char *name)
-{
-    const bool inside = embed_inside;
-    int status;
-
-    if (real_set_name == NULL) {
-        embed_inside = true;
-        resolve();
-        embed_inside = inside;
-    }
-    if (is_confined)
-        atomic_fetch_add(&embed_confinements, 1);
-    else
-        atomic_fetch_sub(&embed_confinements, 1);
-    embed_stack_memory_confine(embed_is_confined());
-    errno = saved_errno;
-}
-
 /*
- * Does this call confine the process that the log belongs to? The child of a
- * vfork, which finds its parent's log in the shared memory, does not.
- */
-static bool
-is_confining(int option)
-{
-    return (option == PR_SET_NO_NEW_PRIVS || option == PR_SET_SECCOMP) &&
-           (!embed_is_on() || embed_header()->process == 0 ||
-            embed_header()->process == (uint32_t)getpid());
-}
-
-/*
- * The process is about to confine itself, or could not. Make room for what can
- * still be logged, as no system call will be made then.
+ * The process is about to confine itself (or could not: then in: false). Make
+ * room for what can still be logged, as no system call will be made then.
+ *
+ * context: recorder lock not held
  */
 static void
 confine(bool is_confined)
@@ -77,6 +40,18 @@ confine(bool is_confined)
         atomic_fetch_sub(&embed_confinements, 1);
     embed_stack_memory_confine(embed_is_confined());
     errno = saved_errno;
+}
+
+/*
+ * Does this call confine the process that the log belongs to? The child of a
+ * vfork, which finds its parent's log in the shared memory, does not.
+ */
+static bool
+is_confining(int option)
+{
+    return (option == PR_SET_NO_NEW_PRIVS || option == PR_SET_SECCOMP) &&
+           (!embed_is_on() || embed_header()->process == 0 ||
+            embed_header()->process == (uint32_t)getpid());
 }
 
 /* Will reading the exact time end the program? The kernel turns off its

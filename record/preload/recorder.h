@@ -150,7 +150,12 @@ bool embed_spool_open(void);
  */
 bool embed_reserve(uint64_t bytes);
 
-/* maps.c: find the real functions. context: inside */
+/* names.c */
+
+/* Find the real function. context: inside */
+void embed_names_resolve(void);
+
+/* maps.c: the same */
 void embed_maps_resolve(void);
 
 /* fork.c */

@@ -181,6 +181,7 @@ static void __attribute__((constructor)) start_early(void)
     embed_inside = true;
     embed_locks_resolve();
     embed_heap_resolve();
+    embed_names_resolve();
     embed_maps_resolve();
     embed_is_bypassed = !embed_heap_is_reached();
     if (embed_is_bypassed && embed_is_on())

@@ -10,13 +10,13 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "stack_memory.h"
+#include "record/unwind/stack_memory.h"
+#include "record/unwind/unwind.h"
 
 #define CHECKED_LOG2 8u
 
-#define KEY_BITS 48u /* of a pc in user space */
+#define KEY_BITS 48u /* of an address in user space */
 
-static _Atomic uint64_t unloads;
 static _Atomic uint64_t checked[1u << CHECKED_LOG2];
 static _Atomic uint64_t unloads;
 
@@ -33,24 +33,11 @@ embed_unwind_key(uintptr_t pc)
                     << KEY_BITS;
 }
 
-void
-embed_segments_forget(void)
-{
-    atomic_fetch_add_explicit(&unloads, 1, memory_order_relaxed);
-}
-
-uint64_t
-embed_segment_key(uintptr_t pc)
-{
-    return pc ^ atomic_load_explicit(&unloads, memory_order_relaxed)
-                    << KEY_BITS;
-}
-
 /* in: module, the first bytes of its file, if it is the usual one */
 static bool
 has_first_page(const void *module)
 {
-    const uint64_t key = embed_segment_key((uintptr_t)module);
+    const uint64_t key = embed_unwind_key((uintptr_t)module);
     _Atomic uint64_t *const word =
         &checked[key * UINT64_C(0x9e3779b97f4a7c15) >> (64 - CHECKED_LOG2)];
 

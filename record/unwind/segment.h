@@ -16,12 +16,6 @@
 
 #include "record/unwind/cfi.h"
 
-/* A library was unloaded: other code may be mapped at its addresses. */
-void embed_segments_forget(void);
-
-/* returns: an address and the number of unloads so far, in one word */
-uint64_t embed_segment_key(uintptr_t address);
-
 struct embed_headers {
     ElfW(Addr) bias;
     const ElfW(Phdr) * at;

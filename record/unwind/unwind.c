@@ -64,12 +64,6 @@ embed_unwind_start(void)
         atomic_store_explicit(&cache, place, memory_order_release);
 }
 
-void
-embed_unwind_forget(void)
-{
-    embed_segments_forget();
-}
-
 static struct entry *
 entry_of(uintptr_t pc)
 {
@@ -209,7 +203,7 @@ step(struct walk *walk)
 {
     const uintptr_t pc = walk->at.pc - (walk->interrupted ? 0 : 1);
     struct entry *const entry = entry_of(pc);
-    const uint64_t key = embed_segment_key(pc);
+    const uint64_t key = embed_unwind_key(pc);
     uint64_t rule = cached(entry, key);
     struct embed_row row;
 

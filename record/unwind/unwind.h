@@ -25,6 +25,9 @@ void embed_unwind_start(void);
  * unloaded: other code may be mapped at its addresses. */
 void embed_unwind_forget(void);
 
+/* returns: an address of code and the number of unloads so far, in one word */
+uint64_t embed_unwind_key(uintptr_t pc);
+
 /*
  * Walk from a frame to its callers.
  *
