@@ -83,10 +83,10 @@ bench_skip(const struct bench *bench, const char *name, const char *why)
 static void
 show_progress(const struct bench *bench, const struct bench_row *row)
 {
-    const double spent = (double)(bench_now_ns() - bench->begun_ns) / 1e9;
+    const double elapsed = (double)(bench_now_ns() - bench->begun_ns) / 1e9;
     const uint32_t done = bench->rows_done;
     const double left =
-        done == 0 ? 0 : spent / done * (double)(bench->rows_planned - done);
+        done == 0 ? 0 : elapsed / done * (double)(bench->rows_planned - done);
 
     if (isatty(STDERR_FILENO))
         fprintf(stderr, "\r\033[K%s %u/%u %s, %.0f s left\r", bench->noun,

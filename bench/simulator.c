@@ -89,7 +89,7 @@ applied_once(void *context, uint32_t round)
 {
     static struct sim_event events[SIM_EVENTS_MAX];
     struct simulator *s = context;
-    uint64_t spent_ns = 0;
+    uint64_t elapsed_ns = 0;
     uint64_t applied = 0;
 
     (void)round;
@@ -111,10 +111,10 @@ applied_once(void *context, uint32_t round)
             return -1;
         for (uint32_t i = 0; i < count; i++)
             (void)sim_world_apply(s->world, &events[i]);
-        spent_ns += bench_cpu_ns() - begun_ns;
+        elapsed_ns += bench_cpu_ns() - begun_ns;
         applied += count;
     }
-    return (double)applied * 1e3 / (double)spent_ns;
+    return (double)applied * 1e3 / (double)elapsed_ns;
 }
 
 int

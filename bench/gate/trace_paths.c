@@ -23,7 +23,7 @@ static struct {
     uint32_t depth;
     enum prof_trace_event event;
     uint64_t ticks;
-    bool told;
+    bool reported;
 } bed;
 
 /* ---- paths ---- */
@@ -106,11 +106,11 @@ next_tick(void *context)
 static bool
 only_task(void *context, struct prof_trace_task *task)
 {
-    bool *told = context;
+    bool *reported = context;
 
-    if (*told)
+    if (*reported)
         return false;
-    *told = true;
+    *reported = true;
     *task = (struct prof_trace_task){.id = 1};
     return true;
 }
@@ -141,10 +141,10 @@ count_events(const struct prof_trace_config *config,
              const struct event_row *rows, size_t rows_count)
 {
     const struct prof_trace_world world = {
-        .thread = 1, .task = 1, .next = only_task, .context = &bed.told};
+        .thread = 1, .task = 1, .next = only_task, .context = &bed.reported};
     const size_t bytes = prof_trace_bytes_needed(config);
 
-    bed.told = false;
+    bed.reported = false;
     must(prof_trace_init(&bed.trace, config, bench_pages(bytes), bytes));
     must(prof_trace_start(bed.trace, &world));
     bed.depth = DEPTH;

@@ -242,7 +242,7 @@ cli_preload_obstacle(const char *folder, size_t bytes_count)
 }
 
 void
-cli_preload_tell_end(const struct cli_preload *preload, int status)
+cli_preload_report_end(const struct cli_preload *preload, int status)
 {
     if (WIFSIGNALED(status))
         fprintf(stderr, "profsim %s: the command was ended by signal %d\n",

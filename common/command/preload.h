@@ -57,7 +57,7 @@ void cli_preload_ended(void);
 const char *cli_preload_obstacle(const char *folder, size_t bytes_count);
 
 /* Print how the command ended: it is not seen by our exit code. */
-void cli_preload_tell_end(const struct cli_preload *preload, int status);
+void cli_preload_report_end(const struct cli_preload *preload, int status);
 
 /*
  * End as the command did: our parent sees its code or its signal.

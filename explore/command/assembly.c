@@ -24,7 +24,7 @@ enum { LOCATION_BYTES = 1024 };
 struct reader {
     const char *source;
     char location[LOCATION_BYTES]; /* FILE:LINE, or "" */
-    char said[LOCATION_BYTES];     /* the location of the latest complaint */
+    char reported[LOCATION_BYTES]; /* the location of the latest complaint */
     bool inside;
     bool between; /* gcc: two statements, with lines of its own */
     bool ok;
@@ -59,12 +59,12 @@ take_text(struct reader *r, const char *line)
             break;
         line += bytes;
     }
-    if (*line == '\0' || (!r->ok && strcmp(r->said, r->location) == 0))
+    if (*line == '\0' || (!r->ok && strcmp(r->reported, r->location) == 0))
         return;
     r->ok = cli_complain("%s: inline assembly: what it touches would not be "
                          "seen",
                          r->location[0] != '\0' ? r->location : r->source);
-    memcpy(r->said, r->location, sizeof r->said);
+    memcpy(r->reported, r->location, sizeof r->reported);
 }
 
 /* Take gcc's `# 7 "prog.c" 1`. returns: false if the line is something else */

@@ -12,15 +12,15 @@
 
 #include "common/command/complaint.h"
 
-static volatile pid_t running;            /* the command, or 0 */
-static volatile sig_atomic_t was_told_by; /* a signal to end, or 0 */
+static volatile pid_t running;                /* the command, or 0 */
+static volatile sig_atomic_t was_reported_by; /* a signal to end, or 0 */
 
 /* A signal that ends this command also ends what it runs or would run next;
  * then its folder is removed. */
 static void
 pass_on(int signal)
 {
-    was_told_by = signal;
+    was_reported_by = signal;
     if (running > 0)
         kill(running, signal);
 }
@@ -53,10 +53,11 @@ cli_child_run(char **command)
         sigaddset(&held, signals[i]);
     }
     sigprocmask(SIG_BLOCK, &held, &mask);
-    status = was_told_by != 0 ? was_told_by : -1; /* as if it had ended it */
+    status =
+        was_reported_by != 0 ? was_reported_by : -1; /* as if it had ended it */
     fflush(NULL);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    running = was_told_by == 0 ? fork() : -1;
+    running = was_reported_by == 0 ? fork() : -1;
     if (running == 0) {
         for (int i = 0; i < COUNT; i++)
             sigaction(signals[i], &before[i], NULL);

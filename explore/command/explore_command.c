@@ -227,9 +227,9 @@ add_result(const struct cli_explore_words *w,
 
 /* Shrink a failure, and report it in text and on a page. */
 static enum cli_exit
-tell_failure(const struct cli_explore_words *w,
-             const struct sim_kernel_entry *entry,
-             const struct sim_run_options *run, struct sim_exhaust_result *r)
+report_failure(const struct cli_explore_words *w,
+               const struct sim_kernel_entry *entry,
+               const struct sim_run_options *run, struct sim_exhaust_result *r)
 {
     struct cli_page page;
     struct cli_result *result;
@@ -305,7 +305,7 @@ explore_one(const struct cli_explore_words *w,
     if (r.failures > 0) {
         putchar('\n');
         exit_code =
-            cli_exit_worse(exit_code, tell_failure(w, entry, &all.run, &r));
+            cli_exit_worse(exit_code, report_failure(w, entry, &all.run, &r));
     } else {
         add_result(w, entry, &all.run, &r);
         exit_code = no_page(w, entry->name, exit_code);
@@ -393,7 +393,7 @@ replay_one(const struct cli_explore_words *w,
     r.choices_count = choices.count;
     r.choices = cli_need(malloc((choices.count + 1) * sizeof *r.choices));
     memcpy(r.choices, list, choices.count * sizeof *r.choices);
-    exit_code = tell_failure(w, entry, &w->run, &r);
+    exit_code = report_failure(w, entry, &w->run, &r);
     free(r.choices);
     return exit_code;
 }
@@ -413,8 +413,8 @@ handle(const struct cli_explore_words *w, const struct sim_kernel_entry *entry)
 }
 
 static bool
-is_meant(const struct cli_explore_words *w,
-         const struct sim_kernel_entry *entry)
+is_intended(const struct cli_explore_words *w,
+            const struct sim_kernel_entry *entry)
 {
     return w->kernel == NULL || strcmp(w->kernel, entry->name) == 0;
 }
@@ -449,7 +449,7 @@ explore(const struct cli_explore_words *w)
              e->name != NULL; e++) {
             enum cli_exit code;
 
-            if (!is_meant(w, e))
+            if (!is_intended(w, e))
                 continue;
             code = handle(w, e);
             fflush(stdout); /* the next kernel may take long */

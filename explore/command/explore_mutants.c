@@ -67,7 +67,7 @@ note(const struct sim_site *site, uint32_t kernel)
 
 /* in: only, a kernel's name; NULL: all */
 static bool
-is_meant(const struct sim_kernel_entry *entry, const char *only)
+is_intended(const struct sim_kernel_entry *entry, const char *only)
 {
     return only == NULL || strcmp(entry->name, only) == 0;
 }
@@ -84,7 +84,7 @@ collect_sites(const struct sim_kernel_entry *group, const char *only)
 
         if (k == KERNELS_MAX)
             too_many("kernels");
-        if (!is_meant(&group[k], only))
+        if (!is_intended(&group[k], only))
             continue;
         any = true;
         count = sim_explore_sites(group[k].make(), SITE_RUNS, seen, SITES_MAX);

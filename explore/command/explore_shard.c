@@ -18,7 +18,7 @@ static char checkpoint_path[PATH_MAX + 16];
 static void
 pass(struct cli_shard_file *file, struct cli_explored *e)
 {
-    cli_shard_pass(file, &e->spent_ms, "spent");
+    cli_shard_pass(file, &e->elapsed_ms, "spent");
     cli_shard_pass(file, &e->depth, "depth");
     cli_shard_pass(file, &e->loops_count, "loops");
     for (uint64_t i = 0; i < e->loops_count && i < SIM_LOOPS_MAX; i++)
@@ -167,11 +167,11 @@ list_of(const struct sim_exhaust_result *r)
 
 enum cli_exit
 cli_explore_shard_end(const struct cli_explore_words *w,
-                      const struct sim_exhaust_result *r, uint64_t spent_ms,
+                      const struct sim_exhaust_result *r, uint64_t elapsed_ms,
                       enum cli_exit exit_code)
 {
     struct cli_explored e = {
-        .spent_ms = spent_ms,
+        .elapsed_ms = elapsed_ms,
         .depth = r->shard_depth,
         .runs = r->runs,
         .graphs = r->graphs,

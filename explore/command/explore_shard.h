@@ -11,7 +11,7 @@
 
 /* What a shard has found. */
 struct cli_explored {
-    uint64_t spent_ms;
+    uint64_t elapsed_ms;
     uint64_t depth; /* how many choices decide which shard has a list; 0: the
                        search is not split, and the first shard does all of
                        it */
@@ -47,7 +47,8 @@ bool cli_explore_shard_begin(struct cli_explore_words *w, int argc,
  */
 enum cli_exit cli_explore_shard_end(const struct cli_explore_words *w,
                                     const struct sim_exhaust_result *r,
-                                    uint64_t spent_ms, enum cli_exit exit_code);
+                                    uint64_t elapsed_ms,
+                                    enum cli_exit exit_code);
 
 /*
  * As cli_shard_begin(), for a shard of `profsim explore`.

@@ -56,9 +56,9 @@ sim_wait_change(struct engine *e, uint32_t thread)
 uint32_t
 sim_wait_unroll(struct engine *e)
 {
-    const uint32_t asked = e->options.unroll;
+    const uint32_t requested = e->options.unroll;
 
-    return asked != 0 ? asked : UNROLL_DEFAULT;
+    return requested != 0 ? requested : UNROLL_DEFAULT;
 }
 
 /* The probe does something that the round did not do, so the probe ends. */

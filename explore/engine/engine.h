@@ -306,7 +306,7 @@ bool sim_atomic_cas(struct engine *e, uintptr_t address, uint32_t bytes,
                     uint64_t *expected, uint64_t desired, int order,
                     int order_failure, bool weak, uintptr_t site);
 uint64_t sim_memory_system_read(struct engine *e, uintptr_t address,
-                                uint32_t bytes, const struct clock *told,
+                                uint32_t bytes, const struct clock *reported,
                                 uintptr_t site);
 
 /* sources.c */
@@ -340,7 +340,7 @@ sim_trace_add(struct engine *e, enum sim_op op, uintptr_t site)
 }
 
 /* order.c: a thread's turn among barriers */
-void sim_turn_forget_told(struct engine *e);
+void sim_turn_forget_barrier(struct engine *e);
 
 /* fence.c */
 void sim_atomic_fence(struct engine *e, int order, uintptr_t site);

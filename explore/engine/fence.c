@@ -38,10 +38,10 @@ barrier_arrive(struct engine *e, uint32_t i)
     struct thread *t = &e->threads[i];
 
     if (i != e->current) {
-        if (!t->run.is_told) {
-            t->run.untold = t->run.causal;
-            sim_clock_join(&t->run.untold, &t->run.now);
-            t->run.is_told = true;
+        if (!t->run.barrier_came) {
+            t->run.before_barrier = t->run.causal;
+            sim_clock_join(&t->run.before_barrier, &t->run.now);
+            t->run.barrier_came = true;
         }
         /* An event of that thread: it covers the plain accesses before. */
         t->run.now.at[i]++;
@@ -54,16 +54,16 @@ static void
 barrier_fences(struct engine *e)
 {
     struct thread *me = sim_self(e);
-    struct clock told;
+    struct clock reported;
 
     for (uint32_t i = 0; i < e->threads_count; i++)
         barrier_arrive(e, i);
-    told = me->run.now;
+    reported = me->run.now;
     for (uint32_t i = 0; i < e->threads_count; i++) {
         struct thread *t = &e->threads[i];
 
         sim_clock_join(&me->run.now, &t->run.now);
-        sim_clock_join(&t->run.now, &told);
+        sim_clock_join(&t->run.now, &reported);
         t->run.release = t->run.now;
     }
     me->run.release = me->run.now;
@@ -82,7 +82,7 @@ barrier_point(struct engine *e, uintptr_t site)
     me->run.is_barrier = true;
     sim_engine_point(e, site);
     sim_order_ask(e, &e->state.barriers, false, NULL, NULL);
-    sim_turn_forget_told(e);
+    sim_turn_forget_barrier(e);
     me->run.is_barrier = false;
 }
 

@@ -49,8 +49,8 @@ struct reading {
     const uint64_t *expected; /* of a compare-exchange, or NULL */
     int order;
     int order_failure;
-    const struct clock
-        *told; /* for a read by the system (lock.c): what it knows; or NULL */
+    const struct clock *reported; /* for a read by the system (lock.c): what it
+                                     knows; or NULL */
 };
 
 struct location *sim_location_of(struct engine *e, uintptr_t address,

@@ -161,7 +161,7 @@ sim_lock_release(struct engine *e, const void *lock, uintptr_t site)
     l->holder = SIM_THREADS_MAX;
     l->sync = sim_self(e)->run.now;
     sim_seq_cst_sync(e);
-    sim_self(e)->run.asked.shuts = true; /* it was held until now */
+    sim_self(e)->run.requested.shuts = true; /* it was held until now */
     for (uint32_t i = 0; i < e->threads_count; i++) {
         if (e->threads[i].run.wants == l)
             e->ready |= 1U << i;
@@ -264,7 +264,7 @@ sim_lock_wake(struct engine *e, const uint32_t *word, uint32_t most,
     }
     sim_engine_event(e, EVENT_WAKE, l->version++ | (uint64_t)woken << 32);
     sim_clock_join(&l->sync, &sim_self(e)->run.now);
-    sim_order_record(e, &l->order, sim_self(e)->run.asked, true);
+    sim_order_record(e, &l->order, sim_self(e)->run.requested, true);
     for (; woken != 0; woken &= woken - 1)
         wake(e, (uint32_t)__builtin_ctz(woken));
     sim_order_offer(e, &l->order, true);

@@ -356,11 +356,11 @@ sim_atomic_cas(struct engine *e, uintptr_t address, uint32_t bytes,
  */
 uint64_t
 sim_memory_system_read(struct engine *e, uintptr_t address, uint32_t bytes,
-                       const struct clock *told, uintptr_t site)
+                       const struct clock *reported, uintptr_t site)
 {
     struct location *l = sim_location_of(e, address, bytes, site);
     struct reading reading = {
-        .location = l, .order = __ATOMIC_RELAXED, .told = told};
+        .location = l, .order = __ATOMIC_RELAXED, .reported = reported};
 
     sim_self(e)->run.entry_state = 0;
     return read_event(e, l, sim_sources_choose(e, &reading), SIM_OP_LOAD,

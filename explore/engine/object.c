@@ -241,11 +241,11 @@ sim_object_sleep(struct engine *e, struct object *o, bool changed,
 }
 
 static void
-wake_thread(struct engine *e, uint32_t i, bool tells)
+wake_thread(struct engine *e, uint32_t i, bool reports)
 {
     struct thread *t = &e->threads[i];
 
-    if (tells) {
+    if (reports) {
         sim_clock_join(&t->run.now, &sim_self(e)->run.now);
         sim_seq_cst_sync_of(e, i);
     }
@@ -278,7 +278,7 @@ has_timed_out(struct engine *e, uint32_t i)
 }
 
 uint32_t
-sim_object_wake(struct engine *e, struct object *o, uint32_t most, bool tells)
+sim_object_wake(struct engine *e, struct object *o, uint32_t most, bool reports)
 {
     uint32_t sleepers[SIM_THREADS_MAX];
     uint32_t count = 0;
@@ -288,14 +288,14 @@ sim_object_wake(struct engine *e, struct object *o, uint32_t most, bool tells)
         if (e->threads[i].run.sleeps_for == o && !has_timed_out(e, i))
             sleepers[count++] = i;
     }
-    if (tells && count > 0)
+    if (reports && count > 0)
         sim_seq_cst_sync(e);
     for (const bool all = most >= count; woken < most && count > 0; woken++) {
         const uint32_t picked =
             all ? 0 : sim_engine_ask(e, count, SIM_SCHED, (uint16_t)e->current);
         const uint32_t thread = sleepers[picked];
 
-        wake_thread(e, thread, tells);
+        wake_thread(e, thread, reports);
         sim_engine_hash(e, (uint64_t)EVENT_OBJECT << 40 | o->version, thread,
                         true);
         sleepers[picked] = sleepers[--count];
@@ -418,7 +418,7 @@ void
 sim_object_give(struct engine *e, struct object *o, uintptr_t site)
 {
     (void)site;
-    sim_self(e)->run.asked.shuts = true; /* it was held until now */
+    sim_self(e)->run.requested.shuts = true; /* it was held until now */
     o->holder = SIM_THREADS_MAX;
     o->sync = sim_self(e)->run.now;
     sim_seq_cst_sync(e);

@@ -124,7 +124,7 @@ void sim_object_gone_on(struct engine *e, const struct object *o,
 /* Wake at most `most` sleepers of `o`, by choice. If it `tells`, they see what
  * this thread has done before. returns: how many */
 uint32_t sim_object_wake(struct engine *e, struct object *o, uint32_t most,
-                         bool tells);
+                         bool reports);
 
 /* Locks, for mutexes, rwlocks and once flags. */
 void sim_object_take(struct engine *e, struct object *o, uintptr_t site);

@@ -140,8 +140,9 @@ ticked(int signal_number)
 static void
 limit_silence(struct engine *e)
 {
-    const uint32_t asked = e->options.silent_ms;
-    const uint32_t tick_ms = (asked != 0 ? asked : SILENT_MS_DEFAULT) / 2;
+    const uint32_t requested = e->options.silent_ms;
+    const uint32_t tick_ms =
+        (requested != 0 ? requested : SILENT_MS_DEFAULT) / 2;
     const struct timeval tick = {.tv_sec = tick_ms / 1000,
                                  .tv_usec = tick_ms % 1000 * 1000};
     const struct itimerval timer = {.it_interval = tick, .it_value = tick};

@@ -112,7 +112,7 @@ sim_thread_create(struct engine *e, void (*body)(void *argument),
     trace(e, "create", i, site);
     sim_engine_event(e, EVENT_CREATE, i);
     sim_engine_thread_reset(e, i);
-    sim_order_record(e, &e->state.creations, sim_self(e)->run.asked, true);
+    sim_order_record(e, &e->state.creations, sim_self(e)->run.requested, true);
     learn_threads(e);
     t->run.causal = sim_self(e)->run.causal;
     t->run.now = sim_self(e)->run.now;

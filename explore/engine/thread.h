@@ -89,18 +89,18 @@ struct thread_run {
     uint32_t stayed_at; /* question at which it has stayed blocked, + 1 */
     bool (*can_take)(void *context);
     void *can_take_context;
-    bool blocks;         /* while can_take() fails it must wait */
-    bool orders;         /* its operation is on an object (order.c) */
-    bool looks;          /* ... and waits only for changes of it */
-    uint32_t question;   /* question of its latest read */
-    uint32_t offered;    /* ... and of the one it waited for */
-    struct asked asked;  /* questions of its operation on an object */
-    struct asked turn;   /* questions of its turn among barriers */
-    bool has_turn;       /* `turn` is still to be recorded */
-    bool is_barrier;     /* its operation is a barrier */
-    bool is_told;        /* another's barrier came after its last operation */
-    struct clock untold; /* what it depended on before that barrier */
-    bool needs;          /* as in struct asked, while it is recorded */
+    bool blocks;                /* while can_take() fails it must wait */
+    bool orders;                /* its operation is on an object (order.c) */
+    bool looks;                 /* ... and waits only for changes of it */
+    uint32_t question;          /* question of its latest read */
+    uint32_t offered;           /* ... and of the one it waited for */
+    struct requested requested; /* questions of its operation on an object */
+    struct requested turn;      /* questions of its turn among barriers */
+    bool has_turn;              /* `turn` is still to be recorded */
+    bool is_barrier;            /* its operation is a barrier */
+    bool barrier_came; /* another's barrier came after its last operation */
+    struct clock before_barrier; /* what it depended on before that barrier */
+    bool needs;                  /* as in struct asked, while it is recorded */
     bool shuts;
     uint64_t read_name;     /* names its next read; see futile.c */
     struct chain *awaits;   /* blocked until this changes */

@@ -38,7 +38,7 @@ futex_wait(struct engine *e, uint32_t *word, uint32_t seen,
            const struct timespec *until, uintptr_t site)
 {
     struct object *o = sim_object_at(e, word, site);
-    struct asked asked;
+    struct requested requested;
     bool spurious;
     bool woken;
 
@@ -46,17 +46,17 @@ futex_wait(struct engine *e, uint32_t *word, uint32_t seen,
     sim_round_arrive(e, site);
     sim_shard_sleeps(e);
     sim_object_point(e, o, true, site);
-    asked = sim_self(e)->run.asked;
+    requested = sim_self(e)->run.requested;
     if ((uint32_t)sim_memory_system_read(e, (uintptr_t)word, sizeof *word,
                                          &o->sync, site) != seen) {
         sim_object_event(e, o, "no sleep on", true, false, site);
-        sim_order_record(e, &o->order, asked, false);
+        sim_order_record(e, &o->order, requested, false);
         sim_order_offer(e, &o->order, false);
         return fails(EAGAIN);
     }
     sim_object_event(e, o, "sleep on", true, false, site);
     sim_object_changed(e);
-    sim_order_record(e, &o->order, asked, false);
+    sim_order_record(e, &o->order, requested, false);
     spurious = sim_object_spurious(e);
     woken = sim_object_sleep(e, o, false, NULL,
                              spurious ? SIM_PASSED : sim_clock_limit(e, until),
@@ -81,7 +81,7 @@ futex_wake(struct engine *e, const uint32_t *word, uint32_t most,
                      true, site);
     sim_clock_join(&o->sync, &sim_self(e)->run.now);
     sim_self(e)->run.turns++;
-    sim_order_record(e, &o->order, sim_self(e)->run.asked, true);
+    sim_order_record(e, &o->order, sim_self(e)->run.requested, true);
     woken = sim_object_wake(e, o, most, false);
     sim_order_offer(e, &o->order, true);
     return (long)woken;

@@ -89,7 +89,7 @@ unlock(struct engine *e, pthread_rwlock_t *lock, uintptr_t site)
         return 0;
     }
     sim_object_event(e, o, "read unlock", true, false, site);
-    sim_self(e)->run.asked.shuts = true;
+    sim_self(e)->run.requested.shuts = true;
     if (--o->held[e->current] == 0)
         o->readers &= ~(1U << e->current);
     sim_clock_join(&o->read, &sim_self(e)->run.now);

@@ -39,7 +39,7 @@ const char *sim_sleep_end(bool woken, bool spurious);
 int sim_cond_wait(struct engine *e, pthread_cond_t *c, pthread_mutex_t *m,
                   const struct timespec *until, uintptr_t site);
 /* in: tells, whether a thread that is woken sees what came before (POSIX) */
-int sim_cond_wake(struct engine *e, pthread_cond_t *c, bool all, bool tells,
+int sim_cond_wake(struct engine *e, pthread_cond_t *c, bool all, bool reports,
                   uintptr_t site);
 
 #endif

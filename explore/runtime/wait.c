@@ -28,7 +28,7 @@ sim_cond_wait(struct engine *e, pthread_cond_t *c, pthread_mutex_t *m,
     struct object *cond = sim_object_used(e, c, site);
     struct object *lock = sim_object_used(e, m, site);
     const bool gives = lock->count == 1;
-    struct asked asked;
+    struct requested requested;
     bool spurious;
     bool woken;
 
@@ -36,7 +36,7 @@ sim_cond_wait(struct engine *e, pthread_cond_t *c, pthread_mutex_t *m,
         sim_engine_refuse(e, SIM_FAIL_LOCK_MISUSE, site, lock->site,
                           "a thread waits without the lock of the condition");
     sim_object_point(e, cond, true, site);
-    asked = sim_self(e)->run.asked;
+    requested = sim_self(e)->run.requested;
     if (gives)
         sim_order_ask(e, &lock->order, false, NULL, NULL);
     sim_object_event(e, cond, until != NULL ? "timed wait" : "wait", true,
@@ -47,9 +47,9 @@ sim_cond_wait(struct engine *e, pthread_cond_t *c, pthread_mutex_t *m,
         lock->version++;
         sim_object_give(e, lock, site);
     }
-    sim_order_record(e, &cond->order, asked, false);
+    sim_order_record(e, &cond->order, requested, false);
     if (gives)
-        sim_order_record(e, &lock->order, sim_self(e)->run.asked, true);
+        sim_order_record(e, &lock->order, sim_self(e)->run.requested, true);
     woken = sim_object_sleep(e, cond, false, gives ? lock : NULL,
                              spurious ? SIM_PASSED : sim_clock_limit(e, until),
                              site);
@@ -71,15 +71,15 @@ sim_cond_wait(struct engine *e, pthread_cond_t *c, pthread_mutex_t *m,
 }
 
 int
-sim_cond_wake(struct engine *e, pthread_cond_t *c, bool all, bool tells,
+sim_cond_wake(struct engine *e, pthread_cond_t *c, bool all, bool reports,
               uintptr_t site)
 {
     struct object *o = sim_object_used(e, c, site);
 
     sim_object_point(e, o, false, site);
     sim_object_event(e, o, all ? "broadcast" : "signal", true, true, site);
-    sim_order_record(e, &o->order, sim_self(e)->run.asked, true);
-    if (sim_object_wake(e, o, all ? UINT32_MAX : 1, tells) > 0)
+    sim_order_record(e, &o->order, sim_self(e)->run.requested, true);
+    if (sim_object_wake(e, o, all ? UINT32_MAX : 1, reports) > 0)
         sim_self(e)->run.turns++;
     sim_order_offer(e, &o->order, true);
     return 0;
@@ -227,7 +227,7 @@ explored_pthread_barrier_wait(pthread_barrier_t *b)
     sim_object_event(e, o, "barrier", true, true, HERE);
     sim_clock_join(&o->read, &sim_self(e)->run.now);
     sim_seq_cst_sync(e);
-    sim_order_record(e, &o->order, sim_self(e)->run.asked, true);
+    sim_order_record(e, &o->order, sim_self(e)->run.requested, true);
     if (++o->count < o->size) {
         sim_object_sleep(e, o, true, NULL, SIM_UNLIMITED, HERE);
         sim_object_gone_on(e, o, "past barrier", true, HERE);
@@ -382,7 +382,7 @@ explored_sem_post(sem_t *s)
         return -1;
     }
     sim_object_event(e, o, "post", true, true, HERE);
-    sim_self(e)->run.asked.shuts = o->count == 0;
+    sim_self(e)->run.requested.shuts = o->count == 0;
     o->count++;
     sim_self(e)->run.turns++;
     sim_clock_join(&o->sync, &sim_self(e)->run.now);

@@ -27,7 +27,7 @@ struct header {
     char kernel[64];
     uint64_t code;    /* hash of this program's */
     uint64_t options; /* ... and of what the search depends on */
-    uint64_t spent_us;
+    uint64_t elapsed_us;
     uint64_t sample_at;
     uint64_t sample_seed;
     uint64_t counts[7];
@@ -148,7 +148,7 @@ header_of(struct engine *e, const struct sim_control *c)
     snprintf(h.kernel, sizeof h.kernel, "%s", c->search->kernel->name);
     h.code = code_of_program().hash;
     h.options = hash_options(c->options);
-    h.spent_us = c->spent_us + sim_control_now_us() - c->begun_us;
+    h.elapsed_us = c->elapsed_us + sim_control_now_us() - c->begun_us;
     h.sample_at = c->search->sample_at;
     h.sample_seed = c->search->sample_seed;
     h.reduced = c->search->reduced;
@@ -286,7 +286,7 @@ take_header(struct engine *e, struct sim_control *c, const struct header *h)
 {
     struct sim_exhaust_result *r = c->result;
 
-    c->spent_us = h->spent_us;
+    c->elapsed_us = h->elapsed_us;
     c->search->reduced = h->reduced;
     c->search->shard.whole = h->whole;
     e->threads_known = h->threads;

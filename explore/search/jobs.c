@@ -30,7 +30,7 @@ struct job {
     pid_t pid;
     int fd;
     uint32_t part;           /* SIM_NO_PART: idle */
-    bool asked;              /* a request is on its way */
+    bool requested;          /* a request is on its way */
     bool shown;              /* it pauses until told to go on */
     struct sim_message list; /* ... at this position */
 };
@@ -158,9 +158,9 @@ ask(struct jobs *j, uint32_t i, enum sim_request request)
 {
     struct job *job = &j->list[i];
 
-    if (job->part == SIM_NO_PART || job->asked)
+    if (job->part == SIM_NO_PART || job->requested)
         return;
-    job->asked = true;
+    job->requested = true;
     atomic_store(&j->shared->slots[i].request, request);
 }
 
@@ -243,7 +243,7 @@ take_done(struct jobs *j, uint32_t i, const struct sim_message *m)
     take_steps(f, job, m);
     sim_frontier_done(f, job->part);
     job->part = SIM_NO_PART;
-    job->asked = false;
+    job->requested = false;
     atomic_store(&j->shared->slots[i].request, SIM_REQUEST_NONE);
     if (sim_frontier_is_empty(f))
         finish(j, SIM_SEARCH_DONE);
@@ -263,7 +263,7 @@ take_message(struct engine *e, struct jobs *j, uint32_t i)
     switch ((enum sim_message_type)m.type) {
     case SIM_MESSAGE_SHARED:
         take_steps(f, job, &m);
-        job->asked = false;
+        job->requested = false;
         break;
     case SIM_MESSAGE_SHOWN:
         job->shown = true;
@@ -340,7 +340,7 @@ save_soon(struct engine *e, struct jobs *j)
         if (!job->shown)
             continue;
         sim_message_free(&job->list);
-        job->shown = job->asked = false;
+        job->shown = job->requested = false;
         if (!sim_message_send(job->fd, SIM_MESSAGE_GO_ON, 0, NULL, 0))
             lose_worker(j);
     }

@@ -27,23 +27,23 @@ sim_order_ask(struct engine *e, struct order *order, bool looks,
     while (sim_reduce_read(e, &order->chain, 1, 0) == SIM_STAYED)
         ;
     t->run.looks = t->run.orders = false;
-    t->run.asked = (struct asked){.question = t->run.question,
-                                  .offered = t->run.offered,
-                                  .needs = can_take != NULL};
+    t->run.requested = (struct requested){.question = t->run.question,
+                                          .offered = t->run.offered,
+                                          .needs = can_take != NULL};
 }
 
 void
-sim_order_record(struct engine *e, struct order *order, struct asked asked,
-                 bool changed)
+sim_order_record(struct engine *e, struct order *order,
+                 struct requested requested, bool changed)
 {
     struct thread *t = sim_self(e);
 
     if (!e->reduced)
         return;
-    t->run.question = asked.question;
-    t->run.offered = asked.offered;
-    t->run.needs = asked.needs;
-    t->run.shuts = asked.shuts;
+    t->run.question = requested.question;
+    t->run.offered = requested.offered;
+    t->run.needs = requested.needs;
+    t->run.shuts = requested.shuts;
     sim_reduce_did(e, &order->chain, changed ? SIM_CHANGE : SIM_LOOK,
                    &order->chain.causal);
     t->run.needs = t->run.shuts = false;
@@ -63,7 +63,7 @@ sim_order_offer(struct engine *e, struct order *order, bool changed)
 void
 sim_order_done(struct engine *e, struct order *order, bool changed)
 {
-    sim_order_record(e, order, sim_self(e)->run.asked, changed);
+    sim_order_record(e, order, sim_self(e)->run.requested, changed);
     sim_order_offer(e, order, changed);
 }
 
@@ -88,20 +88,20 @@ ask_turn(struct engine *e)
     t->run.wants = NULL; /* here it waits for a barrier, not for the lock */
     sim_order_ask(e, &e->state.barriers, true, NULL, NULL);
     t->run.wants = wants;
-    t->run.turn = t->run.asked;
+    t->run.turn = t->run.requested;
     t->run.has_turn = true;
 }
 
 /* Forget what the thread depends on only through barriers: these may as well
  * come after its operation. */
 void
-sim_turn_forget_told(struct engine *e)
+sim_turn_forget_barrier(struct engine *e)
 {
     struct thread *t = sim_self(e);
 
-    if (t->run.is_told)
-        t->run.before = t->run.untold;
-    t->run.is_told = false;
+    if (t->run.barrier_came)
+        t->run.before = t->run.before_barrier;
+    t->run.barrier_came = false;
 }
 
 /* The operation has its event; what it reads is still to be recorded. */
@@ -113,7 +113,7 @@ record_turn(struct engine *e)
     const uint32_t offered = t->run.offered;
 
     t->run.has_turn = false;
-    sim_turn_forget_told(e);
+    sim_turn_forget_barrier(e);
     sim_order_record(e, &e->state.barriers, t->run.turn, false);
     sim_order_offer(e, &e->state.barriers, false);
     t->run.question = question;

@@ -129,10 +129,10 @@ ask(struct engine *e, uint32_t sources, uint8_t allowed, uint16_t label,
 {
     struct thread *t = sim_self(e);
     const uint32_t at = e->choices->count;
-    const bool asked_anew = sim_question_is_new(e->choices);
+    const bool requested_anew = sim_question_is_new(e->choices);
     uint32_t answer;
 
-    if (asked_anew)
+    if (requested_anew)
         e->reduction.questions[at] =
             (struct sim_question){.sources = sources,
                                   .allowed = allowed,
@@ -145,7 +145,7 @@ ask(struct engine *e, uint32_t sources, uint8_t allowed, uint16_t label,
     answer =
         sim_choose_guided(e->choices, sources + SIM_THREADS_MAX + 1, SIM_STALE,
                           label, random_answer(e, sources, allowed));
-    if (asked_anew && futile != 0 && at < e->choices->count) {
+    if (requested_anew && futile != 0 && at < e->choices->count) {
         answer = sim_question_first(&e->reduction.questions[at]);
         e->choices->list[at].value = answer;
     }

@@ -68,7 +68,7 @@ struct order {
 };
 
 /* The questions about an operation's position among the others. */
-struct asked {
+struct requested {
     uint32_t question;
     uint32_t offered;
     bool needs; /* it waits until the object admits it */
@@ -93,8 +93,8 @@ void sim_order_ask(struct engine *e, struct order *order, bool looks,
 void sim_order_done(struct engine *e, struct order *order, bool changed);
 
 /* The same in two steps, for an operation on two objects. */
-void sim_order_record(struct engine *e, struct order *order, struct asked asked,
-                      bool changed);
+void sim_order_record(struct engine *e, struct order *order,
+                      struct requested requested, bool changed);
 void sim_order_offer(struct engine *e, struct order *order, bool changed);
 
 /* ---- Offers (offer.c) ---- */

@@ -13,9 +13,9 @@ enum {
 static uint64_t
 save_every_us(const struct sim_control *c)
 {
-    const uint32_t asked = c->options->checkpoint_ms;
+    const uint32_t requested = c->options->checkpoint_ms;
 
-    return UINT64_C(1000) * (asked != 0 ? asked : SAVE_MS);
+    return UINT64_C(1000) * (requested != 0 ? requested : SAVE_MS);
 }
 
 void
@@ -57,7 +57,7 @@ sim_control_look(struct sim_control *c, uint64_t runs, uint64_t graphs,
     if (c->options->progress == NULL)
         return;
     progress.left = sim_estimate_left(&c->estimate, &progress.left_error);
-    progress.took_ms = (now - c->begun_us + c->spent_us) / 1000;
+    progress.took_ms = (now - c->begun_us + c->elapsed_us) / 1000;
     c->options->progress(c->options->progress_context, &progress);
 }
 

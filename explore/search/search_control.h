@@ -20,12 +20,12 @@ struct sim_control {
     struct sim_estimate estimate;
     uint32_t part; /* this process's; SIM_NO_PART: none */
     uint64_t begun_us;
-    uint64_t spent_us; /* by the searches that wrote the file */
-    uint64_t look_us;  /* when to check again, at the earliest */
-    uint64_t save_us;  /* when the file is due */
-    bool hand_out;     /* it has taken long enough to start other processes */
-    bool late;         /* its time is over */
-    bool is_idle;      /* a shard of a search that is not split */
+    uint64_t elapsed_us; /* by the searches that wrote the file */
+    uint64_t look_us;    /* when to check again, at the earliest */
+    uint64_t save_us;    /* when the file is due */
+    bool hand_out;       /* it has taken long enough to start other processes */
+    bool late;           /* its time is over */
+    bool is_idle;        /* a shard of a search that is not split */
 };
 
 static inline uint64_t

@@ -88,7 +88,7 @@ may_read(struct engine *e, const struct reading *r, uint32_t index)
 
     return !(takes && is_taken(l, index)) &&
            fits(e, l, index, takes ? index + 1 : UINT32_MAX, order,
-                r->told != NULL || order == __ATOMIC_SEQ_CST);
+                r->reported != NULL || order == __ATOMIC_SEQ_CST);
 }
 
 /*
@@ -123,7 +123,7 @@ list_for_system(struct engine *e, const struct reading *r, uint32_t *found)
     const struct clock now = t->run.now;
     uint32_t count;
 
-    sim_clock_join(&t->run.now, r->told);
+    sim_clock_join(&t->run.now, r->reported);
     count = list_sources(e, r, found);
     t->run.now = now;
     return count;
@@ -132,8 +132,8 @@ list_for_system(struct engine *e, const struct reading *r, uint32_t *found)
 static uint32_t
 sources_of(struct engine *e, const struct reading *r, uint32_t *found)
 {
-    return r->told == NULL ? list_sources(e, r, found)
-                           : list_for_system(e, r, found);
+    return r->reported == NULL ? list_sources(e, r, found)
+                               : list_for_system(e, r, found);
 }
 
 /* The store just made by the thread that the running one waited for. */

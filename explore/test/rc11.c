@@ -44,7 +44,7 @@ struct event {
     uint32_t value;
     uint32_t thread;
     uint32_t step;
-    const struct props_rc11_step *asked; /* NULL: the value before */
+    const struct props_rc11_step *requested; /* NULL: the value before */
     bool fails;
     uint32_t loop; /* 1: of a wait loop's last round; 2: of one without end */
 };
@@ -273,7 +273,7 @@ leaves(const struct graph *g, uint32_t e)
     if (!reads(v))
         return true;
     return v->op == PROPS_RC11_EXCHANGE ? value != v->value
-                                        : value == v->asked->expected;
+                                        : value == v->requested->expected;
 }
 
 /* Each loop that ends leaves by its last round. One without end reads only the
@@ -369,8 +369,8 @@ settle_exchanges(struct graph *g)
 
         if (v->op != PROPS_RC11_CAS)
             continue;
-        v->fails = g->events[g->from[e]].value != v->asked->expected;
-        v->order = v->fails ? v->asked->order_failure : v->asked->order;
+        v->fails = g->events[g->from[e]].value != v->requested->expected;
+        v->order = v->fails ? v->requested->order_failure : v->requested->order;
     }
     for (uint32_t e = PROPS_RC11_LOCATIONS; e < g->count; e++)
         sound &= !reads(&g->events[e]) || writes(&g->events[g->from[e]]);
@@ -427,7 +427,7 @@ enumerate(const struct props_rc11_program *program, const uint32_t *ends,
                 .value = s->value,
                 .thread = t,
                 .step = i,
-                .asked = s,
+                .requested = s,
             };
         }
         for (uint32_t i = 0; i < ends[t]; i++) {

@@ -158,7 +158,7 @@ has(const struct outcomes *o, uint32_t r0, uint32_t r1, uint32_t r2,
     return false;
 }
 
-TEST(each_litmus_test_shows_the_outcomes_that_tell_models_apart)
+TEST(each_litmus_test_shows_the_outcomes_that_report_models_apart)
 {
     struct outcomes o;
 

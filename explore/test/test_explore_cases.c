@@ -203,7 +203,7 @@ TEST(rounds_of_a_wait_loop_are_no_graphs_of_their_own)
     assert_int_equal(exhaust_waiting("ticket/ticket").bounded, 0);
 }
 
-TEST(a_loop_that_counts_is_said_to_be_bounded)
+TEST(a_loop_that_counts_is_reported_to_be_bounded)
 {
     assert_int_not_equal(exhaust_waiting("gives_up_well/raise").bounded, 0);
     assert_int_not_equal(exhaust_waiting("counts_in_memory/raise").bounded, 0);
@@ -211,7 +211,7 @@ TEST(a_loop_that_counts_is_said_to_be_bounded)
 }
 
 /* Of the rounds that are explored, none to all may read the old value. */
-TEST(as_many_rounds_of_a_loop_that_counts_are_explored_as_asked)
+TEST(as_many_rounds_of_a_loop_that_counts_are_explored_as_requested)
 {
     for (uint32_t unroll = 1; unroll < 8; unroll++) {
         const struct sim_exhaust_result r =
@@ -227,7 +227,7 @@ TEST(as_many_rounds_of_a_loop_that_counts_are_explored_as_asked)
 
 /* Without preemptions, a thread that waits reads what comes then only in a last
  * round: it may wait on, and in a later loop, too. */
-TEST(a_last_round_tells_who_waits_for_ever)
+TEST(a_last_round_reports_who_waits_for_ever)
 {
     static const char *const names[] = {
         "waits_for_two/raises_if_waited_for",
@@ -274,7 +274,7 @@ TEST(sampled_waiters_sleep_until_something_changes)
     free(r.choices);
 }
 
-TEST(weak_exchanges_fail_spuriously_where_asked_and_visible)
+TEST(weak_exchanges_fail_spuriously_where_requested_and_visible)
 {
     const struct sim_exhaust_options options = {.run = {.spurious_max = 1}};
     struct sim_exhaust_result r;
@@ -290,7 +290,7 @@ TEST(weak_exchanges_fail_spuriously_where_asked_and_visible)
         free(r.choices);
 }
 
-TEST(a_sleeper_may_wake_for_nothing_where_asked)
+TEST(a_sleeper_may_wake_for_nothing_where_requested)
 {
     struct sim_exhaust_result r = {.runs = 0};
 

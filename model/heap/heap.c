@@ -331,15 +331,15 @@ static void
 on_wait_end(struct model_heap *model, const struct truth_entry *entry)
 {
     const bool block = entry->kind == TRUTH_WOKEN;
-    bool told;
+    bool reported;
     const int64_t cycles =
         block
             ? model_waits_woken(&model->waits, entry->task, entry->at_ticks,
-                                &told)
+                                &reported)
             : model_waits_released(&model->waits, entry->task, entry->at_ticks,
-                                   model->limits.waiters_all, &told);
+                                   model->limits.waiters_all, &reported);
 
-    if (told)
+    if (reported)
         on_contention(model, entry, block, cycles);
 }
 

@@ -36,13 +36,13 @@
 #define NOT_YET UINT32_MAX
 
 struct model_object {
-    uint32_t bucket;     /* MODEL_BUCKET_NONE: not counted */
-    uint32_t born_at;    /* entry of the log */
-    uint32_t born_cycle; /* mark terminations before its birth */
-    uint32_t dead_g;     /* number of the termination whose marking found it
-                            dead */
-    uint32_t explicit_g; /* mark terminations before its explicit free */
-    uint32_t told_at;    /* log entry that recorded its free */
+    uint32_t bucket;      /* MODEL_BUCKET_NONE: not counted */
+    uint32_t born_at;     /* entry of the log */
+    uint32_t born_cycle;  /* mark terminations before its birth */
+    uint32_t dead_g;      /* number of the termination whose marking found it
+                             dead */
+    uint32_t explicit_g;  /* mark terminations before its explicit free */
+    uint32_t reported_at; /* log entry that recorded its free */
 };
 
 bool
@@ -109,7 +109,7 @@ settle_late_frees(struct model_live *live)
     const bool new_too = answer_k(live) == live->terminations;
 
     live->frees_in_alloc_slot =
-        live->untold_old > 0 || (new_too && live->untold_new > 0);
+        live->unreported_old > 0 || (new_too && live->unreported_new > 0);
 }
 
 static void
@@ -137,7 +137,7 @@ model_live_born(struct model_live *live, uint32_t object, uint32_t bucket,
         .born_cycle = live->terminations,
         .dead_g = NOT_YET,
         .explicit_g = NOT_YET,
-        .told_at = NOT_YET,
+        .reported_at = NOT_YET,
     };
     live->births[live->births_count++] = object;
     debt_add(&live->debt_after);
@@ -148,9 +148,9 @@ model_live_freed(struct model_live *live, uint32_t object, uint32_t at)
 {
     struct model_object *o = &live->objects[object];
 
-    MODEL_ASSERT(o->dead_g == NOT_YET && o->told_at == NOT_YET);
+    MODEL_ASSERT(o->dead_g == NOT_YET && o->reported_at == NOT_YET);
     o->explicit_g = live->terminations;
-    o->told_at = at;
+    o->reported_at = at;
     live->leaving[live->leaving_count++] = object;
     debt_add(&live->debt_after);
 }
@@ -160,10 +160,10 @@ model_live_dead(struct model_live *live, uint32_t object)
 {
     struct model_object *o = &live->objects[object];
 
-    MODEL_ASSERT(o->dead_g == NOT_YET && o->told_at == NOT_YET);
+    MODEL_ASSERT(o->dead_g == NOT_YET && o->reported_at == NOT_YET);
     o->dead_g = live->terminations + 1;
     live->leaving[live->leaving_count++] = object;
-    live->untold_next++;
+    live->unreported_next++;
 }
 
 void
@@ -171,12 +171,12 @@ model_live_swept(struct model_live *live, uint32_t object, uint32_t at)
 {
     struct model_object *o = &live->objects[object];
 
-    MODEL_ASSERT(o->dead_g <= live->terminations && o->told_at == NOT_YET);
-    o->told_at = at;
+    MODEL_ASSERT(o->dead_g <= live->terminations && o->reported_at == NOT_YET);
+    o->reported_at = at;
     if (o->dead_g == live->terminations)
-        live->untold_new--;
+        live->unreported_new--;
     else
-        live->untold_old--;
+        live->unreported_old--;
     debt_add(&live->debt_next);
 }
 
@@ -186,9 +186,9 @@ model_live_terminate(struct model_live *live, bool stopped_sweep)
     live->terminations++;
     live->stopped_sweep = stopped_sweep;
     live->post_swept = false;
-    live->untold_old += live->untold_new;
-    live->untold_new = live->untold_next;
-    live->untold_next = 0;
+    live->unreported_old += live->unreported_new;
+    live->unreported_new = live->unreported_next;
+    live->unreported_next = 0;
 }
 
 void
@@ -251,7 +251,7 @@ freed_then(const struct model_live *live, const struct model_object *object,
            uint32_t k)
 {
     return object->dead_g <= k || object->explicit_g < k ||
-           object->told_at < live->first_at;
+           object->reported_at < live->first_at;
 }
 
 /*

@@ -27,10 +27,10 @@ struct model_live {
     uint32_t first_at;     /* log entry of the last snapshot that published
                               everything */
 
-    uint32_t untold_old;  /* objects found dead before g, free not recorded
+    uint32_t unreported_old;  /* objects found dead before g, free not recorded
                              yet */
-    uint32_t untold_new;  /* found dead at g, not recorded yet */
-    uint32_t untold_next; /* found dead by the marking that ends at g+1 */
+    uint32_t unreported_new;  /* found dead at g, not recorded yet */
+    uint32_t unreported_next; /* found dead by the marking that ends at g+1 */
     bool frees_in_alloc_slot;
 
     enum model_debt debt_now;   /* final in this cycle */

@@ -146,15 +146,15 @@ model_heap_sampling(enum model_era era, uint64_t size_bytes,
     const uint64_t mean =
         era != MODEL_EXACT && rate_bytes > cap ? cap : rate_bytes;
     long double chance;
-    long double told;
+    long double reported;
 
     MODEL_ASSERT(era != MODEL_GO_1_5);
     if (rate_bytes <= 1 || size_bytes == 0)
         return (struct model_heap_sampling){1, 1};
     chance = not_exp((long double)size_bytes / (long double)mean);
-    told = not_exp((long double)size_bytes / (long double)rate_bytes);
+    reported = not_exp((long double)size_bytes / (long double)rate_bytes);
     if (era == MODEL_GO_1_10 && size_bytes >= rate_bytes)
         chance = 1; /* always kept, but estimated as if it were not */
     return (struct model_heap_sampling){(double)chance,
-                                        (double)(chance / told)};
+                                        (double)(chance / reported)};
 }

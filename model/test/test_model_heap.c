@@ -88,7 +88,7 @@ log_end(void)
 }
 
 static void
-log_tell(const struct truth_entry *entry)
+log_report(const struct truth_entry *entry)
 {
     assert_true(made.log.entries_count < LOG_ENTRIES_MAX);
     made.entries[made.log.entries_count++] = *entry;
@@ -98,13 +98,13 @@ log_tell(const struct truth_entry *entry)
 static void
 log_call(enum truth_kind kind)
 {
-    log_tell(&(struct truth_entry){.kind = kind});
+    log_report(&(struct truth_entry){.kind = kind});
 }
 
 static uint32_t
 log_alloc(char stack, uint64_t size_bytes)
 {
-    log_tell(&(struct truth_entry){
+    log_report(&(struct truth_entry){
         .kind = TRUTH_ALLOC,
         .object = made.objects,
         .stack = (uint32_t)(stack - 'A'),
@@ -116,13 +116,13 @@ log_alloc(char stack, uint64_t size_bytes)
 static void
 log_object(enum truth_kind kind, uint32_t object)
 {
-    log_tell(&(struct truth_entry){.kind = kind, .object = object});
+    log_report(&(struct truth_entry){.kind = kind, .object = object});
 }
 
 static struct model_answer
 log_snapshot(bool all, uint32_t room)
 {
-    log_tell(&(struct truth_entry){
+    log_report(&(struct truth_entry){
         .kind = TRUTH_SNAPSHOT, .flag = all, .room = room});
     return model_heap_answer(made.model);
 }
@@ -214,7 +214,7 @@ collect(char step)
 
 /* Make the events of a text. */
 static void
-tell(const char *at)
+report(const char *at)
 {
     while (*at != '\0') {
         if (*at == '[' || *at == '{') {
@@ -228,7 +228,7 @@ tell(const char *at)
                        newest[(int)at[1]]);
             at++;
         } else if (at[0] == 't' && at[1] == '\'') {
-            log_tell(
+            log_report(
                 &(struct truth_entry){.kind = TRUTH_TERMINATE, .flag = true});
             at++;
         } else if (*at >= 'A' && *at <= 'H') {
@@ -310,7 +310,7 @@ TEST(logs_by_hand_show_what_the_rules_say)
             made.limits.explicit_free_dropped = *s == 'x' || *s == 'y';
             log_again();
             print_message("%s (%c)\n", logs[i].what, *s);
-            tell(logs[i].log);
+            report(logs[i].log);
             log_end();
         }
     }
@@ -342,13 +342,13 @@ TEST_WITH(a_ring, the_end,
     for (int consumes = 0; consumes < 2; consumes++) {
         made.limits.sizing_consumes_first = consumes != 0;
         log_again();
-        tell("A B");
+        report("A B");
         answer = log_snapshot(false, 0);
         assert_int_equal(answer.count, 2);
         assert_false(answer.fits);
         assert_int_equal(answer.first, consumes);
-        tell(consumes ? "C [A 1/0 B 1/0|k=0]"
-                      : "{|k=0} C [A 1/0 B 1/0 C 1/0|k=0]");
+        report(consumes ? "C [A 1/0 B 1/0|k=0]"
+                        : "{|k=0} C [A 1/0 B 1/0 C 1/0|k=0]");
         assert_int_equal(model_heap_answer(made.model).first, !consumes);
     }
 }
@@ -364,10 +364,10 @@ TEST_WITH(a_ring, the_end, a_bucket_is_one_kind_one_size_and_one_stack)
     made.stacks[4].depth = 0;
     made.limits.depth_max = 2;
     log_again();
-    tell("A B C D E");
+    report("A B C D E");
     log_alloc('A', 16);
-    log_tell(&(struct truth_entry){.kind = TRUTH_BLOCK, .cycles = -5});
-    log_tell(&(struct truth_entry){.kind = TRUTH_MUTEX, .cycles = -5});
+    log_report(&(struct truth_entry){.kind = TRUTH_BLOCK, .cycles = -5});
+    log_report(&(struct truth_entry){.kind = TRUTH_MUTEX, .cycles = -5});
     b = model_heap_buckets(made.model, &count);
     assert_int_equal(count, 6); /* in order of birth */
     assert_int_equal(b[0].allocs_pending, 2);
@@ -387,11 +387,12 @@ TEST_WITH(a_ring, the_end, what_finds_no_room_is_counted)
     made.stacks[2].depth = 2; /* C and D fit where B does not */
     made.stacks[3].depth = 0;
     log_again();
-    tell("A B C B D B A");
+    report("A B C B D B A");
     drops = model_heap_drops(made.model);
     assert_int_equal(drops.no_frames, 2);
     assert_int_equal(drops.no_bucket, 1);
-    tell("-B c p [A 2/0 C 1/0 D 1/0|k=1]"); /* what was dropped is not freed */
+    report(
+        "-B c p [A 2/0 C 1/0 D 1/0|k=1]"); /* what was dropped is not freed */
 }
 
 /* Of three waits the first is charged from when it began or was charged before,

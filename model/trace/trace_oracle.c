@@ -35,7 +35,7 @@ struct model_oracle {
     uint64_t divisor;
     uint64_t late_ticks;
     uint32_t step;       /* being read */
-    uint32_t told;       /* events listed for this step */
+    uint32_t reported;   /* events listed for this step */
     uint32_t first_step; /* first step of this session */
     bool is_on;
     bool is_collecting;
@@ -111,17 +111,17 @@ file_ticks(const struct model_oracle *oracle, uint64_t clock_ticks)
 
 /* List an event for the current step, with the fields that all events have. */
 static struct model_oracle_event *
-tell(struct model_oracle *oracle, enum model_trace_type type,
-     const struct truth_entry *step)
+report(struct model_oracle *oracle, enum model_trace_type type,
+       const struct truth_entry *step)
 {
     struct model_oracle_event *event;
 
     MODEL_ASSERT(oracle->events_count < oracle->events_max);
-    MODEL_ASSERT(oracle->told < RANKS_A_STEP);
+    MODEL_ASSERT(oracle->reported < RANKS_A_STEP);
     event = &oracle->events[oracle->events_count++];
     *event = (struct model_oracle_event){
         .type = type,
-        .rank = (uint64_t)oracle->step * RANKS_A_STEP + oracle->told++,
+        .rank = (uint64_t)oracle->step * RANKS_A_STEP + oracle->reported++,
         .g = step->task,
         .ticks = file_ticks(oracle, (uint64_t)step->at_ticks),
         .ticks_latest =
@@ -136,7 +136,7 @@ tell(struct model_oracle *oracle, enum model_trace_type type,
 
 /* List the state of the world, for a session that begins. */
 static void
-tell_world(struct model_oracle *oracle, const struct truth_entry *step)
+report_world(struct model_oracle *oracle, const struct truth_entry *step)
 {
     struct truth_entry here = *step;
 
@@ -148,23 +148,23 @@ tell_world(struct model_oracle *oracle, const struct truth_entry *step)
         task->in_syscall = task->state == AWAY;
         if (task->state == DEAD)
             continue;
-        event = tell(oracle, MODEL_TRACE_GO_CREATE, &here);
+        event = report(oracle, MODEL_TRACE_GO_CREATE, &here);
         event->arg = id;
         event->pc = task->pc;
         event->stack = task->stack;
         if (task->state == WAITING || task->state == AWAY) {
-            event = tell(oracle,
-                         task->state == AWAY ? MODEL_TRACE_GO_IN_SYSCALL
-                                             : MODEL_TRACE_GO_WAITING,
-                         &here);
+            event = report(oracle,
+                           task->state == AWAY ? MODEL_TRACE_GO_IN_SYSCALL
+                                               : MODEL_TRACE_GO_WAITING,
+                           &here);
             event->g = id;
             event->arg = id;
         }
     }
-    tell(oracle, MODEL_TRACE_PROC_START, &here)->arg = step->size_bytes;
-    tell(oracle, MODEL_TRACE_GO_START, step)->arg = step->task;
+    report(oracle, MODEL_TRACE_PROC_START, &here)->arg = step->size_bytes;
+    report(oracle, MODEL_TRACE_GO_START, step)->arg = step->task;
     if (oracle->is_collecting)
-        tell(oracle, MODEL_TRACE_GC_START, &here);
+        report(oracle, MODEL_TRACE_GC_START, &here);
 }
 
 static void
@@ -182,7 +182,7 @@ begin(struct model_oracle *oracle, const struct truth_entry *step)
     oracle->first_step = oracle->step;
     oracle->ticks_start = (uint64_t)step->at_ticks;
     oracle->ns_start = (uint64_t)step->cycles;
-    tell_world(oracle, step);
+    report_world(oracle, step);
 }
 
 static uint64_t
@@ -205,7 +205,7 @@ static void
 end(struct model_oracle *oracle, const struct truth_entry *step)
 {
     MODEL_ASSERT(oracle->is_on);
-    tell(oracle, MODEL_TRACE_GO_SCHED, step);
+    report(oracle, MODEL_TRACE_GO_SCHED, step);
     oracle->is_on = false;
     session_of(oracle)->has_ended = true;
     session_of(oracle)->timers = oracle->timers;
@@ -224,7 +224,7 @@ come_back(struct model_oracle *oracle, const struct truth_entry *step)
     struct model_oracle_event *event;
 
     if (oracle->is_on && task->in_syscall) {
-        event = tell(oracle, MODEL_TRACE_GO_SYS_EXIT, step);
+        event = report(oracle, MODEL_TRACE_GO_SYS_EXIT, step);
         event->arg = step->task;
         if (knows) {
             event->rank = (uint64_t)task->left_step * RANKS_A_STEP;
@@ -308,10 +308,10 @@ static const struct {
 };
 
 static void
-tell_as_it_is(struct model_oracle *oracle, const struct truth_entry *step)
+report_as_it_is(struct model_oracle *oracle, const struct truth_entry *step)
 {
     struct model_oracle_event *event =
-        tell(oracle, tellings[step->kind].type, step);
+        report(oracle, tellings[step->kind].type, step);
 
     if (tellings[step->kind].by_nobody)
         event->g = 0;
@@ -391,7 +391,7 @@ follow(struct model_oracle *oracle, const struct truth_entry *step)
     } else if (step->kind == TRUTH_TIMERS) {
         oracle->timers = step->object;
     } else if (tellings[step->kind].type != MODEL_TRACE_NONE && oracle->is_on) {
-        tell_as_it_is(oracle, step);
+        report_as_it_is(oracle, step);
     }
     follow_tasks(oracle, step);
 }
@@ -412,7 +412,7 @@ model_oracle_read(struct model_oracle *oracle, const struct truth_log *log,
     oracle->is_collecting = false;
     oracle->timers = 0;
     for (oracle->step = 0; oracle->step < log->entries_count; oracle->step++) {
-        oracle->told = 0;
+        oracle->reported = 0;
         follow(oracle, &log->entries[oracle->step]);
     }
 }

@@ -127,7 +127,7 @@ TEST(rules_without_explicit_frees_drop_and_count_them)
     }
 }
 
-TEST(a_short_buffer_is_not_touched_and_the_need_is_said)
+TEST(a_short_buffer_is_not_touched_and_the_need_is_reported)
 {
     struct prof_heap_record records[BUCKETS];
     struct prof_heap_record before[BUCKETS];

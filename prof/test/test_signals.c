@@ -69,20 +69,20 @@ static const struct prof_trace_config trace_config = {
 static bool
 one_task(void *context, struct prof_trace_task *task)
 {
-    bool *told = context;
+    bool *reported = context;
 
     *task = (struct prof_trace_task){.id = 1};
-    *told = !*told;
-    return *told;
+    *reported = !*reported;
+    return *reported;
 }
 
 /* returns: NULL, or what could not be built */
 static const char *
 build(void)
 {
-    bool told = false;
+    bool reported = false;
     const struct prof_trace_world world = {
-        .thread = 1, .task = 1, .next = one_task, .context = &told};
+        .thread = 1, .task = 1, .next = one_task, .context = &reported};
 
     if (prof_init(&prof, &config, prof_block, prof_bytes) != PROF_OK)
         return "no instance";

@@ -9,7 +9,7 @@
 #include "prof/core/poison.h"
 
 void
-prof_trace_tell_reader(struct prof_trace *trace)
+prof_trace_notify_reader(struct prof_trace *trace)
 {
     /* Release [pair: reader-wakeup]: the data first, then the wake-up. */
     add_release(&trace->reader_wakeups, 1);
@@ -35,7 +35,7 @@ prof_trace_give_up(struct prof_trace *trace, struct trace_buffer **owned)
     }
     prof_port_lock_release(&trace->lock);
     if (has_bytes)
-        prof_trace_tell_reader(trace);
+        prof_trace_notify_reader(trace);
 }
 
 struct trace_buffer *

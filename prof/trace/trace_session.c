@@ -182,7 +182,7 @@ prof_trace_stop(struct prof_trace *trace, uint32_t proc, const uintptr_t *stack,
     trace->stage = STAGE_DRAINING;
     trace->timer_task_named = trace->timer_task;
     prof_port_lock_release(&trace->lock);
-    prof_trace_tell_reader(trace);
+    prof_trace_notify_reader(trace);
     return PROF_OK;
 }
 

@@ -219,6 +219,6 @@ void prof_trace_discard(struct prof_trace *trace);
 
 /* Note that there is something to read, and wake the reader if it
  * sleeps. */
-void prof_trace_tell_reader(struct prof_trace *trace);
+void prof_trace_notify_reader(struct prof_trace *trace);
 
 #endif

@@ -94,7 +94,8 @@ props_campaign_try(const struct props_campaign *campaign, struct props_run *run,
                    struct sim_choices *choices)
 {
     return props_run_choices(run, choices, campaign->rules,
-                             props_campaign_worlds(campaign), campaign->asked);
+                             props_campaign_worlds(campaign),
+                             campaign->requested);
 }
 
 /* ---- the seeds ---- */
@@ -119,7 +120,7 @@ run_seed(const struct props_campaign *campaign, struct props_run *run,
     if (!props_campaign_try(campaign, run, choices))
         return false;
     first = run->hash;
-    if (seed % 64 != 0 || (campaign->asked & PROPS_BIT(PROPS_D1)) == 0)
+    if (seed % 64 != 0 || (campaign->requested & PROPS_BIT(PROPS_D1)) == 0)
         return true;
     props_cover_hit(&run->cover, COVER_RUN_TWICE);
     sim_choices_random(choices, seed);

@@ -22,7 +22,7 @@ struct props_campaign {
     uint32_t worlds; /* one is chosen; 0: heaps */
     const struct prof_rules *rules;
     const struct subject *subject; /* for SIM_WORLDS_SUBJECT; else NULL */
-    props_set asked;
+    props_set requested;
     uint64_t seed_first;
     uint64_t seed_last; /* inclusive */
     uint64_t seed_step; /* from one seed to the next; 0: 1 */

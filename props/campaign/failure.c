@@ -155,7 +155,7 @@ failure_of(struct props_failure *failure, const struct props_campaign *campaign,
         if (minimizer.property != PROPS_T11)
             shrink_choices(&minimizer);
     }
-    done = props_minimizer_tell(&minimizer);
+    done = props_minimizer_report(&minimizer);
 out:
     props_minimizer_unshare(&minimizer);
     props_run_delete(minimizer.run);

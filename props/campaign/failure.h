@@ -54,7 +54,7 @@ bool props_failure_of_bytes(struct props_failure *failure,
  */
 bool props_failure_of_scenario(struct props_failure *failure,
                                const struct sim_scenario *scenario,
-                               props_set asked, const char *command);
+                               props_set requested, const char *command);
 
 void props_failure_free(struct props_failure *failure);
 

@@ -27,7 +27,7 @@ run_list(void *context)
     bool holds = true;
 
     if (props_run_begin(run, &list->config,
-                        writer->minimizer->campaign->asked) != NULL)
+                        writer->minimizer->campaign->requested) != NULL)
         return true;
     for (uint32_t i = 0; i < list->events_count && holds; i++) {
         holds = props_run_event(run, &list->events[i], &refused);
@@ -146,8 +146,8 @@ write_scenario(struct writer *writer, struct props_event_list *list)
 
 /* From events that fail: simplify them, run them again, and write the file. */
 static bool
-tell(struct props_minimizer *minimizer, const struct sim_config *config,
-     const struct sim_scenario *read)
+report(struct props_minimizer *minimizer, const struct sim_config *config,
+       const struct sim_scenario *read)
 {
     const struct props_run *run = minimizer->run;
     struct writer writer = {.minimizer = minimizer, .read = read};
@@ -172,7 +172,7 @@ tell(struct props_minimizer *minimizer, const struct sim_config *config,
 }
 
 bool
-props_minimizer_tell(struct props_minimizer *minimizer)
+props_minimizer_report(struct props_minimizer *minimizer)
 {
     struct props_run *run = minimizer->run;
     struct sim_config config;
@@ -182,19 +182,19 @@ props_minimizer_tell(struct props_minimizer *minimizer)
                             minimizer->campaign->rules,
                             props_campaign_worlds(minimizer->campaign));
     config = run->generator.config;
-    return tell(minimizer, &config, NULL);
+    return report(minimizer, &config, NULL);
 }
 
 bool
 props_failure_of_scenario(struct props_failure *failure,
-                          const struct sim_scenario *scenario, props_set asked,
-                          const char *command)
+                          const struct sim_scenario *scenario,
+                          props_set requested, const char *command)
 {
     const struct sim_limits limits = sim_scenario_limits(scenario);
     const struct props_event_list all = {scenario->config, scenario->events,
                                          scenario->events_count};
     const struct props_campaign campaign = {
-        .asked = asked, .subject = scenario->config.subject};
+        .requested = requested, .subject = scenario->config.subject};
     struct props_run *run = props_run_new(&limits);
     struct props_minimizer minimizer = {
         .campaign = &campaign,
@@ -215,7 +215,7 @@ props_failure_of_scenario(struct props_failure *failure,
     if (failure->crashed ||
         !props_minimizer_try(&minimizer, run_list, &writer)) {
         minimizer.property = run->judge.breach.property;
-        done = tell(&minimizer, &scenario->config, scenario);
+        done = report(&minimizer, &scenario->config, scenario);
     }
     props_minimizer_unshare(&minimizer);
     props_run_delete(run);

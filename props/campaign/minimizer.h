@@ -68,6 +68,6 @@ void props_minimizer_header(const struct props_minimizer *minimizer,
                             char *header, size_t header_bytes);
 
 /* Shrink a failure's events and write them. returns: false without memory */
-bool props_minimizer_tell(struct props_minimizer *minimizer);
+bool props_minimizer_report(struct props_minimizer *minimizer);
 
 #endif

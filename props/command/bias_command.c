@@ -43,7 +43,7 @@ struct options {
     enum format format;
     bool table; /* an option of the tables was given */
     bool verify;
-    props_set asked; /* by --verify; 0: all */
+    props_set requested; /* by --verify; 0: all */
     struct cli_report report;
 };
 
@@ -105,7 +105,7 @@ take(struct options *options, int id, const char *value)
     case CLI_REPORT_JUNIT:
         return cli_report_take(&options->report, id, value);
     default:
-        return cli_property(value, &options->asked);
+        return cli_property(value, &options->requested);
     }
 }
 
@@ -141,7 +141,7 @@ is_sound(const struct options *options)
         return !options->table ||
                cli_complain("--verify tries every rate: it goes with --rules, "
                             "--json and --junit only");
-    return (options->asked == 0 && !reports) ||
+    return (options->requested == 0 && !reports) ||
            cli_complain("properties, --json and --junit go with --verify");
 }
 
@@ -153,7 +153,7 @@ verify(struct options *options)
 
     return cli_report_end(
         &options->report,
-        cli_check_unbiased(rules, options->asked, &options->report));
+        cli_check_unbiased(rules, options->requested, &options->report));
 }
 
 enum cli_exit

@@ -36,8 +36,8 @@ run_campaign(const struct cli_check_options *options,
         return cli_usage("the system refused memory or a process");
     /* After a failure the totals depend on the number of jobs, so they go to
      * stderr. */
-    cli_check_tell(outcome->end == PROPS_END_PASSED ? stdout : stderr, campaign,
-                   outcome);
+    cli_check_report(outcome->end == PROPS_END_PASSED ? stdout : stderr,
+                     campaign, outcome);
     fprintf(stderr, "%.1f s, %.2f million events/s\n", outcome->seconds,
             (double)outcome->events / outcome->seconds / 1e6);
     if (outcome->end != PROPS_END_PASSED)
@@ -59,7 +59,7 @@ run_campaigns(const struct cli_check_options *options,
         struct props_campaign campaign = options->campaign;
 
         campaign.worlds = SIM_WORLDS_SUBJECT;
-        campaign.asked = cli_search_applicable(options, search);
+        campaign.requested = cli_search_applicable(options, search);
         return run_campaign(options, &campaign, search);
     }
     for (int i = 0; i < CLI_PART_COUNT && exit_code == CLI_OK; i++) {
@@ -85,8 +85,9 @@ check_input(const struct cli_check_options *options, struct sim_input *input,
     recording = cli_take_recording(input, path);
     if (recording == NULL)
         return CLI_USAGE;
-    exit_code = cli_check_recording(recording, path, options->campaign.rules,
-                                    options->campaign.asked, options->report);
+    exit_code =
+        cli_check_recording(recording, path, options->campaign.rules,
+                            options->campaign.requested, options->report);
     sim_recording_close(recording);
     return exit_code;
 }
@@ -168,12 +169,13 @@ check_seeds(const struct cli_check_options *options, struct cli_search *found,
 }
 
 enum cli_exit
-cli_check_unbiased(const struct prof_rules *rules, props_set asked,
+cli_check_unbiased(const struct prof_rules *rules, props_set requested,
                    struct cli_report *report)
 {
     const struct cli_check_options options = {
-        .campaign = {.rules = rules, .asked = asked != 0 ? asked : PROPS_ALL},
-        .named = asked != 0,
+        .campaign = {.rules = rules,
+                     .requested = requested != 0 ? requested : PROPS_ALL},
+        .named = requested != 0,
         .unbiased = true,
         .report = report,
     };

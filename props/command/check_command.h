@@ -15,7 +15,8 @@
  * returns: the exit code
  */
 enum cli_exit cli_check_unbiased(const struct prof_rules *rules,
-                                 props_set asked, struct cli_report *report);
+                                 props_set requested,
+                                 struct cli_report *report);
 
 /*
  * Run everything that can be enumerated or measured, and print it as it is
@@ -42,8 +43,8 @@ bool cli_check_part(const struct cli_check_options *options,
 bool cli_check_is_traced(const struct props_campaign *campaign);
 
 /* Print a line that says what ran: "rules exact: ... log hash ...". */
-void cli_check_tell(FILE *file, const struct props_campaign *campaign,
-                    const struct props_outcome *outcome);
+void cli_check_report(FILE *file, const struct props_campaign *campaign,
+                      const struct props_outcome *outcome);
 
 /*
  * Shrink the failure of a seed, print it and save it.

@@ -61,7 +61,7 @@ cli_check_is_done(const struct cli_check_options *options,
         return false;
     return found->checker.exit_code != CLI_OK ||
            (options->campaign.seconds != 0 &&
-            found->spent_ms >= UINT64_C(1000) * options->campaign.seconds) ||
+            found->elapsed_ms >= UINT64_C(1000) * options->campaign.seconds) ||
            (cli_check_left(options, found, CLI_PART_HEAPS) == 0 &&
             cli_check_left(options, found, CLI_PART_TRACES) == 0);
 }
@@ -100,7 +100,7 @@ void
 cli_check_found_pass(struct cli_shard_file *file, struct cli_check_found *found)
 {
     cli_shard_pass(file, &found->seed_first, "first");
-    cli_shard_pass(file, &found->spent_ms, "spent");
+    cli_shard_pass(file, &found->elapsed_ms, "spent");
     cli_shard_pass(file, &found->is_checked, "enumerated");
     cli_shard_pass(file, &found->checked, "hold");
     for (int i = 0; i < PROPS_COUNT; i++)
@@ -149,7 +149,7 @@ cli_check_found_read(struct cli_check_found *found,
                      const struct cli_check_options *options,
                      struct cli_shard_file *file)
 {
-    const props_set asked = options->campaign.asked;
+    const props_set requested = options->campaign.requested;
     uint64_t first;
 
     cli_check_found_begin(found, options, file->shard);
@@ -160,15 +160,16 @@ cli_check_found_read(struct cli_check_found *found,
                          (!found->is_checked && found->checked == 0 &&
                           found->checker.exit_code == CLI_OK),
                      "only the first shard enumerates");
-    cli_shard_claims(file,
-                     is_sound_failure(&found->checker) &&
-                         (found->checked & ~asked) == 0 &&
-                         (found->checker.exit_code == CLI_OK ||
-                          (found->checker.property < PROPS_NONE &&
-                           (asked & PROPS_BIT(found->checker.property)) != 0)),
-                     "properties that its command does not name");
+    cli_shard_claims(
+        file,
+        is_sound_failure(&found->checker) &&
+            (found->checked & ~requested) == 0 &&
+            (found->checker.exit_code == CLI_OK ||
+             (found->checker.property < PROPS_NONE &&
+              (requested & PROPS_BIT(found->checker.property)) != 0)),
+        "properties that its command does not name");
     return cli_shard_claims(file,
-                            found->spent_ms <= UINT64_MAX / 2 &&
+                            found->elapsed_ms <= UINT64_MAX / 2 &&
                                 (options->drawn
                                      ? found->seed_first <= UINT64_MAX >> 2
                                      : found->seed_first == first) &&

@@ -213,7 +213,7 @@ cli_check_merge_end(struct cli_merge *merge)
             !cli_check_part(&m.options, (enum cli_part_kind)i, &part))
             continue;
         cli_check_outcome(&m.whole.parts[i], outcome);
-        cli_check_tell(stdout, &part, outcome);
+        cli_check_report(stdout, &part, outcome);
         if (m.failed_at[i] != NULL)
             exit_code = end_failure((enum cli_part_kind)i);
     }

@@ -134,7 +134,7 @@ take(struct cli_check_options *options, int id, const char *value)
     case CLI_REPORT_HTML:
         return cli_report_take(options->report, id, value);
     default:
-        return cli_property(value, &campaign->asked);
+        return cli_property(value, &campaign->requested);
     }
 }
 
@@ -148,7 +148,7 @@ is_file(const char *word)
 /* Check that all properties belong to what is judged, the library or a
  * subject. */
 static bool
-check_asked(const struct cli_check_options *options)
+check_requested(const struct cli_check_options *options)
 {
     const bool subject = options->campaign.subject != NULL;
     const props_set known = subject ? PROPS_OF_SUBJECTS : PROPS_ALL;
@@ -156,7 +156,7 @@ check_asked(const struct cli_check_options *options)
     if (subject && options->rules_named)
         return cli_complain("--rules is about the library, not a subject");
     for (int i = 0; i < PROPS_COUNT; i++) {
-        if ((options->campaign.asked & ~known & PROPS_BIT(i)) != 0)
+        if ((options->campaign.requested & ~known & PROPS_BIT(i)) != 0)
             return cli_complain("%s is a property of %s",
                                 props_property_id((enum props_property)i),
                                 subject ? "the library"
@@ -267,15 +267,15 @@ cli_check_options(struct cli_check_options *options, struct cli_report *report,
             return false;
     }
     *exit_code = words.exit_code;
-    options->named = options->campaign.asked != 0;
+    options->named = options->campaign.requested != 0;
     if (!options->named)
-        options->campaign.asked =
+        options->campaign.requested =
             options->campaign.subject != NULL ? PROPS_OF_SUBJECTS : PROPS_ALL;
     choose_folder(options);
     if (words.ended)
         return false;
     *exit_code = CLI_USAGE;
-    return check_asked(options) && check_corpus(options) &&
+    return check_requested(options) && check_corpus(options) &&
            check_shard(options) &&
            (options->campaign.seconds == 0 || seeds ||
             options->files_count > 0 || draw_seed(options));

@@ -39,7 +39,7 @@ cli_check_enumerated(const struct cli_check_options *options,
         const enum props_property property = (enum props_property)i;
         struct props_finding finding;
 
-        if ((campaign->asked & PROPS_BIT(property)) == 0 ||
+        if ((campaign->requested & PROPS_BIT(property)) == 0 ||
             (campaign->subject != NULL &&
              !props_applies(property, campaign->subject)) ||
             !props_checker_run(property, &question, &finding))
@@ -81,9 +81,9 @@ cli_check_is_traced(const struct props_campaign *campaign)
 /* Print where a failure is saved and the command that replays it, and add both
  * to its result. */
 static void
-tell_replay(const struct cli_check_options *options,
-            const struct props_failure *failure, const char *name,
-            const char *command, struct cli_result *result)
+report_replay(const struct cli_check_options *options,
+              const struct props_failure *failure, const char *name,
+              const char *command, struct cli_result *result)
 {
     struct sim_error error;
     struct prof_file above;
@@ -116,8 +116,8 @@ tell_replay(const struct cli_check_options *options,
 
 /* A seed failed, and holds when its run is repeated: describe how it failed. */
 static void
-tell_unstable(struct props_failure *failure,
-              const struct props_outcome *outcome)
+report_unstable(struct props_failure *failure,
+                const struct props_outcome *outcome)
 {
     struct props_breach *breach = &failure->breach;
 
@@ -168,7 +168,7 @@ cli_check_failed(const struct cli_check_options *options,
     fflush(stdout);
     if (!props_failure_of_seed(&failure, campaign, seed, command))
         return cli_usage("not enough memory to shrink");
-    tell_unstable(&failure, outcome);
+    report_unstable(&failure, outcome);
     props_failure_print(stdout, &failure);
     snprintf(name, sizeof name, "%s-%s-%" PRIu64,
              failure.crashed ? "crash"
@@ -177,7 +177,7 @@ cli_check_failed(const struct cli_check_options *options,
     exit_code = exit_of(&failure, outcome);
     result = cli_search_failed(options, search, &failure, traced, exit_code);
     cli_result_seeds(result, seed, seed);
-    tell_replay(options, &failure, name, command, result);
+    report_replay(options, &failure, name, command, result);
     if (kept != NULL)
         *kept = (struct cli_shard_failure){
             exit_code, failure.crashed ? PROPS_NONE : failure.breach.property};
@@ -186,8 +186,8 @@ cli_check_failed(const struct cli_check_options *options,
 }
 
 void
-cli_check_tell(FILE *file, const struct props_campaign *campaign,
-               const struct props_outcome *outcome)
+cli_check_report(FILE *file, const struct props_campaign *campaign,
+                 const struct props_outcome *outcome)
 {
     const bool traced = cli_check_is_traced(campaign);
 
@@ -205,18 +205,18 @@ bool
 cli_check_part(const struct cli_check_options *options, enum cli_part_kind kind,
                struct props_campaign *part)
 {
-    const props_set asked = options->campaign.asked;
-    const bool of_heaps = (asked & ~PROPS_OF_TRACES) != 0;
-    const bool of_traces = (asked & PROPS_OF_TRACES) != 0;
+    const props_set requested = options->campaign.requested;
+    const bool of_heaps = (requested & ~PROPS_OF_TRACES) != 0;
+    const bool of_traces = (requested & PROPS_OF_TRACES) != 0;
 
     *part = options->campaign;
     if (of_heaps && of_traces)
         part->seconds = (part->seconds + 1) / 2;
     if (kind == CLI_PART_HEAPS)
         return of_heaps;
-    if (of_heaps || (asked & PROPS_ACROSS) != 0)
+    if (of_heaps || (requested & PROPS_ACROSS) != 0)
         part->worlds |= SIM_WORLDS_BOTH;
-    if (of_heaps || (asked & ~PROPS_ACROSS) != 0)
+    if (of_heaps || (requested & ~PROPS_ACROSS) != 0)
         part->worlds |= SIM_WORLDS_TRACED;
     return of_traces;
 }

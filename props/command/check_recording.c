@@ -18,7 +18,7 @@
 struct question {
     const char *path;
     const struct prof_rules *rules;
-    props_set asked;
+    props_set requested;
     struct cli_report *report;
 };
 
@@ -26,7 +26,7 @@ static enum cli_verdict
 verdict_of(const struct question *question, const struct props_recorded *result,
            enum props_property property)
 {
-    const bool named = question->asked != PROPS_ALL;
+    const bool named = question->requested != PROPS_ALL;
 
     if ((result->breach.broken & PROPS_BIT(property)) != 0)
         return cli_verdict_of(cli_exit_of(property));
@@ -80,7 +80,7 @@ print_verdicts(const struct question *question,
         const enum props_property property = (enum props_property)i;
         const enum cli_verdict verdict = verdict_of(question, result, property);
 
-        if ((question->asked & PROPS_BIT(property)) == 0)
+        if ((question->requested & PROPS_BIT(property)) == 0)
             continue;
         add_result(question, result, property, verdict);
         complete &= verdict != CLI_VERDICT_INCOMPLETE;
@@ -109,17 +109,17 @@ print_verdicts(const struct question *question,
 
 enum cli_exit
 cli_check_recording(const struct sim_recording *recording, const char *path,
-                    const struct prof_rules *rules, props_set asked,
+                    const struct prof_rules *rules, props_set requested,
                     struct cli_report *report)
 {
-    const struct question question = {path, rules, asked, report};
+    const struct question question = {path, rules, requested, report};
     struct props_recorded first;
     struct props_recorded result;
-    const char *why =
-        props_recorded_run(&first, recording, rules, asked, cli_show_progress);
+    const char *why = props_recorded_run(&first, recording, rules, requested,
+                                         cli_show_progress);
 
     if (why == NULL)
-        why = props_recorded_run(&result, recording, rules, asked,
+        why = props_recorded_run(&result, recording, rules, requested,
                                  cli_show_progress);
     cli_hide_progress();
     if (why != NULL)

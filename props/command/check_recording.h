@@ -17,6 +17,7 @@
 enum cli_exit cli_check_recording(const struct sim_recording *recording,
                                   const char *path,
                                   const struct prof_rules *rules,
-                                  props_set asked, struct cli_report *report);
+                                  props_set requested,
+                                  struct cli_report *report);
 
 #endif

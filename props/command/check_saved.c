@@ -33,9 +33,9 @@ is_scenario(const struct dirent *entry)
  * returns: false if the options ask for something else
  */
 static bool
-is_asked(const struct cli_check_options *options,
-         const struct sim_scenario *scenario, bool is_of_subject, char *about,
-         size_t about_bytes)
+is_requested(const struct cli_check_options *options,
+             const struct sim_scenario *scenario, bool is_of_subject,
+             char *about, size_t about_bytes)
 {
     const struct props_campaign *campaign = &options->campaign;
     const enum props_property property =
@@ -49,7 +49,7 @@ is_asked(const struct cli_check_options *options,
     else if (scenario->config.rules != campaign->rules)
         snprintf(about, about_bytes, "rules %s", scenario->config.rules->name);
     else if (property != PROPS_NONE &&
-             (campaign->asked & PROPS_BIT(property)) == 0)
+             (campaign->requested & PROPS_BIT(property)) == 0)
         snprintf(about, about_bytes, "property %s", scenario->property);
     else
         return true;
@@ -76,8 +76,8 @@ replay_scenario(const struct cli_check_options *options,
     if (scenario == NULL)
         return cli_usage("%s", error.text);
     judged = cli_subject_give(scenario, options->campaign.subject);
-    if (!is_asked(options, scenario, judged != PROPS_ALL, about,
-                  sizeof about)) {
+    if (!is_requested(options, scenario, judged != PROPS_ALL, about,
+                      sizeof about)) {
         sim_escape_line(stdout, "%s: left alone; it is about %s", path, about);
         snprintf(breach->text, sizeof breach->text, "it is about %s", about);
         sim_scenario_free(scenario);
@@ -92,7 +92,8 @@ replay_scenario(const struct cli_check_options *options,
     if (replay.refused)
         return cli_usage("%s", replay.error.text);
     if (replay.breach.property == PROPS_NONE ||
-        (options->campaign.asked & PROPS_BIT(replay.breach.property)) == 0) {
+        (options->campaign.requested & PROPS_BIT(replay.breach.property)) ==
+            0) {
         sim_escape_line(stdout, "%s: passes now; it may be deleted", path);
         return CLI_OK;
     }

@@ -51,7 +51,7 @@ cli_search_applicable(const struct cli_check_options *options,
 {
     const struct subject *subject = options->campaign.subject;
     const char *before = "not applicable, for what the subject lacks: ";
-    props_set left = options->campaign.asked;
+    props_set left = options->campaign.requested;
 
     for (int i = 0; i < PROPS_COUNT; i++) {
         const enum props_property property = (enum props_property)i;
@@ -150,8 +150,8 @@ is_unmet(const struct cli_check_options *options,
         return true;
     if (subject != NULL && !props_applies(property, subject))
         return options->named &&
-               (options->campaign.asked & PROPS_BIT(property)) != 0;
-    return (options->campaign.asked & PROPS_BIT(property)) != 0 &&
+               (options->campaign.requested & PROPS_BIT(property)) != 0;
+    return (options->campaign.requested & PROPS_BIT(property)) != 0 &&
            cover->hits[props_property_cover(property)] == 0 &&
            !props_checker_exists(property);
 }
@@ -197,7 +197,7 @@ print_cover(const struct cli_check_options *options,
 {
     bool all = true;
 
-    if (!is_long(search) || options->campaign.asked != PROPS_ALL)
+    if (!is_long(search) || options->campaign.requested != PROPS_ALL)
         return true;
     for (int i = 0; i < COVER_OF_LIBRARY; i++) {
         const char *id = props_cover_id((enum props_cover)i);
@@ -224,7 +224,7 @@ print_unbiased(const struct cli_check_options *options,
 {
     puts(search->checked != 0 ? "sampling is right on average"
                               : "none of these properties is about sampling");
-    return !options->named || options->campaign.asked == search->checked;
+    return !options->named || options->campaign.requested == search->checked;
 }
 
 /* ---- the report ---- */
@@ -253,7 +253,7 @@ static void
 add_results(const struct cli_check_options *options,
             const struct cli_search *search)
 {
-    const props_set left = options->campaign.asked & ~search->reported;
+    const props_set left = options->campaign.requested & ~search->reported;
 
     for (int i = 0; i < PROPS_COUNT; i++) {
         const enum props_property property = (enum props_property)i;

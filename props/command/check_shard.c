@@ -23,7 +23,7 @@ struct work {
     struct cli_shard_file file;
     struct cli_check_found found;
     uint64_t begun_ms;
-    uint64_t spent_before_ms;
+    uint64_t elapsed_before_ms;
     uint64_t written_ms;
     uint64_t part_ms[CLI_PART_COUNT]; /* spent by this process */
     uint64_t slice[CLI_PART_COUNT];   /* seeds */
@@ -56,7 +56,7 @@ read_result(struct work *w)
         return true;
     good = cli_check_found_read(&w->found, w->options, &file);
     cli_shard_close(&file);
-    w->spent_before_ms = w->found.spent_ms;
+    w->elapsed_before_ms = w->found.elapsed_ms;
     if (good)
         printf("%s: continues after %" PRIu64 " and %" PRIu64 " runs\n",
                w->file.path, w->found.parts[0].runs, w->found.parts[1].runs);
@@ -68,7 +68,7 @@ static bool
 write_result(struct work *w)
 {
     w->written_ms = cli_now_ms();
-    w->found.spent_ms = w->spent_before_ms + w->written_ms - w->begun_ms;
+    w->found.elapsed_ms = w->elapsed_before_ms + w->written_ms - w->begun_ms;
     if (w->file.path == NULL)
         return true;
     cli_shard_write(&w->file);
@@ -158,7 +158,7 @@ show_progress(struct work *w)
                   took_s / (double)runs;
     if (w->options->campaign.seconds != 0)
         left_s = fmax(0, fmin(left_s, w->options->campaign.seconds -
-                                          (double)found->spent_ms / 1000));
+                                          (double)found->elapsed_ms / 1000));
     props_progress_line_show(&w->line,
                              "shard %" PRIu32 "/%" PRIu32 ": %" PRIu64
                              " runs, %.0f runs/s, %.0f s left",
@@ -186,7 +186,7 @@ run_slices(struct work *w)
     while (stopped == 0 && !cli_check_is_done(w->options, &w->found)) {
         if (!run_slice(w, choose_part(w)))
             return false;
-        w->found.spent_ms = w->spent_before_ms + cli_now_ms() - w->begun_ms;
+        w->found.elapsed_ms = w->elapsed_before_ms + cli_now_ms() - w->begun_ms;
         if (cli_now_ms() - w->written_ms >=
             UINT64_C(1000) * w->options->every_seconds)
             write_result(w); /* tried again in a minute */
@@ -230,7 +230,7 @@ print_found(const struct work *w)
         if (!cli_check_part(w->options, (enum cli_part_kind)i, &part))
             continue;
         cli_check_outcome(&found->parts[i], outcome);
-        cli_check_tell(stdout, &part, outcome);
+        cli_check_report(stdout, &part, outcome);
     }
     if (found->checker.exit_code != CLI_OK)
         return (enum cli_exit)found->checker.exit_code;

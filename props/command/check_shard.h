@@ -36,7 +36,7 @@ struct cli_check_found {
     struct cli_shard shard;
     uint64_t seed_first; /* of the shard */
     uint64_t seed_step;  /* not in its file */
-    uint64_t spent_ms;
+    uint64_t elapsed_ms;
     uint64_t is_checked; /* the first shard has run the checks by enumeration */
     props_set checked;   /* those that hold */
     uint64_t cells[PROPS_COUNT];

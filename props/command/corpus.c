@@ -43,7 +43,7 @@ static const char *suffix; /* of the names that are exchanged */
 /* ---- Folders ---- */
 
 static int
-is_meant(const struct dirent *entry)
+is_intended(const struct dirent *entry)
 {
     const size_t bytes = strlen(entry->d_name);
     const size_t end = strlen(suffix);
@@ -61,7 +61,7 @@ open_folder(struct folder *folder, const char *path)
     if (prof_file_folder(&made, path) != PROF_OK)
         return cli_complain("%s: %s", path, prof_file_reason(&made));
     folder->fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    folder->count = scandir(path, &folder->files, is_meant, alphasort);
+    folder->count = scandir(path, &folder->files, is_intended, alphasort);
     return (folder->fd >= 0 && folder->count >= 0) ||
            cli_complain("%s: %s", path, strerror(errno));
 }

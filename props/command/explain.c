@@ -22,11 +22,11 @@
 #include "props/judge/run.h"
 #include "sim/scenario/scenario.h"
 #include "props/command/subject_file.h"
-#include "common/command/tone.h"
+#include "common/command/color.h"
 
 struct explanation {
     const struct sim_scenario *scenario;
-    props_set asked;
+    props_set requested;
     struct props_run *run;
     struct props_breach breach; /* of the whole scenario */
     bool *needed;               /* by event; NULL: nothing fails */
@@ -43,7 +43,7 @@ find_needed(struct explanation *explanation)
     explanation->needed = calloc(count, sizeof *explanation->needed);
     if (explanation->needed != NULL &&
         !cli_needed_find(explanation->run, explanation->scenario,
-                         explanation->asked, explanation->breach.property,
+                         explanation->requested, explanation->breach.property,
                          explanation->needed)) {
         free(explanation->needed);
         explanation->needed = NULL;
@@ -53,7 +53,7 @@ find_needed(struct explanation *explanation)
 /* ---- telling ---- */
 
 static void
-tell_phase(struct props_run *run)
+report_phase(struct props_run *run)
 {
     struct prof *prof = sim_world_prof(run->judge.world);
     const struct prof_heap_phase phase = prof_heap_phase(prof);
@@ -69,7 +69,7 @@ tell_phase(struct props_run *run)
 /* Where processors take tasks: print what each task does, and whether there is
  * a trace or a collection. */
 static void
-tell_tasks(const struct sim_world *world)
+report_tasks(const struct sim_world *world)
 {
     printf("          ");
     for (uint32_t p = 0; p < sim_world_procs(world); p++) {
@@ -105,21 +105,21 @@ record_of(const struct sim_answer *answer, const struct model_bucket *bucket)
 }
 
 static void
-tell_numbers(enum cli_tone tone, char sign, const char *stack,
-             uint64_t size_bytes, uint64_t allocs, uint64_t frees,
-             const char *note)
+report_numbers(enum cli_color color, char sign, const char *stack,
+               uint64_t size_bytes, uint64_t allocs, uint64_t frees,
+               const char *note)
 {
     printf("        %s%c %s %" PRIu64 " bytes: %" PRIu64 " allocated, %" PRIu64
            " freed%s%s\n",
-           cli_tone(tone), sign, stack, size_bytes, allocs, frees, note,
-           cli_tone(CLI_TONE_PLAIN));
+           cli_color(color), sign, stack, size_bytes, allocs, frees, note,
+           cli_color(CLI_TONE_PLAIN));
 }
 
 /* Print a bucket of the heap that the snapshot must equal, beside what it
  * shows. */
 static void
-tell_bucket(const struct explanation *explanation,
-            const struct model_bucket *bucket, uint32_t termination)
+report_bucket(const struct explanation *explanation,
+              const struct model_bucket *bucket, uint32_t termination)
 {
     const struct sim_answer *answer =
         sim_world_answer(explanation->run->judge.world);
@@ -134,24 +134,24 @@ tell_bucket(const struct explanation *explanation,
         return;
     if (r != NULL && r->allocs == bucket->allocs_then &&
         r->frees == bucket->frees_then) {
-        tell_numbers(CLI_TONE_PLAIN, ' ', stack, r->size_bytes, r->allocs,
-                     r->frees, "");
+        report_numbers(CLI_TONE_PLAIN, ' ', stack, r->size_bytes, r->allocs,
+                       r->frees, "");
         return;
     }
     snprintf(note, sizeof note, "   at mark termination %" PRIu32, termination);
-    tell_numbers(CLI_TONE_GOOD, '-', stack, bucket->size_bytes,
-                 bucket->allocs_then, bucket->frees_then, note);
+    report_numbers(CLI_TONE_GOOD, '-', stack, bucket->size_bytes,
+                   bucket->allocs_then, bucket->frees_then, note);
     if (r == NULL)
-        printf("        %s+ not shown%s\n", cli_tone(CLI_TONE_BAD),
-               cli_tone(CLI_TONE_PLAIN));
+        printf("        %s+ not shown%s\n", cli_color(CLI_TONE_BAD),
+               cli_color(CLI_TONE_PLAIN));
     else
-        tell_numbers(CLI_TONE_BAD, '+', stack, r->size_bytes, r->allocs,
-                     r->frees, "   shown");
+        report_numbers(CLI_TONE_BAD, '+', stack, r->size_bytes, r->allocs,
+                       r->frees, "   shown");
 }
 
 /* Print how a snapshot differs from the heap that it had to equal. */
 static void
-tell_snapshot(const struct explanation *explanation)
+report_snapshot(const struct explanation *explanation)
 {
     const struct props_judge *judge = &explanation->run->judge;
     const struct sim_answer *answer = sim_world_answer(judge->world);
@@ -166,15 +166,16 @@ tell_snapshot(const struct explanation *explanation)
     for (uint32_t i = 0;
          known && answer->status == PROF_OK && i < buckets_count; i++) {
         if (buckets[i].kind == MODEL_HEAP)
-            tell_bucket(explanation, &buckets[i], k);
+            report_bucket(explanation, &buckets[i], k);
     }
     for (size_t i = 0; !known && answer->status == PROF_OK && i < answer->count;
          i++) {
         const struct prof_heap_record *r = &answer->heap[i];
 
-        tell_numbers(CLI_TONE_PLAIN, ' ',
-                     cli_stack_name(explanation->scenario, r->stack, r->depth),
-                     r->size_bytes, r->allocs, r->frees, "");
+        report_numbers(
+            CLI_TONE_PLAIN, ' ',
+            cli_stack_name(explanation->scenario, r->stack, r->depth),
+            r->size_bytes, r->allocs, r->frees, "");
     }
     if (!known)
         puts("          a fault has not healed: no heap to compare with");
@@ -182,7 +183,7 @@ tell_snapshot(const struct explanation *explanation)
 
 /* Print what a subject showed. */
 static void
-tell_subject(const struct explanation *explanation)
+report_subject(const struct explanation *explanation)
 {
     const struct sim_subject_view *view =
         sim_subject_view(explanation->run->judge.world, 0);
@@ -204,8 +205,8 @@ tell_subject(const struct explanation *explanation)
 
 /* in: before, the coverage without the event */
 static void
-tell_faults(const struct explanation *explanation,
-            const struct props_coverage *before)
+report_faults(const struct explanation *explanation,
+              const struct props_coverage *before)
 {
     const uint64_t met = props_faults_met(before, &explanation->run->cover);
 
@@ -218,37 +219,37 @@ tell_faults(const struct explanation *explanation,
 }
 
 static void
-tell_event(struct explanation *explanation, uint32_t index)
+report_event(struct explanation *explanation, uint32_t index)
 {
     const bool is_needed =
         explanation->needed != NULL && explanation->needed[index];
-    const enum cli_tone tone = is_needed                     ? CLI_TONE_STRONG
-                               : explanation->needed != NULL ? CLI_TONE_SOFT
-                                                             : CLI_TONE_PLAIN;
+    const enum cli_color color = is_needed                     ? CLI_TONE_STRONG
+                                 : explanation->needed != NULL ? CLI_TONE_SOFT
+                                                               : CLI_TONE_PLAIN;
     const enum sim_event_kind kind = explanation->scenario->events[index].kind;
     const enum sim_event_kind read =
         sim_world_answer(explanation->run->judge.world)->kind;
 
-    printf("%s%4" PRIu32 " %c ", cli_tone(tone), index + 1,
+    printf("%s%4" PRIu32 " %c ", cli_color(color), index + 1,
            is_needed ? '*' : ' ');
     sim_scenario_print_event(stdout, explanation->scenario,
                              &explanation->scenario->events[index]);
-    fputs(cli_tone(CLI_TONE_PLAIN), stdout);
+    fputs(cli_color(CLI_TONE_PLAIN), stdout);
     if (explanation->run->has_subject && kind == SIM_EV_SNAPSHOT)
-        tell_subject(explanation);
+        report_subject(explanation);
     else if (read == SIM_EV_SNAPSHOT || read == SIM_EV_SNAPSHOT_ALL)
-        tell_snapshot(explanation);
+        report_snapshot(explanation);
     if (explanation->run->has_profiles)
-        tell_phase(explanation->run);
+        report_phase(explanation->run);
     if (explanation->scenario->config.scheduled)
-        tell_tasks(explanation->run->judge.world);
+        report_tasks(explanation->run->judge.world);
 }
 
 static void
-tell_breach(const struct props_breach *breach)
+report_breach(const struct props_breach *breach)
 {
-    printf("\n%s%s broken%s: %s\n  ", cli_tone(CLI_TONE_BAD),
-           props_property_id(breach->property), cli_tone(CLI_TONE_PLAIN),
+    printf("\n%s%s broken%s: %s\n  ", cli_color(CLI_TONE_BAD),
+           props_property_id(breach->property), cli_color(CLI_TONE_PLAIN),
            props_property_sentence(breach->property));
     if ((breach->broken & PROPS_OF_TRACES) == 0) /* those name a session */
         printf("event %" PRIu32 ": ", breach->event + 1);
@@ -256,12 +257,12 @@ tell_breach(const struct props_breach *breach)
 }
 
 static enum cli_exit
-tell(struct explanation *explanation)
+report(struct explanation *explanation)
 {
     const struct sim_scenario *scenario = explanation->scenario;
     const struct subject *const subject = scenario->config.subject;
     const char *refused = props_run_begin(explanation->run, &scenario->config,
-                                          explanation->asked);
+                                          explanation->requested);
 
     if (refused != NULL)
         return cli_usage("%s: %s", scenario->name, refused);
@@ -281,8 +282,8 @@ tell(struct explanation *explanation)
         if (refused != NULL)
             return cli_usage("%s: event %" PRIu32 ": %s", scenario->name, i + 1,
                              refused);
-        tell_event(explanation, i);
-        tell_faults(explanation, &before);
+        report_event(explanation, i);
+        report_faults(explanation, &before);
         cli_heap_plot_note(explanation->plot, explanation->run);
         if (!holds)
             break;
@@ -290,19 +291,19 @@ tell(struct explanation *explanation)
     if (explanation->run->has_profiles)
         cli_heap_plot_print(explanation->plot);
     if (explanation->breach.property == PROPS_NONE)
-        printf("\n%severy property holds%s\n", cli_tone(CLI_TONE_GOOD),
-               cli_tone(CLI_TONE_PLAIN));
+        printf("\n%severy property holds%s\n", cli_color(CLI_TONE_GOOD),
+               cli_color(CLI_TONE_PLAIN));
     else
-        tell_breach(&explanation->breach);
+        report_breach(&explanation->breach);
     return cli_exit_of(explanation->breach.property);
 }
 
 static enum cli_exit
-explain(const struct sim_scenario *scenario, props_set asked)
+explain(const struct sim_scenario *scenario, props_set requested)
 {
     const struct sim_limits limits = sim_scenario_limits(scenario);
     struct explanation explanation = {.scenario = scenario,
-                                      .asked = asked,
+                                      .requested = requested,
                                       .run = props_run_new(&limits),
                                       .plot = cli_heap_plot_new(scenario),
                                       .breach = {.property = PROPS_NONE}};
@@ -314,9 +315,9 @@ explain(const struct sim_scenario *scenario, props_set asked)
         return cli_usage("%s: not enough memory", scenario->name);
     }
     explanation.breach =
-        cli_needed_try(explanation.run, scenario, asked, CLI_NEEDED_ALL);
+        cli_needed_try(explanation.run, scenario, requested, CLI_NEEDED_ALL);
     find_needed(&explanation);
-    exit_code = tell(&explanation);
+    exit_code = report(&explanation);
     free(explanation.needed);
     cli_heap_plot_delete(explanation.plot);
     props_run_delete(explanation.run);
@@ -329,7 +330,7 @@ static const struct cli_syntax syntax = {
     .about = "Show a scenario event by event: the cycle, what is published "
              "and pending,\nwhat a snapshot shows and which heap it must "
              "equal; and which events a\nfailure needs.\n",
-    .options = cli_subject_tone_options,
+    .options = cli_subject_color_options,
     .exits = CLI_EXIT_HELP,
 };
 
@@ -341,7 +342,7 @@ cli_explain(int argc, char **argv)
     const char *subject_path;
     struct cli_page_paths pages;
     int count;
-    props_set asked;
+    props_set requested;
     struct sim_error error;
     struct sim_scenario *scenario;
     enum cli_exit exit_code;
@@ -357,9 +358,10 @@ cli_explain(int argc, char **argv)
     scenario = sim_scenario_read(argv[1], &error);
     if (scenario == NULL)
         return cli_usage("%s", error.text);
-    asked = props_replay_asked(scenario, cli_subject_give(scenario, subject));
-    exit_code = explain(scenario, asked);
-    if (!cli_subject_pages(&pages, scenario, asked, subject_path, argv[1]))
+    requested =
+        props_replay_requested(scenario, cli_subject_give(scenario, subject));
+    exit_code = explain(scenario, requested);
+    if (!cli_subject_pages(&pages, scenario, requested, subject_path, argv[1]))
         exit_code = CLI_USAGE;
     sim_scenario_free(scenario);
     return exit_code;

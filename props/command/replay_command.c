@@ -25,16 +25,16 @@ struct way {
 
 static bool
 replay(struct props_replay *replay, const struct sim_scenario *scenario,
-       props_set asked, const struct way *way)
+       props_set requested, const struct way *way)
 {
     if (way->run.in_process)
-        return props_replay_here(replay, scenario, asked, &way->run);
-    return props_replay_run(replay, scenario, asked);
+        return props_replay_here(replay, scenario, requested, &way->run);
+    return props_replay_run(replay, scenario, requested);
 }
 
 static enum cli_exit
-tell(const struct props_replay *replay, const char *path, bool is_empty,
-     struct props_breach *breach)
+describe(const struct props_replay *replay, const char *path, bool is_empty,
+         struct props_breach *breach)
 {
     if (replay->crashed)
         return cli_crash(path, replay->signal, breach);
@@ -72,17 +72,18 @@ replay_scenario(const struct sim_input *input, const char *path,
     struct sim_scenario *scenario = sim_scenario_parse(
         (const char *)input->bytes, input->bytes_count, path, &error);
     enum cli_exit exit_code;
-    props_set asked;
+    props_set requested;
 
     if (scenario == NULL)
         return cli_usage("%s", error.text);
-    asked = cli_subject_give(scenario, way->subject);
-    if (replay(&result, scenario, asked, way))
-        exit_code = tell(&result, path, scenario->events_count == 0, breach);
+    requested = cli_subject_give(scenario, way->subject);
+    if (replay(&result, scenario, requested, way))
+        exit_code =
+            describe(&result, path, scenario->events_count == 0, breach);
     else
         exit_code = cli_usage("%s: not enough memory", path);
     if (exit_code != CLI_USAGE &&
-        !cli_subject_pages(&way->files.pages, scenario, asked,
+        !cli_subject_pages(&way->files.pages, scenario, requested,
                            way->subject_path, path))
         exit_code = CLI_USAGE;
     sim_scenario_free(scenario);

@@ -50,7 +50,7 @@ fits_subject(const struct sim_scenario *scenario, const char *path,
  * profiles */
 static bool
 write_run(struct sim_scenario *scenario, const char *path, const char *folder,
-          props_set asked, const struct words *words)
+          props_set requested, const struct words *words)
 {
     if (scenario->config.subject != NULL) {
         if (!cli_profiles_show_subject(folder, path, scenario))
@@ -59,7 +59,7 @@ write_run(struct sim_scenario *scenario, const char *path, const char *folder,
                !cli_profiles_write_scenario(folder, path, scenario)) {
         return false;
     }
-    if (!cli_subject_pages(&words->files.pages, scenario, asked,
+    if (!cli_subject_pages(&words->files.pages, scenario, requested,
                            words->subject_path, path))
         return false;
     return !words->lines || cli_profiles_print_allocations(path, scenario);
@@ -74,22 +74,22 @@ run_scenario(const struct sim_input *input, const char *path,
     struct sim_scenario *scenario = sim_scenario_parse(
         (const char *)input->bytes, input->bytes_count, path, &error);
     char folder[PATH_MAX];
-    props_set asked;
+    props_set requested;
     bool written;
     bool done;
 
     if (scenario == NULL)
         return cli_usage("%s", error.text);
-    asked = cli_subject_give(scenario, words->subject);
+    requested = cli_subject_give(scenario, words->subject);
     if (!fits_subject(scenario, path, words) ||
         !cli_folder_prepare(folder, sizeof folder, "run", words->files.out,
                             words->files.out_each, path)) {
         sim_scenario_free(scenario);
         return CLI_USAGE;
     }
-    done = props_replay_run(&replay, scenario, asked);
+    done = props_replay_run(&replay, scenario, requested);
     written = !done || replay.crashed || replay.refused ||
-              write_run(scenario, path, folder, asked, words);
+              write_run(scenario, path, folder, requested, words);
     sim_scenario_free(scenario);
     if (!written)
         return CLI_USAGE;

@@ -18,7 +18,7 @@
 #include "props/page/failure_page.h"
 #include "common/command/quote.h"
 #include "sim/scenario/scenario.h"
-#include "common/command/tone.h"
+#include "common/command/color.h"
 
 /* The header as it was when this program was built. */
 __asm__(".pushsection .rodata\n"
@@ -255,7 +255,7 @@ const struct cli_option cli_subject_options[] = {
     {0},
 };
 
-const struct cli_option cli_subject_tone_options[] = {
+const struct cli_option cli_subject_color_options[] = {
     {1, 0, "subject", "FILE", "the profiler that the file is about"},
     CLI_TONE_OPTION,
     CLI_PAGE_OPTIONS,
@@ -280,7 +280,7 @@ cli_subject_words(struct cli_options *words, char **argv, int *count,
         }
         if (id != 1) {
             if (!(id == CLI_TONE_COLOR
-                      ? cli_tone_take(words->value)
+                      ? cli_color_take(words->value)
                       : cli_page_take(pages, id, words->value)))
                 return false;
             continue;

@@ -39,7 +39,7 @@ bool cli_subject_take(const struct subject **subject, const char **path,
 
 /* --subject, --html and --data, for a command that takes one scenario. */
 extern const struct cli_option cli_subject_options[];
-extern const struct cli_option cli_subject_tone_options[]; /* and --color */
+extern const struct cli_option cli_subject_color_options[]; /* and --color */
 
 /*
  * Parse all arguments of a command that has these options. Plain words move to

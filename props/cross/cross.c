@@ -264,12 +264,12 @@ void
 cross_session(struct cross *cross, uint32_t session,
               const struct model_trace *trace)
 {
-    const struct cross_session *said = &cross->sessions[session];
+    const struct cross_session *reported = &cross->sessions[session];
 
-    if (session >= cross->sessions_count || !said->ended)
+    if (session >= cross->sessions_count || !reported->ended)
         return;
-    cross_waits(cross, said, trace);
+    cross_waits(cross, reported, trace);
     cross_heap(cross, session, trace);
     cross_goroutines(cross, session, trace);
-    cross_cpu(cross, said, trace);
+    cross_cpu(cross, reported, trace);
 }

@@ -24,8 +24,8 @@
 #include "model/pprof/pprof_reader.h"
 
 struct counts {
-    uint64_t said;  /* in the profile */
-    uint64_t least; /* according to the trace */
+    uint64_t reported; /* in the profile */
+    uint64_t least;    /* according to the trace */
     uint64_t most;
 };
 
@@ -154,7 +154,8 @@ add_profile(struct cpus *cpus, const struct cross_session *session)
                          "%" PRId64 " CPU ticks are charged to no task",
                          profile.samples[i].values[0]);
         else
-            cpus->tasks[task].said += (uint64_t)profile.samples[i].values[0];
+            cpus->tasks[task].reported +=
+                (uint64_t)profile.samples[i].values[0];
     }
     model_pprof_release(&profile);
     return true;
@@ -193,13 +194,13 @@ cross_cpu(struct cross *cross, const struct cross_session *session,
     for (uint64_t g = 1; g < CROSS_TASKS_MAX; g++) {
         const struct counts *counts = &cpus.tasks[g];
 
-        if (counts->said < counts->least || counts->said > counts->most)
+        if (counts->reported < counts->least || counts->reported > counts->most)
             cross_breach(cross, PROPS_X5,
                          "task %" PRIu64 " has %" PRIu64
                          " CPU ticks; it runs for %" PRIu64 " to %" PRIu64
                          " periods in the trace",
-                         g, counts->said, counts->least, counts->most);
-        if (counts->said > 0)
+                         g, counts->reported, counts->least, counts->most);
+        if (counts->reported > 0)
             props_cover_hit(cross->cover, COVER_CROSS_CPU);
     }
 }

@@ -39,11 +39,11 @@ is_at(const struct cross *cross, const struct cross_line *line,
 
 /* Count the allocations of the record among the first `limit` lines. */
 static uint64_t
-told_of(const struct cross *cross, const struct prof_heap_record *record,
-        uint64_t limit)
+reported_of(const struct cross *cross, const struct prof_heap_record *record,
+            uint64_t limit)
 {
     uint64_t allocs = 0;
-    uint64_t told = 0;
+    uint64_t reported = 0;
 
     for (uint32_t i = 0; i < cross->lines.count && allocs < limit; i++) {
         const struct cross_line *line = &cross->lines.all[i];
@@ -51,9 +51,9 @@ told_of(const struct cross *cross, const struct prof_heap_record *record,
         if (line->kind != CROSS_LINE_ALLOC)
             continue;
         allocs++;
-        told += is_at(cross, line, record);
+        reported += is_at(cross, line, record);
     }
-    return told;
+    return reported;
 }
 
 /* Are two records equal in all frames that a line can have? */
@@ -84,16 +84,17 @@ compare_records(struct cross *cross, const struct cross_snapshot *snapshot)
 {
     const struct prof_heap_record *records =
         &cross->records[snapshot->records_at];
-    uint64_t told = 0;
+    uint64_t reported = 0;
 
     if (!are_distinct(records, snapshot->records_count)) {
         props_cover_hit(cross->cover, COVER_CROSS_SNAPSHOT_UNJUDGED);
         return;
     }
     for (uint32_t i = 0; i < snapshot->records_count; i++) {
-        const uint64_t of_it = told_of(cross, &records[i], snapshot->allocs);
+        const uint64_t of_it =
+            reported_of(cross, &records[i], snapshot->allocs);
 
-        told += of_it;
+        reported += of_it;
         if (of_it != records[i].allocs)
             cross_breach(cross, PROPS_X4,
                          "a heap snapshot has %" PRIu64 " objects of %" PRIu64
@@ -104,11 +105,11 @@ compare_records(struct cross *cross, const struct cross_snapshot *snapshot)
         if (of_it > 0)
             props_cover_hit(cross->cover, COVER_CROSS_RECORD);
     }
-    if (told != snapshot->allocs)
+    if (reported != snapshot->allocs)
         cross_breach(cross, PROPS_X4,
                      "%" PRIu64 " objects were told of and are in no record "
                      "of a heap snapshot",
-                     snapshot->allocs - told);
+                     snapshot->allocs - reported);
 }
 
 /* Nothing is published while the collector marks. */
@@ -167,15 +168,15 @@ static void
 compare_published(void *context, const struct prof_heap_record *record)
 {
     struct cross *cross = context;
-    const uint64_t told = told_of(cross, record, UINT64_MAX);
+    const uint64_t reported = reported_of(cross, record, UINT64_MAX);
 
-    if (record->allocs > told)
+    if (record->allocs > reported)
         cross_breach(cross, PROPS_X4,
                      "the heap profile has %" PRIu64 " objects of %" PRIu64
                      " bytes at 0x%" PRIxPTR ", of which %" PRIu64
                      " were told of",
                      record->allocs, record->size_bytes,
-                     record->depth > 0 ? record->stack[0] : 0, told);
+                     record->depth > 0 ? record->stack[0] : 0, reported);
 }
 
 void

@@ -224,10 +224,10 @@ follow(struct waits *waits)
 }
 
 static const struct cross_site *
-said_at(const struct cross_sites *said, const struct shown *shown)
+reported_at(const struct cross_sites *reported, const struct shown *shown)
 {
-    for (uint32_t i = 0; i < said->count; i++) {
-        const struct cross_site *site = &said->sites[i];
+    for (uint32_t i = 0; i < reported->count; i++) {
+        const struct cross_site *site = &reported->sites[i];
         bool same = site->depth == shown->depth ||
                     (site->depth > PROF_TRACE_DEPTH_LIMIT &&
                      shown->depth == PROF_TRACE_DEPTH_LIMIT);
@@ -242,11 +242,11 @@ said_at(const struct cross_sites *said, const struct shown *shown)
 
 /* Compare one stack of a profile with the same stack of the trace. */
 static void
-compare(struct waits *waits, const char *name, const struct cross_sites *said,
-        const struct shown *shown)
+compare(struct waits *waits, const char *name,
+        const struct cross_sites *reported, const struct shown *shown)
 {
     const struct cross_site none = {.depth = 0};
-    const struct cross_site *site = said_at(said, shown);
+    const struct cross_site *site = reported_at(reported, shown);
 
     if (site == NULL)
         site = &none;
@@ -268,40 +268,40 @@ compare(struct waits *waits, const char *name, const struct cross_sites *said,
 
 /* Every stack of a profile must also be in the trace. */
 static uint64_t
-unseen(const struct cross_sites *said, const struct all_shown *all)
+unseen(const struct cross_sites *reported, const struct all_shown *all)
 {
     uint64_t events = 0;
 
-    for (uint32_t i = 0; i < said->count; i++) {
+    for (uint32_t i = 0; i < reported->count; i++) {
         bool seen = false;
 
         for (uint32_t j = 0; j < all->count && !seen; j++)
-            seen = said_at(said, &all->sites[j]) == &said->sites[i];
-        events += seen ? 0 : said->sites[i].count;
+            seen = reported_at(reported, &all->sites[j]) == &reported->sites[i];
+        events += seen ? 0 : reported->sites[i].count;
     }
     return events;
 }
 
 static void
 compare_all(struct waits *waits, enum prof_contention kind,
-            const struct cross_sites *said)
+            const struct cross_sites *reported)
 {
     const bool is_block = kind == PROF_BLOCK;
     const struct all_shown *all = is_block ? &waits->block : &waits->mutex;
     const char *name = is_block ? "block" : "mutex";
     uint64_t more;
 
-    if (!said->usable ||
+    if (!reported->usable ||
         (!is_block && sim_world_config(waits->cross->world)->waiters_all)) {
         props_cover_hit(waits->cross->cover, COVER_CROSS_WAITS_UNJUDGED);
         return;
     }
     for (uint32_t i = 0; i < all->count; i++) {
-        compare(waits, name, said, &all->sites[i]);
+        compare(waits, name, reported, &all->sites[i]);
         props_cover_hit(waits->cross->cover,
                         is_block ? COVER_CROSS_BLOCK : COVER_CROSS_MUTEX);
     }
-    more = unseen(said, all);
+    more = unseen(reported, all);
     if (more > 0)
         cross_breach(waits->cross, PROPS_X1,
                      "the %s profile has %" PRIu64

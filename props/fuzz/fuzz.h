@@ -29,7 +29,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t bytes_count);
 void fuzz_feature(uint64_t feature);
 
 static inline bool
-fuzz_tells(void)
+fuzz_reports(void)
 {
     return getenv("PROFSIM_TELL") != NULL;
 }

@@ -74,9 +74,9 @@ count_pairs(void)
 
 /* Shrink the failing run, and print it with its diagram. */
 static void
-tell(const struct sim_kernel_entry *entry, const struct sim_kernel *kernel,
-     const struct sim_run_options *options, const struct sim_choices *choices,
-     const struct sim_run *run)
+report(const struct sim_kernel_entry *entry, const struct sim_kernel *kernel,
+       const struct sim_run_options *options, const struct sim_choices *choices,
+       const struct sim_run *run)
 {
     struct sim_exhaust_result result = {
         .verdict = SIM_VERDICT_FAIL,
@@ -115,8 +115,8 @@ run_kernel(const struct sim_kernel_entry *entry, const uint8_t *bytes,
     if (sim_explore_run(kernel, &options, &choices, &run) == SIM_END_FAILED) {
         fprintf(stderr, "%s: %s\n  %s\n", entry->name, kernel->about,
                 run.failure.text);
-        if (fuzz_tells())
-            tell(entry, kernel, &options, &choices, &run);
+        if (fuzz_reports())
+            report(entry, kernel, &options, &choices, &run);
         abort();
     }
     if (counts_pairs)

@@ -15,7 +15,7 @@
 
 static struct props_run *run;
 static struct sim_choice list[PROPS_CHOICES_MAX];
-static struct props_campaign campaign = {.asked = PROPS_ALL};
+static struct props_campaign campaign = {.requested = PROPS_ALL};
 
 static void
 begin(void)
@@ -32,7 +32,7 @@ begin(void)
 
 /* Shrink what the bytes show, which may also be no failure. */
 static void
-tell(const uint8_t *bytes, uint32_t bytes_count)
+report(const uint8_t *bytes, uint32_t bytes_count)
 {
     struct props_failure failure;
     struct sim_error error;
@@ -64,8 +64,8 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t bytes_count)
 
     if (run == NULL)
         begin();
-    if (fuzz_tells())
-        tell(bytes, (uint32_t)bytes_count);
+    if (fuzz_reports())
+        report(bytes, (uint32_t)bytes_count);
     sim_choices_init(&choices, list, PROPS_CHOICES_MAX);
     sim_choices_bytes(&choices, bytes, (uint32_t)bytes_count);
     if (props_campaign_try(&campaign, run, &choices))

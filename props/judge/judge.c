@@ -340,7 +340,7 @@ props_judge_end(struct props_judge *judge)
     if (broken != NULL)
         judge_breach(judge, PROPS_B1, "invariant %s of the library is broken",
                      broken);
-    if ((judge->asked & PROPS_BIT(PROPS_L1)) == 0 ||
+    if ((judge->requested & PROPS_BIT(PROPS_L1)) == 0 ||
         judge->limits.unheard[TRUTH_SNAPSHOT])
         return judge->breach.property == PROPS_NONE;
     if (collect_three_times(judge)) {

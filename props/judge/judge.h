@@ -25,7 +25,7 @@ struct props_judge {
     struct sim_world *world;
     struct model_heap *model;
     struct props_coverage *cover;
-    props_set asked;            /* the properties to judge */
+    props_set requested;        /* the properties to judge */
     struct model_limits limits; /* of the model, in this run */
     struct props_breach breach;
     uint64_t hash; /* of every answer: equal runs have equal hashes */

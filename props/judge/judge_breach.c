@@ -19,7 +19,7 @@ judge_breach(struct props_judge *judge, enum props_property property,
     struct props_breach *breach = &judge->breach;
     va_list arguments;
 
-    if ((judge->asked & PROPS_BIT(property)) == 0)
+    if ((judge->requested & PROPS_BIT(property)) == 0)
         return;
     breach->broken |= PROPS_BIT(property);
     if (property >= breach->property)

@@ -45,7 +45,7 @@ replay_all(struct show *show, void (*progress)(uint64_t, uint64_t))
 const char *
 props_recorded_run(struct props_recorded *result,
                    const struct sim_recording *recording,
-                   const struct prof_rules *rules, props_set asked,
+                   const struct prof_rules *rules, props_set requested,
                    void (*progress)(uint64_t done, uint64_t total))
 {
     struct show show = {.result = result};
@@ -60,7 +60,7 @@ props_recorded_run(struct props_recorded *result,
     show.run = props_run_new(&show.drive.limits);
     if (show.run == NULL)
         goto out;
-    why = props_run_begin(show.run, &show.drive.config, asked);
+    why = props_run_begin(show.run, &show.drive.config, requested);
     if (why == NULL)
         why = replay_all(&show, progress);
     if (why != NULL)

@@ -31,7 +31,8 @@ struct props_recorded {
  */
 const char *props_recorded_run(struct props_recorded *result,
                                const struct sim_recording *recording,
-                               const struct prof_rules *rules, props_set asked,
+                               const struct prof_rules *rules,
+                               props_set requested,
                                void (*progress)(uint64_t done, uint64_t total));
 
 #endif

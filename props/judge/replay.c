@@ -80,10 +80,10 @@ refuse_outcome(struct props_replay *replay, const struct sim_scenario *scenario)
 
 static void
 run_here(struct props_replay *replay, struct props_run *run,
-         const struct sim_scenario *scenario, props_set asked,
+         const struct sim_scenario *scenario, props_set requested,
          uint32_t break_before)
 {
-    const char *why = props_run_begin(run, &scenario->config, asked);
+    const char *why = props_run_begin(run, &scenario->config, requested);
 
     if (why == NULL) {
         apply_all(run, scenario, replay, break_before);
@@ -99,7 +99,7 @@ run_here(struct props_replay *replay, struct props_run *run,
 /* Run it in a child, which writes its result to shared memory. */
 static bool
 run_there(struct props_replay *shared, struct props_run *run,
-          const struct sim_scenario *scenario, props_set asked)
+          const struct sim_scenario *scenario, props_set requested)
 {
     pid_t pid;
     int status;
@@ -108,7 +108,7 @@ run_there(struct props_replay *shared, struct props_run *run,
     pid = fork();
     if (pid == 0) {
         alarm(HANG_SECONDS);
-        run_here(shared, run, scenario, asked, 0);
+        run_here(shared, run, scenario, requested, 0);
         _exit(0);
     }
     if (pid < 0 || waitpid(pid, &status, 0) != pid)
@@ -122,7 +122,7 @@ run_there(struct props_replay *shared, struct props_run *run,
 /* Judge once, in a child. returns: as props_replay_run() */
 static bool
 run_once(struct props_replay *replay, const struct sim_scenario *scenario,
-         props_set asked)
+         props_set requested)
 {
     const struct sim_limits limits = sim_scenario_limits(scenario);
     struct props_run *run;
@@ -134,7 +134,7 @@ run_once(struct props_replay *replay, const struct sim_scenario *scenario,
                   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (run != NULL && shared != MAP_FAILED) {
         shared->breach.property = PROPS_NONE;
-        done = run_there(shared, run, scenario, asked);
+        done = run_there(shared, run, scenario, requested);
         *replay = *shared;
     }
     if (shared != MAP_FAILED)
@@ -145,19 +145,19 @@ run_once(struct props_replay *replay, const struct sim_scenario *scenario,
 
 bool
 props_replay_run(struct props_replay *replay,
-                 const struct sim_scenario *scenario, props_set asked)
+                 const struct sim_scenario *scenario, props_set requested)
 {
     struct props_replay again;
     props_set expected;
 
     if (refuse_outcome(replay, scenario))
         return true;
-    if (!run_once(replay, scenario, asked))
+    if (!run_once(replay, scenario, requested))
         return false;
     if (scenario->outcome != SIM_OUTCOME_BROKEN || replay->as_expected)
         return true;
-    expected = PROPS_BIT(props_property_find(scenario->property)) & asked;
-    if (expected == 0 || expected == asked)
+    expected = PROPS_BIT(props_property_find(scenario->property)) & requested;
+    if (expected == 0 || expected == requested)
         return true;
     if (!run_once(&again, scenario, expected))
         return false;
@@ -167,23 +167,23 @@ props_replay_run(struct props_replay *replay,
 }
 
 props_set
-props_replay_asked(const struct sim_scenario *scenario, props_set asked)
+props_replay_requested(const struct sim_scenario *scenario, props_set requested)
 {
     struct props_replay replay;
     props_set alone;
 
     if (scenario->outcome != SIM_OUTCOME_BROKEN ||
-        !props_replay_run(&replay, scenario, asked) || !replay.as_expected)
-        return asked;
+        !props_replay_run(&replay, scenario, requested) || !replay.as_expected)
+        return requested;
     /* When L1 is not judged, the run lacks the three collections at its end. */
     alone = PROPS_BIT(replay.breach.property);
     return run_once(&replay, scenario, alone) && replay.as_expected ? alone
-                                                                    : asked;
+                                                                    : requested;
 }
 
 bool
 props_replay_here(struct props_replay *replay,
-                  const struct sim_scenario *scenario, props_set asked,
+                  const struct sim_scenario *scenario, props_set requested,
                   const struct props_replay_way *way)
 {
     const struct sim_limits limits = sim_scenario_limits(scenario);
@@ -196,7 +196,7 @@ props_replay_here(struct props_replay *replay,
         return false;
     memset(replay, 0, sizeof *replay);
     replay->breach.property = PROPS_NONE;
-    run_here(replay, run, scenario, asked, way->break_before);
+    run_here(replay, run, scenario, requested, way->break_before);
     props_run_delete(run);
     return true;
 }

@@ -31,12 +31,12 @@ struct props_replay {
  * returns: false if the system refused memory or a process
  */
 bool props_replay_run(struct props_replay *replay,
-                      const struct sim_scenario *scenario, props_set asked);
+                      const struct sim_scenario *scenario, props_set requested);
 
 /* returns: the property that the file expects to be broken, if it breaks when
  * only that one is judged; else `asked` */
-props_set props_replay_asked(const struct sim_scenario *scenario,
-                             props_set asked);
+props_set props_replay_requested(const struct sim_scenario *scenario,
+                                 props_set requested);
 
 /* How to replay for debugging. */
 struct props_replay_way {
@@ -50,7 +50,7 @@ struct props_replay_way {
  * raises SIGTRAP, so that a debugger stops there.
  */
 bool props_replay_here(struct props_replay *replay,
-                       const struct sim_scenario *scenario, props_set asked,
+                       const struct sim_scenario *scenario, props_set requested,
                        const struct props_replay_way *way);
 
 #endif

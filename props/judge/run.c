@@ -201,14 +201,14 @@ compare_with_shadow(struct props_run *run)
 
 const char *
 props_run_begin(struct props_run *run, const struct sim_config *config,
-                props_set asked)
+                props_set requested)
 {
     const char *why = sim_world_reset(run->judge.world, config);
 
     run->events_count = 0;
     run->crash_log->count = 0;
     run->crash_log->attempting = 0;
-    run->judge.asked = asked;
+    run->judge.requested = requested;
     run->judge.breach =
         (struct props_breach){.property = PROPS_NONE, .text = ""};
     if (why != NULL)
@@ -220,16 +220,17 @@ props_run_begin(struct props_run *run, const struct sim_config *config,
         props_judge_begin(&run->judge);
     if (run->has_subject)
         subject_judge_begin(&run->subject);
-    run->crosses = run->has_trace && (asked & PROPS_ACROSS) != 0 &&
+    run->crosses = run->has_trace && (requested & PROPS_ACROSS) != 0 &&
                    config->instruments != SIM_INSTRUMENT_BIT(SIM_TRACER);
     run->trace.cross = run->crosses ? &run->cross : NULL;
     if (run->crosses)
         cross_begin(&run->cross);
     run->left_out = config->instruments;
-    run->trace.asked = asked;
+    run->trace.requested = requested;
     run->trace.breach.property = PROPS_NONE;
     run->trace.hash = 0;
-    run->shadow_runs = run->has_profiles && (asked & PROPS_BIT(PROPS_H9)) != 0;
+    run->shadow_runs =
+        run->has_profiles && (requested & PROPS_BIT(PROPS_H9)) != 0;
     run->shadow_events = 0;
     return NULL;
 }
@@ -279,7 +280,7 @@ try_without(struct props_run *run)
     const struct sim_config *config = sim_world_config(run->judge.world);
     const uint32_t left_out = config->instruments & run->left_out;
 
-    if (!run->crosses || (run->judge.asked & PROPS_BIT(PROPS_X6)) == 0)
+    if (!run->crosses || (run->judge.requested & PROPS_BIT(PROPS_X6)) == 0)
         return;
     for (int i = 0; i < SIM_INSTRUMENT_COUNT; i++) {
         if ((left_out >> i & 1) == 0)
@@ -335,7 +336,7 @@ props_run_end(struct props_run *run)
 bool
 props_run_choices(struct props_run *run, struct sim_choices *choices,
                   const struct prof_rules *rules, uint32_t worlds,
-                  props_set asked)
+                  props_set requested)
 {
     struct sim_event *event = run->events; /* generated in place */
     const char *refused;
@@ -343,7 +344,7 @@ props_run_choices(struct props_run *run, struct sim_choices *choices,
     event->kind = SIM_EV_COUNT;
 
     sim_generator_begin(&run->generator, choices, rules, worlds);
-    refused = props_run_begin(run, &run->generator.config, asked);
+    refused = props_run_begin(run, &run->generator.config, requested);
     run->left_out = run->generator.left_out;
     while (refused == NULL && run->events_count < run->events_max) {
         event = &run->events[run->events_count];

@@ -60,7 +60,7 @@ void props_run_delete(struct props_run *run);
  */
 bool props_run_choices(struct props_run *run, struct sim_choices *choices,
                        const struct prof_rules *rules, uint32_t worlds,
-                       props_set asked);
+                       props_set requested);
 
 /*
  * Begin a run whose events come from elsewhere.
@@ -68,7 +68,8 @@ bool props_run_choices(struct props_run *run, struct sim_choices *choices,
  * returns: NULL, or why the configuration is wrong
  */
 const char *props_run_begin(struct props_run *run,
-                            const struct sim_config *config, props_set asked);
+                            const struct sim_config *config,
+                            props_set requested);
 
 /*
  * Apply and judge one event.

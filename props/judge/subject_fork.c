@@ -65,15 +65,15 @@ static void
 wait_for_child(struct subject_judge *judge, pid_t child, int pipe)
 {
     struct props_breach breach;
-    const bool told = hear_child(pipe, &breach);
+    const bool reported = hear_child(pipe, &breach);
     int status = 0;
 
     while (waitpid(child, &status, 0) < 0 && errno == EINTR)
         ;
-    if (!told && WIFSIGNALED(status))
+    if (!reported && WIFSIGNALED(status))
         subject_breach(judge, PROPS_F1, "the child was ended by signal %d (%s)",
                        WTERMSIG(status), strsignal(WTERMSIG(status)));
-    else if (!told)
+    else if (!reported)
         subject_breach(judge, PROPS_F1, "the child exited by itself");
     else if (breach.property != PROPS_NONE)
         judge_breach(judge->judge, breach.property, "%s", breach.text);

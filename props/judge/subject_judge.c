@@ -47,7 +47,7 @@ subject_judge_event(struct subject_judge *judge)
     for (; judge->truths_seen < truth->entries_count; judge->truths_seen++) {
         const struct truth_entry *fact = &truth->entries[judge->truths_seen];
 
-        if (fact->kind == TRUTH_HEAP_RATE && judge->model.was_told &&
+        if (fact->kind == TRUTH_HEAP_RATE && judge->model.was_reported &&
             !sim_subject_is_read(judge->judge->world))
             subject_judge_same(judge, PROPS_G1, "before a change of rate");
         if (fact->kind == TRUTH_FORK &&

@@ -37,7 +37,7 @@ subject_model_begin(struct subject_model *model)
     model->rate_bytes = 1;
     model->sampled_at_bytes = 0;
     model->ever_bytes = 0;
-    model->was_told = false;
+    model->was_reported = false;
     model->past = 0;
 }
 
@@ -72,12 +72,12 @@ recorded_now(struct subject_model *model, uint32_t thread, uint64_t bytes)
 static void
 learn_rate(struct subject_model *model, uint64_t rate_bytes)
 {
-    if (model->was_told)
+    if (model->was_reported)
         model->past |= RATE_CHANGED;
     model->rate_bytes = rate_bytes;
     if (rate_bytes > model->sampled_at_bytes && rate_bytes > 1)
         model->sampled_at_bytes = rate_bytes;
-    if (!model->was_told || (model->subject->can & SUBJECT_AT_ONCE) != 0)
+    if (!model->was_reported || (model->subject->can & SUBJECT_AT_ONCE) != 0)
         return;
     for (uint32_t i = 0; i < SIM_PROCS_MAX; i++)
         model->debt_bytes[i] = model->sampled_at_bytes > UINT64_MAX / GAPS_LEFT
@@ -150,7 +150,7 @@ subject_model_learn(struct subject_model *model, const struct truth_entry *fact)
     default:
         break;
     }
-    model->was_told = true;
+    model->was_reported = true;
 }
 
 static void

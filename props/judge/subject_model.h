@@ -53,7 +53,7 @@ struct subject_model {
     uint64_t sampled_at_bytes; /* largest rate so far; 0: 1 or 0 */
     double ever_bytes;         /* of all blocks so far: sums in double may be
                                 * wrong by a small part of it */
-    bool was_told;             /* it was informed of more than its first rate */
+    bool was_reported;         /* it was informed of more than its first rate */
     uint32_t past;             /* a set of these */
 };
 

@@ -66,9 +66,9 @@ compare_samples(struct subject_judge *judge, uint32_t site,
 /* ---- A snapshot ---- */
 
 static void
-tell_count(struct subject_judge *judge, const char *what,
-           const struct sim_subject_record *record,
-           const struct subject_count *count)
+report_count(struct subject_judge *judge, const char *what,
+             const struct sim_subject_record *record,
+             const struct subject_count *count)
 {
     subject_breach(judge, PROPS_A3,
                    "site 0x%" PRIxPTR "..: %s %.15g objects of %.15g bytes",
@@ -83,7 +83,7 @@ judge_count(struct subject_judge *judge, const char *what,
 {
     if (!(count->objects >= -1e-6) ||
         subject_is_less(&judge->model, count->bytes, 0) || count->samples < 0)
-        tell_count(judge, what, record, count);
+        report_count(judge, what, record, count);
 }
 
 static void
@@ -93,7 +93,7 @@ judge_empty(struct subject_judge *judge, const char *what,
 {
     if (!(count->objects > 0) &&
         subject_is_more(&judge->model, count->bytes, 0))
-        tell_count(judge, what, record, count);
+        report_count(judge, what, record, count);
 }
 
 static void

@@ -12,7 +12,7 @@ trace_judge_breach(struct trace_judge *judge, enum props_property property,
     va_list arguments;
     int used;
 
-    if ((judge->asked & PROPS_BIT(property)) == 0)
+    if ((judge->requested & PROPS_BIT(property)) == 0)
         return;
     judge->breach.broken |= PROPS_BIT(property);
     if (judge->breach.property != PROPS_NONE)

@@ -121,7 +121,8 @@ parts_max(const struct sim_config *config)
 
 /* Write who still waits for what, although nobody is held up any more. */
 static void
-tell_pending(const struct sim_world *world, char *pending, size_t pending_bytes)
+report_pending(const struct sim_world *world, char *pending,
+               size_t pending_bytes)
 {
     const uint32_t sessions = sim_sessions(world);
     const struct sim_session *session;
@@ -170,5 +171,5 @@ trace_judge_quiet(struct sim_world *world, char *pending, size_t pending_bytes)
             return;
         }
     }
-    tell_pending(world, pending, pending_bytes);
+    report_pending(world, pending, pending_bytes);
 }

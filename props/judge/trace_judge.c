@@ -172,7 +172,7 @@ judge_readers(struct trace_judge *judge)
     const char *why;
 
     if (!sim_world_config(judge->world)->trace.two_readers ||
-        (judge->asked & PROPS_BIT(PROPS_T11)) == 0)
+        (judge->requested & PROPS_BIT(PROPS_T11)) == 0)
         return;
     props_cover_hit(judge->cover, COVER_TRACE_READERS);
     why = trace_readers_try();

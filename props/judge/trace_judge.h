@@ -18,7 +18,7 @@ struct trace_judge {
     struct sim_world *world;
     struct model_oracle *oracle;
     struct props_coverage *cover;
-    props_set asked;            /* the properties to judge */
+    props_set requested;        /* the properties to judge */
     char pending[256];          /* for L2 */
     struct props_breach breach; /* `event` is the session */
     struct cross *cross;        /* gets each good session; NULL: none */

@@ -81,9 +81,9 @@ trace_judge_spoilt(struct trace_judge *judge)
     if (sim_rng_next(&rng) % SPOILT_ONE_IN != 0 || !make_room(judge, bytes))
         return;
     for (int i = 0; i < TRIES; i++) {
-        if ((judge->asked & PROPS_BIT(PROPS_T13)) != 0)
+        if ((judge->requested & PROPS_BIT(PROPS_T13)) != 0)
             judge_cut(judge, sim_rng_next(&rng) % cut_max);
-        if ((judge->asked & PROPS_BIT(PROPS_T14)) != 0)
+        if ((judge->requested & PROPS_BIT(PROPS_T14)) != 0)
             judge_change(judge, &rng);
     }
 }

@@ -12,11 +12,11 @@
 
 #include "explore/engine/explore.h"
 
-#define syscall(...) asked_of_the_system(__VA_ARGS__, 0)
+#define syscall(...) requested_of_the_system(__VA_ARGS__, 0)
 
 /* Handle the futex calls that a lock makes, and no others. */
 static inline long
-asked_of_the_system(int number, ...)
+requested_of_the_system(int number, ...)
 {
     va_list words;
     const uint32_t *word;

@@ -28,7 +28,7 @@ struct writing {
 
 static struct writing writings[WRITERS][EVENTS_MAX];
 static uint32_t written[WRITERS];
-static atomic_uint told;
+static atomic_uint reported;
 
 static void
 setup(void *context)
@@ -36,7 +36,7 @@ setup(void *context)
     (void)context;
     memset(writings, 0, sizeof writings);
     memset(written, 0, sizeof written);
-    atomic_store_explicit(&told, 0, memory_order_relaxed);
+    atomic_store_explicit(&reported, 0, memory_order_relaxed);
     traced_new(PROF_TRACE_ORDER_CLOCK);
 }
 
@@ -166,11 +166,11 @@ const struct sim_kernel props_kernel_clock_order = {
 
 /* The store is relaxed: only the counter may put the two events in order. */
 static void
-write_and_tell(void *context, uint32_t thread)
+write_and_notify(void *context, uint32_t thread)
 {
     (void)context;
     write_one(thread);
-    atomic_store_explicit(&told, 1, memory_order_relaxed);
+    atomic_store_explicit(&reported, 1, memory_order_relaxed);
 }
 
 /* The thread first writes an event of its own, so that its processor may read
@@ -180,7 +180,7 @@ hear_and_write(void *context, uint32_t thread)
 {
     (void)context;
     write_one(thread);
-    if (atomic_load_explicit(&told, memory_order_relaxed) != 0)
+    if (atomic_load_explicit(&reported, memory_order_relaxed) != 0)
         write_one(thread);
 }
 
@@ -189,7 +189,7 @@ const struct sim_kernel props_kernel_clock_follows = {
     .about = "an event that follows from another processor's is numbered later",
     .setup = setup,
     .finish = all_are_there,
-    .threads = {{"first", write_and_tell, NULL},
+    .threads = {{"first", write_and_notify, NULL},
                 {"second", hear_and_write, NULL}},
     .threads_count = 2,
 };

@@ -44,7 +44,7 @@ struct found {
 
 struct telling {
     const struct sim_scenario *scenario;
-    props_set asked;
+    props_set requested;
     uint32_t shown_from; /* index of the first event that is printed */
     struct props_run *run;
     struct cli_buckets *buckets; /* NULL: the run has no profiles */
@@ -105,11 +105,12 @@ happen(struct telling *telling, uint32_t index)
 }
 
 static void
-tell_run(struct telling *telling)
+report_run(struct telling *telling)
 {
     const struct sim_scenario *scenario = telling->scenario;
     struct props_run *run = telling->run;
-    const char *why = props_run_begin(run, &scenario->config, telling->asked);
+    const char *why =
+        props_run_begin(run, &scenario->config, telling->requested);
     bool holds = true;
 
     if (why != NULL) {
@@ -136,7 +137,7 @@ find_needed(struct telling *telling)
 
     if (found->breach.property != PROPS_NONE)
         found->has_needed =
-            cli_needed_find(telling->run, telling->scenario, telling->asked,
+            cli_needed_find(telling->run, telling->scenario, telling->requested,
                             found->breach.property, found->needed);
 }
 
@@ -357,7 +358,7 @@ run_shown(struct telling *telling)
         int status;
 
         telling->shown_from = end > shown ? end - shown : 0;
-        status = apart(telling, tell_run);
+        status = apart(telling, report_run);
         if (status == -1 || fseek(telling->events, 0, SEEK_END) != 0)
             return -1;
         if (ftell(telling->events) > EVENTS_BYTES_MAX && shown > 1)
@@ -371,7 +372,7 @@ run_shown(struct telling *telling)
 }
 
 static bool
-tell(FILE *file, struct telling *telling, const char *command)
+report(FILE *file, struct telling *telling, const char *command)
 {
     const struct sim_scenario *scenario = telling->scenario;
     int status = run_shown(telling);
@@ -394,11 +395,12 @@ tell(FILE *file, struct telling *telling, const char *command)
 
 bool
 cli_failure_print(FILE *file, const struct sim_scenario *scenario,
-                  props_set asked, const char *command)
+                  props_set requested, const char *command)
 {
     const struct sim_limits limits = sim_scenario_limits(scenario);
     struct telling telling = {.scenario = scenario,
-                              .asked = props_replay_asked(scenario, asked)};
+                              .requested =
+                                  props_replay_requested(scenario, requested)};
     bool done = false;
 
     telling.run = props_run_new(&limits);
@@ -411,7 +413,7 @@ cli_failure_print(FILE *file, const struct sim_scenario *scenario,
         telling.traces != NULL && telling.facts != NULL &&
         telling.found != MAP_FAILED) {
         telling.found->breach.property = PROPS_NONE;
-        done = tell(file, &telling, command);
+        done = report(file, &telling, command);
     }
     if (telling.found != MAP_FAILED)
         munmap(telling.found, sizeof *telling.found);
@@ -426,7 +428,7 @@ cli_failure_print(FILE *file, const struct sim_scenario *scenario,
 
 bool
 cli_failure_write(const struct cli_page_paths *paths,
-                  const struct sim_scenario *scenario, props_set asked,
+                  const struct sim_scenario *scenario, props_set requested,
                   const char *command)
 {
     struct cli_page page;
@@ -436,7 +438,7 @@ cli_failure_write(const struct cli_page_paths *paths,
         return true;
     cli_page_begin(&page);
     done = page.file != NULL &&
-           cli_failure_print(page.file, scenario, asked, command);
+           cli_failure_print(page.file, scenario, requested, command);
     if (done)
         return cli_page_end(&page, CLI_PAGE_FAILURE, paths,
                             paths->input != NULL ? paths->input
@@ -470,11 +472,11 @@ cli_failure_write_beside(const char *path, const char *text,
 
 bool
 cli_subject_pages(const struct cli_page_paths *pages,
-                  const struct sim_scenario *scenario, props_set asked,
+                  const struct sim_scenario *scenario, props_set requested,
                   const char *path, const char *file)
 {
     char command[2 * CLI_SUBJECT_COMMAND_BYTES]; /* has two paths */
 
     cli_subject_command_on(command, sizeof command, "replay", path, file);
-    return cli_failure_write(pages, scenario, asked, command);
+    return cli_failure_write(pages, scenario, requested, command);
 }

@@ -18,12 +18,12 @@ enum { CLI_FAILURE_EVENTS_MAX = 2000 }; /* of a longer scenario, the last */
  * returns: false if the system refused memory or a process
  */
 bool cli_failure_print(FILE *file, const struct sim_scenario *scenario,
-                       props_set asked, const char *command);
+                       props_set requested, const char *command);
 
 /* Write the page, the data of the page, or both. returns: false, and a
  * complaint */
 bool cli_failure_write(const struct cli_page_paths *paths,
-                       const struct sim_scenario *scenario, props_set asked,
+                       const struct sim_scenario *scenario, props_set requested,
                        const char *command);
 
 /*
@@ -42,7 +42,7 @@ bool cli_failure_write_beside(const char *path, const char *text,
  * that replays it. in: path of the subject, or NULL. returns: as
  * cli_failure_write() */
 bool cli_subject_pages(const struct cli_page_paths *pages,
-                       const struct sim_scenario *scenario, props_set asked,
+                       const struct sim_scenario *scenario, props_set requested,
                        const char *path, const char *file);
 
 #endif

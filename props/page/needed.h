@@ -20,7 +20,7 @@ enum { CLI_NEEDED_EVENTS_MAX = 400 }; /* quadratic beyond that */
  */
 struct props_breach cli_needed_try(struct props_run *run,
                                    const struct sim_scenario *scenario,
-                                   props_set asked, uint32_t left_out);
+                                   props_set requested, uint32_t left_out);
 
 /*
  * Find out which events a failure needs, by leaving out each in turn.
@@ -30,7 +30,7 @@ struct props_breach cli_needed_try(struct props_run *run,
  * returns: false, with needed untouched, if there are too many events
  */
 bool cli_needed_find(struct props_run *run, const struct sim_scenario *scenario,
-                     props_set asked, enum props_property property,
+                     props_set requested, enum props_property property,
                      bool *needed);
 
 #endif

@@ -145,13 +145,14 @@ check_heap_records(const struct props_question *question,
         return;
     }
     for (size_t i = 0; i < count; i++) { /* the newest first */
-        const int64_t told = records[i].rate_bytes;
+        const int64_t reported = records[i].rate_bytes;
 
-        if (records[i].allocs != (exact ? 5 : 10) || told != sampled_at[1 - i])
+        if (records[i].allocs != (exact ? 5 : 10) ||
+            reported != sampled_at[1 - i])
             props_finding_fail(finding,
                                "%" PRIu64 " allocations are told to be sampled "
                                "at %" PRId64 ", expected %" PRId64,
-                               records[i].allocs, told, sampled_at[1 - i]);
+                               records[i].allocs, reported, sampled_at[1 - i]);
     }
     if (!exact && question->unbiased)
         props_finding_deviates(

@@ -124,24 +124,24 @@ check_go_cell(const struct props_question *question,
               struct props_finding *finding)
 {
     const double all = (double)(1 << DRAW_BITS);
-    const struct model_heap_sampling told =
+    const struct model_heap_sampling reported =
         model_heap_sampling(fixture->era, size, rate);
     const double chance = (double)count_samples(fixture, size) / all;
-    const double factor = told.factor * chance / told.chance;
+    const double factor = reported.factor * chance / reported.chance;
     /*
      * The sampler takes logarithms from a table of 32 straight lines. Their
      * error is at most (1/32)^2 / 8, as the second derivative of ln(1 + t) is
      * at most 1. That draws are integers adds 2^-26.
      */
-    const double resolution = (1 - told.chance) / 8192 + 2 / all;
+    const double resolution = (1 - reported.chance) / 8192 + 2 / all;
 
     finding->cells++;
-    if (fabs(chance - told.chance) > resolution)
+    if (fabs(chance - reported.chance) > resolution)
         props_finding_fail(finding,
                            "an allocation of %" PRIu64
                            " bytes at a rate of %" PRIu64
                            " is sampled with chance %.8f, expected %.8f",
-                           size, rate, chance, told.chance);
+                           size, rate, chance, reported.chance);
     if (question->unbiased && factor != 1)
         props_finding_deviates(finding, factor - 1,
                                "allocations of %" PRIu64
@@ -210,9 +210,9 @@ deviation_of_large(const struct props_question *question,
                    struct props_finding *finding)
 {
     const struct prof_heap_sum one = {1000000, 1000000 * INT64_C(524288)};
-    const struct prof_heap_sum told =
+    const struct prof_heap_sum reported =
         prof_heap_unsample(question->rules, one, 524288);
-    const double factor = (double)told.objects / (double)one.objects;
+    const double factor = (double)reported.objects / (double)one.objects;
 
     if (question->unbiased && question->rules->sampler_keeps_large)
         props_finding_deviates(finding, factor - 1,

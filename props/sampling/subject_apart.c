@@ -118,8 +118,8 @@ be_child(const struct subject *subject, subject_try *try_all,
 }
 
 static void
-tell(const struct subject_result *result, uint32_t runs,
-     struct props_finding *finding)
+report(const struct subject_result *result, uint32_t runs,
+       struct props_finding *finding)
 {
     if (finding->signal == SIGALRM)
         props_finding_fail(finding, "the subject did not end within %d s",
@@ -169,6 +169,6 @@ props_subject_apart(const struct subject *subject, subject_try *try_all,
     if (pid < 0)
         props_finding_fail(finding, "the system refused a process");
     else
-        tell(result, runs, finding);
+        report(result, runs, finding);
     munmap(result, sizeof *result);
 }

@@ -127,7 +127,7 @@ read_all(struct bias *bias, void *state)
 }
 
 static void
-allocate(struct bias *bias, void *state, uint32_t index, bool is_told)
+allocate(struct bias *bias, void *state, uint32_t index, bool barrier_came)
 {
     const struct cell *cell = bias->cell;
     const uint32_t sizes = cell->sizes[1] == 0   ? 1
@@ -142,7 +142,7 @@ allocate(struct bias *bias, void *state, uint32_t index, bool is_told)
     };
 
     bias->subject->alloc(state, 0, &site, &block);
-    if (!is_told)
+    if (!barrier_came)
         return;
     bias->figures[at][0].truth += 1;
     bias->figures[at][1].truth +=
@@ -216,8 +216,8 @@ run_once(struct bias *bias, void *memory, bool is_first)
 /* ---- A cell ---- */
 
 static void
-tell(const struct bias *bias, int at, int what, double mean, double error,
-     struct subject_result *result)
+report(const struct bias *bias, int at, int what, double mean, double error,
+       struct subject_result *result)
 {
     const struct cell *cell = bias->cell;
     char sizes[64];
@@ -251,7 +251,7 @@ weigh(const struct bias *bias, uint32_t runs, struct subject_result *result)
 
             if (!result->failed &&
                 !props_subject_weigh(figure, runs, result, &mean, &error))
-                tell(bias, i, k, mean, error, result);
+                report(bias, i, k, mean, error, result);
         }
     }
 }

@@ -143,8 +143,8 @@ run_once(struct bias *bias, const struct subject *subject, void *memory)
 }
 
 static void
-tell(const struct cell *cell, int at, int what, double mean, double error,
-     struct subject_result *result)
+report(const struct cell *cell, int at, int what, double mean, double error,
+       struct subject_result *result)
 {
     char lengths[64];
     char shown[64];
@@ -174,7 +174,7 @@ weigh(const struct bias *bias, struct subject_result *result)
             if (!result->failed &&
                 !props_subject_weigh(&bias->figures[i][k], RUNS, result, &mean,
                                      &error))
-                tell(bias->cell, i, k, mean, error, result);
+                report(bias->cell, i, k, mean, error, result);
         }
     }
 }

@@ -62,7 +62,7 @@ shows(enum faulty_kind kind)
 
 /* Apply a fault that several properties must notice. */
 static bool
-tells_of_waits(void)
+reports_waits(void)
 {
     return shows(FAULTY_COUNT_OF_WAITS) || shows(FAULTY_OF_A_LOCK) ||
            shows(FAULTY_OF_A_HOLDER) || shows(FAULTY_OF_A_SAMPLE) ||
@@ -197,7 +197,7 @@ __wrap_prof_contention_snapshot(struct prof *prof, enum prof_contention kind,
 
     if (status != PROF_OK || *count == 0)
         return status;
-    records[0].count += tells_of_waits();
+    records[0].count += reports_waits();
     records[0].cycles += shows(FAULTY_LENGTH_OF_WAITS);
     return status;
 }

@@ -32,11 +32,11 @@ static const struct {
 };
 
 static struct props_campaign
-campaign_of(props_set asked, uint64_t seeds, uint32_t jobs)
+campaign_of(props_set requested, uint64_t seeds, uint32_t jobs)
 {
     return (struct props_campaign){
         .rules = &prof_rules_exact,
-        .asked = asked,
+        .requested = requested,
         .seed_first = 1,
         .seed_last = seeds,
         .jobs = jobs,
@@ -44,16 +44,16 @@ campaign_of(props_set asked, uint64_t seeds, uint32_t jobs)
 }
 
 static struct props_outcome
-outcome_of(props_set asked, uint64_t seeds, uint32_t jobs)
+outcome_of(props_set requested, uint64_t seeds, uint32_t jobs)
 {
-    const struct props_campaign campaign = campaign_of(asked, seeds, jobs);
+    const struct props_campaign campaign = campaign_of(requested, seeds, jobs);
     struct props_outcome outcome;
 
     assert_true(props_campaign_run(&campaign, &outcome));
     return outcome;
 }
 
-TEST(a_library_that_tells_the_truth_is_believed)
+TEST(a_library_that_reports_the_truth_is_believed)
 {
     struct props_outcome outcome;
 
@@ -80,18 +80,18 @@ TEST(every_fault_is_noticed_by_the_property_that_watches_the_place)
 
 TEST(no_property_of_a_campaign_is_without_a_lie)
 {
-    props_set told = 0;
+    props_set reported = 0;
 
     for (int i = 0; i < FAULTY_COUNT; i++) {
         if (faults[i].property != PROPS_NONE)
-            told |= PROPS_BIT(faults[i].property);
+            reported |= PROPS_BIT(faults[i].property);
     }
     for (int i = 0; i < PROPS_COUNT; i++) {
         const char *id = props_property_id((enum props_property)i);
 
         /* The other properties have tests of their own. */
         if ((PROPS_OF_TRACES & PROPS_BIT(i)) == 0 &&
-            strchr("BCDHL", id[0]) != NULL && (told & PROPS_BIT(i)) == 0)
+            strchr("BCDHL", id[0]) != NULL && (reported & PROPS_BIT(i)) == 0)
             fail_msg("no fault is shown to %s: faulty_prof.def has none", id);
     }
 }
@@ -319,7 +319,7 @@ TEST(a_replay_finds_the_property_that_its_file_names)
         assert_true(props_replay_run(&replay, scenario, PROPS_ALL));
         assert_int_equal(replay.breach.property, property);
         assert_true(replay.as_expected);
-        assert_true(props_replay_asked(scenario, PROPS_ALL) ==
+        assert_true(props_replay_requested(scenario, PROPS_ALL) ==
                     PROPS_BIT(property));
         sim_scenario_free(scenario);
     }

@@ -125,7 +125,7 @@ check_taken(const struct prof_rules *rules, int64_t rate)
 {
     struct props_fixture each;
     struct props_fixture taken;
-    uint64_t asked = 0;
+    uint64_t requested = 0;
     uint64_t until = 0;
 
     assert_true(props_fixture_begin(&each, rules));
@@ -141,7 +141,7 @@ check_taken(const struct prof_rules *rules, int64_t rate)
         if (size < until) {
             until -= size;
         } else {
-            asked++;
+            requested++;
             if (until != 0)
                 prof_heap_until_give(taken.proc, until);
             is_sample = prof_heap_sample(taken.proc, size);
@@ -152,9 +152,9 @@ check_taken(const struct prof_rules *rules, int64_t rate)
                     prof_proc_rng_state(taken.proc));
     }
     if (rate <= 1 || rules->sampler_keeps_large)
-        assert_int_equal(asked, 20000);
+        assert_int_equal(requested, 20000);
     else if (rate > 1000)
-        assert_in_range(asked, 20, 2000);
+        assert_in_range(requested, 20, 2000);
     props_fixture_end(&each);
     props_fixture_end(&taken);
 }

@@ -53,8 +53,8 @@ open_side(struct side *side, const char *path)
     side->recording = cli_take_recording(&side->input, path);
     if (side->recording == NULL)
         return CLI_USAGE;
-    cli_losses_tell("profsim diff", path,
-                    sim_recording_totals(side->recording)->dropped);
+    cli_losses_report("profsim diff", path,
+                      sim_recording_totals(side->recording)->dropped);
     if (!sim_live_heap_open(&side->heap, side->recording, cli_show_progress))
         cli_need(NULL);
     cli_hide_progress();

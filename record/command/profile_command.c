@@ -449,6 +449,6 @@ cli_profile(int argc, char **argv)
     if (good || !options.is_strict)
         return cli_preload_end_as(status);
     if (status != 0)
-        cli_preload_tell_end(&preload, status);
+        cli_preload_report_end(&preload, status);
     return CLI_RECORD;
 }

@@ -168,6 +168,6 @@ cli_record(int argc, char **argv)
         return run;
     if (good || !options.is_strict)
         return cli_preload_end_as(status);
-    cli_preload_tell_end(&preload, status);
+    cli_preload_report_end(&preload, status);
     return CLI_RECORD;
 }

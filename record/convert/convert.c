@@ -449,7 +449,7 @@ cli_convert_peek(const char *from, struct cli_image *image)
     image->process = header->process;
     image->parent = header->parent;
     image->events = atomic_load(&header->events);
-    image->bytes = atomic_load(&header->asked_bytes);
+    image->bytes = atomic_load(&header->requested_bytes);
     command_of(header, image->command, sizeof image->command);
     munmap((void *)(uintptr_t)header, bytes);
     return true;

@@ -23,7 +23,7 @@ bool cli_losses_any(const uint64_t dropped[CLI_RECFILE_CAUSES]);
  *
  * in:      who, what lines begin with: "profsim diff"; path, of the recording
  */
-void cli_losses_tell(const char *who, const char *path,
-                     const uint64_t dropped[CLI_RECFILE_CAUSES]);
+void cli_losses_report(const char *who, const char *path,
+                       const uint64_t dropped[CLI_RECFILE_CAUSES]);
 
 #endif

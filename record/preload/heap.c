@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/preload/told.h"
+#include "record/preload/filter.h"
 
 #define ARENA_BYTES (64u << 10)
 #define ARENA_ALIGN 64u
@@ -153,7 +153,7 @@ arena_take(size_t bytes)
         return NULL;
     }
     embed_on_early();
-    embed_tell_always(arena + at + ARENA_ALIGN);
+    embed_record_always(arena + at + ARENA_ALIGN);
     memcpy(arena + at, &bytes, sizeof bytes);
     return arena + at + ARENA_ALIGN;
 }
@@ -165,8 +165,8 @@ is_of_arena(const void *address)
 }
 
 static void
-tell_alloc(void *address, size_t bytes, size_t alignment, bool zeroed,
-           const void *frame)
+report_alloc(void *address, size_t bytes, size_t alignment, bool zeroed,
+             const void *frame)
 {
     const struct embed_request request = {
         bytes, alignment != 0 ? 1 + (uint32_t)__builtin_ctzl(alignment) : 0,
@@ -179,7 +179,7 @@ tell_alloc(void *address, size_t bytes, size_t alignment, bool zeroed,
 #define FRAME __builtin_frame_address(0)
 
 static __attribute__((noinline)) void *
-malloc_told(size_t bytes, const void *frame)
+malloc_recorded(size_t bytes, const void *frame)
 {
     const struct embed_request request = {.bytes = bytes};
     void *address;
@@ -201,13 +201,13 @@ malloc(size_t bytes)
     /* Nothing is skipped before all is ready. */
     if (__builtin_expect(embed_skips(bytes), true))
         return real.malloc(bytes);
-    address = malloc_told(bytes, FRAME);
+    address = malloc_recorded(bytes, FRAME);
     EMBED_KEEP_FRAME();
     return address;
 }
 
 static __attribute__((noinline)) void *
-calloc_told(size_t count, size_t each_bytes, const void *frame)
+calloc_recorded(size_t count, size_t each_bytes, const void *frame)
 {
     struct embed_request request = {.zeroed = true};
     void *address;
@@ -234,7 +234,7 @@ calloc(size_t count, size_t each_bytes)
     if (!__builtin_mul_overflow(count, each_bytes, &bytes) &&
         __builtin_expect(embed_skips(bytes), true))
         return real.calloc(count, each_bytes);
-    address = calloc_told(count, each_bytes, FRAME);
+    address = calloc_recorded(count, each_bytes, FRAME);
     EMBED_KEEP_FRAME();
     return address;
 }
@@ -255,7 +255,7 @@ free_slowly(void *address)
 
     if (address == NULL || is_of_arena(address) || !is_ready())
         return;
-    if (!is_nested(frame) && embed_may_be_told(address))
+    if (!is_nested(frame) && embed_may_record(address))
         embed_on_free(address);
     real_frame = may_nest ? frame : NULL;
     real.free(address);
@@ -265,7 +265,7 @@ free_slowly(void *address)
 EMBED_HOOK void
 free(void *address)
 {
-    if (__builtin_expect(embed_may_be_told(address), false))
+    if (__builtin_expect(embed_may_record(address), false))
         free_slowly(address);
     else
         real.free(address);
@@ -292,7 +292,7 @@ resize(void *old, size_t bytes, const void *frame)
     if (is_of_arena(old)) {
         address = leave_arena(old, bytes);
         if (!is_of_arena(address))
-            tell_alloc(address, bytes, 0, false, frame);
+            report_alloc(address, bytes, 0, false, frame);
         return address;
     }
     if (!is_ready())
@@ -301,7 +301,7 @@ resize(void *old, size_t bytes, const void *frame)
         return real.realloc(old, bytes);
     if (old == NULL) {
         CALL_REAL(address, real.realloc(NULL, bytes), frame);
-        tell_alloc(address, bytes, 0, false, frame);
+        report_alloc(address, bytes, 0, false, frame);
         return address;
     }
     token = embed_on_resize(old);
@@ -315,7 +315,7 @@ resize(void *old, size_t bytes, const void *frame)
 static bool
 skips_resize(const void *old, size_t bytes)
 {
-    return !embed_may_be_told(old) && embed_skips(bytes);
+    return !embed_may_record(old) && embed_skips(bytes);
 }
 
 EMBED_HOOK void *
@@ -355,7 +355,7 @@ aligned_alloc(size_t alignment, size_t bytes)
     if (!is_ready())
         return alignment <= ARENA_ALIGN ? arena_take(bytes) : NULL;
     CALL_REAL(address, real.aligned_alloc(alignment, bytes), FRAME);
-    tell_alloc(address, bytes, alignment, false, FRAME);
+    report_alloc(address, bytes, alignment, false, FRAME);
     return address;
 }
 
@@ -367,7 +367,7 @@ memalign(size_t alignment, size_t bytes)
     if (!is_ready())
         return alignment <= ARENA_ALIGN ? arena_take(bytes) : NULL;
     CALL_REAL(address, real.memalign(alignment, bytes), FRAME);
-    tell_alloc(address, bytes, alignment, false, FRAME);
+    report_alloc(address, bytes, alignment, false, FRAME);
     return address;
 }
 
@@ -380,7 +380,7 @@ posix_memalign(void **to, size_t alignment, size_t bytes)
         return ENOMEM;
     CALL_REAL(status, real.posix_memalign(to, alignment, bytes), FRAME);
     if (status == 0)
-        tell_alloc(*to, bytes, alignment, false, FRAME);
+        report_alloc(*to, bytes, alignment, false, FRAME);
     return status;
 }
 
@@ -392,7 +392,7 @@ valloc(size_t bytes)
     if (!is_ready())
         return NULL;
     CALL_REAL(address, real.valloc(bytes), FRAME);
-    tell_alloc(address, bytes, PAGE_BYTES, false, FRAME);
+    report_alloc(address, bytes, PAGE_BYTES, false, FRAME);
     return address;
 }
 
@@ -404,6 +404,6 @@ pvalloc(size_t bytes)
     if (!is_ready())
         return NULL;
     CALL_REAL(address, real.pvalloc(bytes), FRAME);
-    tell_alloc(address, bytes, PAGE_BYTES, false, FRAME);
+    report_alloc(address, bytes, PAGE_BYTES, false, FRAME);
     return address;
 }

@@ -56,13 +56,13 @@ static struct {
  * thread (embed_alone_begin()), the real ones, else the two below. So with one
  * thread a hook costs only a load and a jump.
  */
-static int lock_told(pthread_mutex_t *mutex);
-static int unlock_told(pthread_mutex_t *mutex);
+static int lock_recorded(pthread_mutex_t *mutex);
+static int unlock_recorded(pthread_mutex_t *mutex);
 
 static struct {
     _Atomic(int (*)(pthread_mutex_t *)) lock;
     _Atomic(int (*)(pthread_mutex_t *)) unlock;
-} way = {lock_told, unlock_told};
+} way = {lock_recorded, unlock_recorded};
 
 _Atomic uint32_t embed_awaited;
 
@@ -142,8 +142,8 @@ embed_alone_begin(void)
 void
 embed_alone_end(void)
 {
-    atomic_store_explicit(&way.lock, lock_told, memory_order_relaxed);
-    atomic_store_explicit(&way.unlock, unlock_told, memory_order_relaxed);
+    atomic_store_explicit(&way.lock, lock_recorded, memory_order_relaxed);
+    atomic_store_explicit(&way.unlock, unlock_recorded, memory_order_relaxed);
 }
 
 static bool
@@ -202,7 +202,7 @@ wait_for_mutex(pthread_mutex_t *mutex, const void *frame)
 
 /* Jumped to: its caller is the hook's. */
 static int
-lock_told(pthread_mutex_t *mutex)
+lock_recorded(pthread_mutex_t *mutex)
 {
     int status;
 
@@ -249,7 +249,7 @@ unlock_awaited(pthread_mutex_t *mutex, const void *frame)
 
 /* Jumped to: its caller is the hook's. */
 static int
-unlock_told(pthread_mutex_t *mutex)
+unlock_recorded(pthread_mutex_t *mutex)
 {
     int status;
 
@@ -329,7 +329,7 @@ pthread_rwlock_unlock(pthread_rwlock_t *lock)
 
 /* Report that a wait for a condition is about to release its mutex. */
 static void
-tell_release(pthread_mutex_t *mutex, const void *frame)
+record_release(pthread_mutex_t *mutex, const void *frame)
 {
     const uint64_t token =
         is_anybody_waiting() ? embed_on_release(mutex, EMBED_LOCK_MUTEX, frame)
@@ -348,17 +348,17 @@ EMBED_HOOK int
 pthread_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex)
 {
     struct embed_wait wait;
-    bool is_told;
+    bool barrier_came;
     int status;
 
     if (!is_ready())
         return 0;
     if (embed_inside)
         return real.cond_wait(cond, mutex);
-    is_told = embed_on_wait(&wait, cond, false, FRAME);
-    tell_release(mutex, FRAME);
+    barrier_came = embed_on_wait(&wait, cond, false, FRAME);
+    record_release(mutex, FRAME);
     status = real.cond_wait(cond, mutex);
-    if (is_told)
+    if (barrier_came)
         embed_on_waited(&wait, EMBED_LOCK_COND, status, FRAME);
     return status;
 }
@@ -368,17 +368,17 @@ pthread_cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *mutex,
                        const struct timespec *until)
 {
     struct embed_wait wait;
-    bool is_told;
+    bool barrier_came;
     int status;
 
     if (!is_ready())
         return 0;
     if (embed_inside)
         return real.cond_timedwait(cond, mutex, until);
-    is_told = embed_on_wait(&wait, cond, false, FRAME);
-    tell_release(mutex, FRAME);
+    barrier_came = embed_on_wait(&wait, cond, false, FRAME);
+    record_release(mutex, FRAME);
     status = real.cond_timedwait(cond, mutex, until);
-    if (is_told)
+    if (barrier_came)
         embed_on_waited(&wait, EMBED_LOCK_COND, status, FRAME);
     return status;
 }
@@ -388,17 +388,17 @@ pthread_cond_clockwait(pthread_cond_t *cond, pthread_mutex_t *mutex,
                        clockid_t clock, const struct timespec *until)
 {
     struct embed_wait wait;
-    bool is_told;
+    bool barrier_came;
     int status;
 
     if (!is_ready())
         return 0;
     if (embed_inside)
         return real.cond_clockwait(cond, mutex, clock, until);
-    is_told = embed_on_wait(&wait, cond, false, FRAME);
-    tell_release(mutex, FRAME);
+    barrier_came = embed_on_wait(&wait, cond, false, FRAME);
+    record_release(mutex, FRAME);
     status = real.cond_clockwait(cond, mutex, clock, until);
-    if (is_told)
+    if (barrier_came)
         embed_on_waited(&wait, EMBED_LOCK_COND, status, FRAME);
     return status;
 }

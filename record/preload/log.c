@@ -215,8 +215,8 @@ log_locked(enum embed_kind kind, uint32_t detail, uint64_t *words,
         atomic_store_explicit(&embed_header()->events, ++state->events,
                               memory_order_relaxed);
     if (kind == EMBED_ALLOC || kind == EMBED_RESIZED)
-        atomic_store_explicit(&embed_header()->asked_bytes,
-                              state->asked_bytes += words[2],
+        atomic_store_explicit(&embed_header()->requested_bytes,
+                              state->requested_bytes += words[2],
                               memory_order_relaxed);
     embed_publish_locked();
     return offset;

@@ -61,7 +61,7 @@ struct embed_state {
     uint64_t last_ticks;
     uint64_t unloads; /* so far: the epoch of stacks and modules */
     uint64_t events;  /* without frees */
-    uint64_t asked_bytes;
+    uint64_t requested_bytes;
     uint32_t thread_count;
     uint32_t interned_count;
     uint32_t module_count;

@@ -61,9 +61,9 @@ struct embed_spool_header {
     uint64_t forked_ticks; /* 0: the image began by an exec */
     uint64_t limit_bytes;
     _Atomic uint64_t used_bytes;
-    _Atomic uint64_t events;      /* except frees */
-    _Atomic uint64_t asked_bytes; /* of all allocations */
-    _Atomic uint64_t executed;    /* EXEC records, and those taken back */
+    _Atomic uint64_t events;          /* except frees */
+    _Atomic uint64_t requested_bytes; /* of all allocations */
+    _Atomic uint64_t executed;        /* EXEC records, and those taken back */
     _Atomic uint64_t dropped[EMBED_DROP_COUNT];
     uint32_t command_bytes;
     char command[4096]; /* arguments, each ended by NUL */

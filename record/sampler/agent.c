@@ -65,12 +65,12 @@ static struct {
     _Atomic bool is_ending;  /* drop clients: files come first */
     _Atomic bool is_leaving; /* it must end; another may follow */
     pthread_t thread;
-    _Atomic pid_t process;    /* whose thread it is */
-    _Atomic pid_t number;     /* of the thread */
-    _Atomic uint32_t asked;   /* how often files were requested */
-    _Atomic uint32_t written; /* `asked` as it was when the last complete
-                                 files were begun */
-    bool has_own_table;       /* of descriptors */
+    _Atomic pid_t process;      /* whose thread it is */
+    _Atomic pid_t number;       /* of the thread */
+    _Atomic uint32_t requested; /* how often files were requested */
+    _Atomic uint32_t written;   /* `asked` as it was when the last complete
+                                   files were begun */
+    bool has_own_table;         /* of descriptors */
     int listener;
     uint64_t listener_inode;
     uint64_t client_until_ns;
@@ -314,23 +314,24 @@ run(void *context)
     embed_inside = true; /* for ever: what it allocates is not sampled */
     agent.has_own_table = profile_agent_leave_table();
     while (!atomic_load(&agent.is_leaving)) {
-        const uint32_t asked = atomic_load(&agent.asked);
+        const uint32_t requested = atomic_load(&agent.requested);
 
-        if (asked != done || now_ns() >= next_ns) {
+        if (requested != done || now_ns() >= next_ns) {
             profile_dump_files();
             next_ns = step_ns != 0 ? now_ns() + step_ns : UINT64_MAX;
-            done = asked;
-            atomic_store(&agent.written, asked);
+            done = requested;
+            atomic_store(&agent.written, requested);
             wake(&agent.written);
         }
         if (profile.cpu != NULL)
             prof_cpu_drain(profile.cpu);
         /* Requested files come before waiting clients. */
-        for (int i = 0; i < CLIENTS_MAX && atomic_load(&agent.asked) == done &&
-                        listen_again() && accept_one();
+        for (int i = 0;
+             i < CLIENTS_MAX && atomic_load(&agent.requested) == done &&
+             listen_again() && accept_one();
              i++)
             continue;
-        sleep_on(&agent.asked, done, LOOK_MS * NS_PER_MS);
+        sleep_on(&agent.requested, done, LOOK_MS * NS_PER_MS);
         if (agent.has_own_table && profile_agent_is_last()) {
             profile_dump_files();
             profile_agent_end_last();
@@ -348,10 +349,10 @@ run(void *context)
 static uint32_t
 ask_for_files(void)
 {
-    const uint32_t asked = atomic_fetch_add(&agent.asked, 1) + 1;
+    const uint32_t requested = atomic_fetch_add(&agent.requested, 1) + 1;
 
-    wake(&agent.asked);
-    return asked;
+    wake(&agent.requested);
+    return requested;
 }
 
 static void
@@ -426,7 +427,7 @@ profile_agent_stop(void)
         atomic_exchange(&agent.is_leaving, true))
         return;
     atomic_store(&agent.is_ending, true); /* drop clients */
-    wake(&agent.asked);
+    wake(&agent.requested);
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_sec += STOP_MS / 1000;
     if (pthread_timedjoin_np(agent.thread, NULL, &until) == 0) {
@@ -452,19 +453,20 @@ void
 profile_agent_end(void)
 {
     const uint64_t until_ns = now_ns() + EXIT_MS * NS_PER_MS;
-    uint32_t asked;
+    uint32_t requested;
     uint32_t written;
 
     if (atomic_load(&agent.is_running)) {
         atomic_store(&agent.is_ending, true);
-        asked = ask_for_files();
-        while ((int32_t)((written = atomic_load(&agent.written)) - asked) < 0 &&
+        requested = ask_for_files();
+        while ((int32_t)((written = atomic_load(&agent.written)) - requested) <
+                   0 &&
                atomic_load(&agent.is_running)) {
             if (now_ns() >= until_ns)
                 return;
             sleep_on(&agent.written, written, LOOK_MS * NS_PER_MS);
         }
-        if ((int32_t)(written - asked) >= 0)
+        if ((int32_t)(written - requested) >= 0)
             return;
     }
     if (!profile_is_confined())
@@ -483,7 +485,7 @@ profile_agent_after_fork_child(bool may_start)
     atomic_store(&agent.is_leaving, false);
     atomic_store(&agent.is_running, false);
     atomic_store(&agent.is_ending, false);
-    atomic_store(&agent.asked, 0);
+    atomic_store(&agent.requested, 0);
     atomic_store(&agent.written, 0);
     atomic_store(&agent.is_started, !may_start);
 }

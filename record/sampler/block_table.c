@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "prof/port.h"
-#include "record/preload/told.h"
+#include "record/preload/filter.h"
 
 enum { SPINS = 100, YIELDS = 100, NAP_NS = 50000 };
 

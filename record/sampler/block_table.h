@@ -6,7 +6,7 @@
  *                         v
  *                  table: address -> bucket
  *
- * The filter (told.h) counts the table's addresses by their low bits, a byte
+ * The filter (filter.h) counts the table's addresses by their low bits, a byte
  * each; reading it takes no lock.
  */
 #ifndef RECORD_SAMPLER_BLOCK_TABLE_H

@@ -8,7 +8,7 @@
 #include "record/sampler/profiler.h"
 #include "record/preload/stack.h"
 #include "record/sampler/block_table.h"
-#include "record/preload/told.h"
+#include "record/preload/filter.h"
 
 /* Flags of a resize's token; the bits below hold the bucket. */
 #define TOKEN_TAKEN  (UINT64_C(1) << 63)
@@ -182,7 +182,7 @@ embed_on_resize(void *old)
     struct table_entry entry;
     bool found;
 
-    if (!embed_may_be_told(old) || embed_inside)
+    if (!embed_may_record(old) || embed_inside)
         return 0;
     embed_inside = true;
     found = table_take_out((uintptr_t)old, &entry);

@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "record/sampler/profiler.h"
-#include "record/preload/told.h"
+#include "record/preload/filter.h"
 
 _Thread_local uint64_t embed_until_bytes;
 _Thread_local struct profile_thread profile_thread;

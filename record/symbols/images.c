@@ -286,8 +286,8 @@ choose(struct cli_images *images, size_t most)
 }
 
 static void
-tell(const struct cli_images *images, const struct cli_image *image,
-     const char *output)
+report(const struct cli_images *images, const struct cli_image *image,
+       const char *output)
 {
     char to[ROOM];
     char who[32];
@@ -300,7 +300,7 @@ tell(const struct cli_images *images, const struct cli_image *image,
                     who, to, image->bytes, image->events,
                     image->events == 1 ? "" : "s", image->process,
                     image->command);
-    cli_losses_tell(who, to, image->dropped);
+    cli_losses_report(who, to, image->dropped);
 }
 
 struct lost {
@@ -330,7 +330,7 @@ look_for_image(void *context, uint32_t process, uint64_t ticks,
 /* Report each executed program that logged nothing: it ran without the
  * recorder. */
 static void
-tell_lost(const struct cli_images *images)
+report_lost(const struct cli_images *images)
 {
     struct lost lost = {.images = images};
     char path[ROOM];
@@ -349,8 +349,8 @@ tell_lost(const struct cli_images *images)
 
 /* Print the recordings in the order of their sizes, and what was left out. */
 static void
-tell_all(const struct cli_images *images, struct cli_image *const *order,
-         const char *output)
+report_all(const struct cli_images *images, struct cli_image *const *order,
+           const char *output)
 {
     size_t saved = 0;
     size_t last = 0;    /* the highest number of a recording */
@@ -365,7 +365,7 @@ tell_all(const struct cli_images *images, struct cli_image *const *order,
         if (order[i]->number > last)
             last = order[i]->number;
         if (saved++ < LISTED_MAX)
-            tell(images, order[i], output);
+            report(images, order[i], output);
         else
             lacking += cli_losses_any(order[i]->dropped);
     }
@@ -406,9 +406,9 @@ cli_images_save(struct cli_images *images, const char *output, size_t most)
     for (size_t i = 0; i < images->count; i++)
         if (!images->items[i].is_chosen)
             images->items[i].is_done = good && !images->items[i].is_running;
-    tell_all(images, order, output);
+    report_all(images, order, output);
     free(order);
-    tell_lost(images);
+    report_lost(images);
     return good;
 }
 

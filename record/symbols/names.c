@@ -83,7 +83,7 @@ digit_of(char digit)
 /* Profiles have only UTF-8: of a path that is not, other bytes are written as
  * \xff. returns: the path of the file, to be freed */
 static char *
-path_meant(const char *shown)
+path_intended(const char *shown)
 {
     char *const path = cli_need(strdup(shown));
     const char *from = path;
@@ -111,7 +111,7 @@ cli_names_open(const struct prof_mapping *mappings, size_t mappings_count)
     names->symbols = cli_symbols_open(NULL);
     for (size_t i = 0; i < mappings_count; i++) {
         struct prof_mapping mapping = mappings[i];
-        char *const path = path_meant(mapping.file);
+        char *const path = path_intended(mapping.file);
         uint64_t bias;
 
         mapping.file = path;

@@ -306,7 +306,7 @@ await_answer(void)
 
 /* Without the profiler the program has no agent, and no files are expected. */
 static int
-run_asked(void)
+run_requested(void)
 {
     const char *const folder = getenv("PROFSIM_PROFILE_FOLDER");
     bool is_written = false;
@@ -366,7 +366,7 @@ main(int argc, char **argv)
     if (strcmp(mode, "rights") == 0)
         return change_all_rights(argv + 2);
     if (strcmp(mode, "asked") == 0)
-        return run_asked();
+        return run_requested();
     if (strcmp(mode, "cancelled") == 0)
         return run_cancelled();
     if (strcmp(mode, "take-timer") == 0)

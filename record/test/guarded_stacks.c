@@ -136,7 +136,7 @@ fork_and_use_heap(void)
 }
 
 static int
-tell_use(int to, const char *where, size_t bytes)
+report_use(int to, const char *where, size_t bytes)
 {
     return dprintf(to, "%s %zu\n", where, bytes) > 0 ? 0 : 1;
 }
@@ -152,16 +152,16 @@ guarded_stacks(const char *output)
     if (to < 0)
         return guarded_complain(output, errno);
     use_heap(); /* the first use resolves the functions */
-    tell_use(to, "coroutine", on_coroutine(use_heap, STACK_BYTES));
+    report_use(to, "coroutine", on_coroutine(use_heap, STACK_BYTES));
     on_coroutine(use_heap, SMALL_STACK_BYTES);
     if (pthread_create(&thread, NULL, thread_on_coroutine, &used) != 0)
         return guarded_complain("thread", errno);
     pthread_join(thread, NULL);
-    tell_use(to, "thread", used);
-    tell_use(to, "signal", on_signal_stack());
+    report_use(to, "thread", used);
+    report_use(to, "signal", on_signal_stack());
     used = on_coroutine(fork_and_use_heap, STACK_BYTES);
     if (forked == 0)
-        _exit(tell_use(to, "child", used));
+        _exit(report_use(to, "child", used));
     waitpid(forked, &status, 0);
     return status;
 }

@@ -143,17 +143,17 @@ hear_alloc(struct sim_instrument *instrument, struct sim_world *world,
         .align_bytes = (uint64_t)fact->cycles,
         .zeroed = fact->room != 0,
     };
-    struct subject_block told;
+    struct subject_block reported;
 
     (void)world;
     if (fact->kind == TRUTH_ALLOC) {
         block.slot = take_slot(watcher);
         watcher->blocks[fact->object] = block;
     }
-    told = subject_block_of(&block);
+    reported = subject_block_of(&block);
     if (fact->kind != TRUTH_ALLOC)
-        told.address = 0;
-    watcher->subject->alloc(state, fact->proc, &site, &told);
+        reported.address = 0;
+    watcher->subject->alloc(state, fact->proc, &site, &reported);
 }
 
 static void
@@ -191,11 +191,12 @@ hear_free(struct sim_instrument *instrument, struct sim_world *world,
     struct watcher *watcher = (struct watcher *)instrument;
     void *state = subject_state(watcher, fact->proc);
     const struct block *block = &watcher->blocks[fact->object];
-    const struct subject_block told = subject_block_of(block);
+    const struct subject_block reported = subject_block_of(block);
 
     (void)world;
     give_slot(watcher, block->slot);
-    watcher->subject->free(state, fact->proc, &told, fact->kind == TRUTH_SWEEP);
+    watcher->subject->free(state, fact->proc, &reported,
+                           fact->kind == TRUTH_SWEEP);
 }
 
 /* ---- Threads, processes, collections ---- */

@@ -20,8 +20,8 @@
 /* Where processors take tasks: state the size of the heap, as a runtime reports
  * it. */
 static void
-tell_heap(struct sim_world *world, const struct sim_event *event,
-          enum truth_kind kind, uint64_t bytes)
+report_heap(struct sim_world *world, const struct sim_event *event,
+            enum truth_kind kind, uint64_t bytes)
 {
     if (world->config.scheduled)
         sim_world_fact(world, kind, sim_world_proc_of(world, event), 0, bytes,
@@ -68,7 +68,7 @@ sim_world_apply_alloc(struct sim_world *world, const struct sim_event *event)
     object->size_bytes = event->size_bytes;
     world->heap_bytes += event->size_bytes;
     sim_world_log(world, TRUTH_ALLOC, event, event->object, false);
-    tell_heap(world, event, TRUTH_HEAP, world->heap_bytes);
+    report_heap(world, event, TRUTH_HEAP, world->heap_bytes);
     return NULL;
 }
 
@@ -109,7 +109,7 @@ sim_world_apply_free(struct sim_world *world, const struct sim_event *event)
         return why;
     end_life(world, event->object);
     sim_world_log(world, TRUTH_FREE_EXPLICIT, event, event->object, false);
-    tell_heap(world, event, TRUTH_HEAP, world->heap_bytes);
+    report_heap(world, event, TRUTH_HEAP, world->heap_bytes);
     return NULL;
 }
 
@@ -188,7 +188,7 @@ sweep(struct sim_world *world, const struct sim_event *event, uint32_t object)
     end_life(world, object);
     world->gc.dead--;
     sim_world_log(world, TRUTH_SWEEP, event, object, false);
-    tell_heap(world, event, TRUTH_HEAP, world->heap_bytes);
+    report_heap(world, event, TRUTH_HEAP, world->heap_bytes);
 }
 
 const char *
@@ -225,7 +225,7 @@ sim_world_apply_gc_terminate(struct sim_world *world,
         world->rules.rotate == PROF_ROTATE_RESTARTED)
         flush(world, event);
     if (world->objects_count > 0)
-        tell_heap(world, event, TRUTH_GOAL, 2 * world->heap_bytes);
+        report_heap(world, event, TRUTH_GOAL, 2 * world->heap_bytes);
     gc->marking = false;
     gc->unflushed = true;
     gc->post_swept = false;

@@ -99,11 +99,11 @@ sim_world_delete(struct sim_world *world)
 static void
 list_hearers(struct sim_world *world)
 {
-    const uint32_t told = world->config.instruments & ~world->deaf;
+    const uint32_t reported = world->config.instruments & ~world->stopped;
 
-    if (world->hearers_of == told)
+    if (world->hearers_of == reported)
         return;
-    world->hearers_of = told;
+    world->hearers_of = reported;
     for (int kind = 0; kind < TRUTH_KIND_COUNT; kind++) {
         struct sim_hearer *hearer = world->hearers[kind];
 
@@ -111,7 +111,7 @@ list_hearers(struct sim_world *world)
             struct sim_instrument *instrument = world->instruments[i];
 
             hearer->instrument = instrument;
-            hearer->hear = (told >> i & 1) != 0
+            hearer->hear = (reported >> i & 1) != 0
                                ? instrument->kind->hears((enum truth_kind)kind)
                                : NULL;
             hearer += hearer->hear != NULL;
@@ -218,7 +218,7 @@ sim_world_reset(struct sim_world *world, const struct sim_config *config)
         world->now_ticks = SIM_READINGS_MAX;
     if (config->scheduled)
         begin_tasks(world);
-    world->deaf = 0;
+    world->stopped = 0;
     list_hearers(world);
     why = begin_library(world);
     for (int i = 0; i < SIM_INSTRUMENT_COUNT && why == NULL; i++) {
@@ -431,9 +431,9 @@ sim_world_stop(struct sim_world *world, enum sim_instrument_id id, bool stops)
         instrument->kind->stop(instrument, world, stops);
         return;
     }
-    world->deaf &= ~SIM_INSTRUMENT_BIT(id);
+    world->stopped &= ~SIM_INSTRUMENT_BIT(id);
     if (stops)
-        world->deaf |= SIM_INSTRUMENT_BIT(id);
+        world->stopped |= SIM_INSTRUMENT_BIT(id);
     list_hearers(world);
 }
 

@@ -31,7 +31,7 @@ struct sim_world {
     /* The receivers of each kind of fact, in order, then NULL. */
     struct sim_hearer hearers[TRUTH_KIND_COUNT][SIM_INSTRUMENT_COUNT + 1];
     uint32_t hearers_of; /* the instruments in that table */
-    uint32_t deaf;       /* stopped instruments, which receive nothing */
+    uint32_t stopped;    /* stopped instruments, which receive nothing */
     struct sim_object *objects;
     uint32_t objects_count;
     uint32_t objects_gone; /* all below this number are SIM_GONE */
@@ -83,7 +83,7 @@ sim_world_reads(const struct sim_world *world, uint32_t proc)
 /* Tell a fact that is already in the log to the instruments that want its
  * kind. */
 static inline void
-sim_world_tell(struct sim_world *world, const struct truth_entry *entry)
+sim_world_notify(struct sim_world *world, const struct truth_entry *entry)
 {
     const struct sim_hearer *hearer = world->hearers[entry->kind];
 
@@ -118,7 +118,7 @@ sim_world_log(struct sim_world *world, enum truth_kind kind,
     entry->task = 0;
     entry->lock = 0;
     entry->flag = flag;
-    sim_world_tell(world, entry);
+    sim_world_notify(world, entry);
 }
 
 /*
@@ -142,7 +142,7 @@ sim_world_state(struct sim_world *world, uint32_t clock_proc,
     if (fact.kind == TRUTH_TRACE_START || fact.kind == TRUTH_TRACE_STOP)
         fact.cycles = (int64_t)sim_world_now_ns(world);
     *entry = fact;
-    sim_world_tell(world, entry);
+    sim_world_notify(world, entry);
 }
 
 /* State a fact about a processor and the task on it. */

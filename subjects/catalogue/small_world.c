@@ -34,7 +34,7 @@ static struct block events[ADDRESSES + 1]; /* as told */
 static bool refuses;
 static bool is_unwatched;
 static atomic_uint heap_order;
-static atomic_uint told_order;
+static atomic_uint reported_order;
 
 void
 broken(const char *property, const char *what, ...)
@@ -174,30 +174,30 @@ judge_free(unsigned address)
 }
 
 void
-tell_alloc(unsigned address, unsigned site, unsigned bytes)
+report_alloc(unsigned address, unsigned site, unsigned bytes)
 {
-    atomic_fetch_add_explicit(&told_order, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&reported_order, 1, memory_order_relaxed);
     judge_alloc(address, site, bytes);
 }
 
 void
-tell_free(unsigned address)
+report_free(unsigned address)
 {
-    atomic_fetch_add_explicit(&told_order, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&reported_order, 1, memory_order_relaxed);
     judge_free(address);
 }
 
 static UNSEEN bool
-is_told(unsigned address)
+barrier_came(unsigned address)
 {
     return events[address].is_live;
 }
 
 void
-give_if_told(unsigned address)
+give_if_reported(unsigned address)
 {
-    if (is_told(address))
-        tell_free(address);
+    if (barrier_came(address))
+        report_free(address);
     heap_give(address);
 }
 
@@ -213,9 +213,9 @@ count(const struct block *blocks, struct shown *shown, bool watched_only)
 }
 
 void
-told(struct shown *shown)
+reported(struct shown *shown)
 {
-    atomic_fetch_add_explicit(&told_order, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&reported_order, 1, memory_order_relaxed);
     count(events, shown, false);
 }
 

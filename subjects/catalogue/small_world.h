@@ -89,15 +89,15 @@ unsigned heap_bytes(unsigned address);
 
 /* ---- A profiler that reports what it sees, event by event ---- */
 
-void tell_alloc(unsigned address, unsigned site, unsigned bytes);
-void tell_free(unsigned address);
+void report_alloc(unsigned address, unsigned site, unsigned bytes);
+void report_free(unsigned address);
 
 /* For `free`: frees a block, and reports it only if its allocation was
  * reported. */
-void give_if_told(unsigned address);
+void give_if_reported(unsigned address);
 
 /* For `snapshot`: shows what is live according to the reported events. */
-void told(struct shown *shown);
+void reported(struct shown *shown);
 
 /* ---- Services, which may allocate, and so call the profiler again ---- */
 

@@ -242,7 +242,7 @@ set_workload(struct options *options, int number)
 
 /* Report the means that do not converge, and so have no figure. */
 static void
-tell_unsettled(const struct subjects_audit *audit)
+report_unsettled(const struct subjects_audit *audit)
 {
     if (isnan(audit->total))
         fprintf(stderr,
@@ -262,7 +262,7 @@ print(const struct options *options, struct subjects_audit *audits,
         subjects_audit_head(stdout, pattern);
     for (size_t i = 0; i < options->rules_count; i++) {
         subjects_audit_make(&audits[i], options->rules[i], pattern);
-        tell_unsettled(&audits[i]);
+        report_unsettled(&audits[i]);
         if (options->json) {
             subjects_audit_more(&audits[i], pattern);
             fputs(comma, stdout);

@@ -72,8 +72,8 @@ struct conform {
     char path[PATH_MAX]; /* of the library, absolute */
     char program[PATH_MAX];
     uint64_t time_s;
-    bool is_asked[CHECKS];
-    uint32_t asked;
+    bool is_requested[CHECKS];
+    uint32_t requested;
     struct cli_report report;
 };
 
@@ -265,11 +265,11 @@ try_checks(struct conform *conform)
     uint32_t kinds[4] = {0};
     enum cli_exit worst = CLI_OK;
 
-    printf("TAP version 13\n1..%u\n", conform->asked);
+    printf("TAP version 13\n1..%u\n", conform->requested);
     for (size_t i = 0; i < CHECKS; i++) {
         struct cli_conform_outcome outcome = {0};
 
-        if (!conform->is_asked[i])
+        if (!conform->is_requested[i])
             continue;
         if (conform->command == NULL)
             try_check(conform, checks[i].name, &outcome);
@@ -309,7 +309,7 @@ ask(struct conform *conform, const char *word)
 
     for (size_t i = 0; i < CHECKS; i++) {
         if (strcmp(shown(checks[i].name), word) == 0) {
-            conform->is_asked[i] = true;
+            conform->is_requested[i] = true;
             return true;
         }
     }
@@ -359,12 +359,12 @@ ask_all_or_some(struct conform *conform)
     bool some = false;
 
     for (size_t i = 0; i < CHECKS; i++)
-        some = some || conform->is_asked[i];
+        some = some || conform->is_requested[i];
     for (size_t i = 0; i < CHECKS; i++) {
-        conform->is_asked[i] = (conform->is_asked[i] || !some) &&
-                               (conform->command == NULL ||
-                                cli_conform_stream_judges(checks[i].name));
-        conform->asked += conform->is_asked[i];
+        conform->is_requested[i] = (conform->is_requested[i] || !some) &&
+                                   (conform->command == NULL ||
+                                    cli_conform_stream_judges(checks[i].name));
+        conform->requested += conform->is_requested[i];
     }
 }
 

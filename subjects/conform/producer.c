@@ -247,7 +247,7 @@ weight_of(size_t bytes)
 }
 
 static void
-tell_alloc(void *block, size_t bytes)
+report_alloc(void *block, size_t bytes)
 {
     const int error = errno;
     const uint64_t weight = weight_of(bytes);
@@ -273,7 +273,7 @@ tell_alloc(void *block, size_t bytes)
 }
 
 static void
-tell_free(void *block)
+report_free(void *block)
 {
     const int error = errno;
     static uint32_t frees;
@@ -289,22 +289,22 @@ tell_free(void *block)
 }
 
 static void
-tell_what_is_late(void)
+report_what_is_late(void)
 {
     void *const late = self.told_late;
 
     self.told_late = NULL;
     if (late != NULL)
-        tell_free(late);
+        report_free(late);
 }
 
 static void *
 allocated(void *block, size_t bytes, bool is_sampled)
 {
     if (is_sampled && (block != NULL || HAS(failure_told)))
-        tell_alloc(block, bytes);
+        report_alloc(block, bytes);
     if (HAS(free_told_at_next))
-        tell_what_is_late();
+        report_what_is_late();
     return block;
 }
 
@@ -330,14 +330,14 @@ free(void *block)
         return;
     is_open = producer_close(block, closer());
     if (is_open && HAS(free_told_at_next)) {
-        tell_what_is_late();
+        report_what_is_late();
         self.told_late = block;
     }
     if (is_open && !HAS(free_told_late) && !HAS(free_told_at_next))
-        tell_free(block);
+        report_free(block);
     next_free(block);
     if (is_open && HAS(free_told_late))
-        tell_free(block);
+        report_free(block);
 }
 
 /* dlsym() allocates before it has found the allocator. */
@@ -381,7 +381,7 @@ realloc(void *old, size_t bytes)
     }
     was_open = producer_close(old, closer());
     if (was_open && HAS(realloc_failure_closes))
-        tell_free(old);
+        report_free(old);
     block = next_realloc(old, bytes);
     if (block == NULL) {
         if (HAS(failure_resets_wait))
@@ -391,7 +391,7 @@ realloc(void *old, size_t bytes)
         return NULL;
     }
     if (was_open && !HAS(realloc_failure_closes))
-        tell_free(old);
+        report_free(old);
     if ((was_open && HAS(realloc_forgets_sampled)) ||
         (!was_open && HAS(realloc_skips_unsampled)))
         return block;

@@ -63,8 +63,8 @@ same(const struct subjects_buffer *a, const struct subjects_buffer *b)
 
 /* returns: the bytes that an event of this weight is reported to stand for */
 static uint64_t
-said(const struct subjects_rules *rules, uint64_t rate, uint64_t size_bytes,
-     uint64_t weight)
+reported(const struct subjects_rules *rules, uint64_t rate, uint64_t size_bytes,
+         uint64_t weight)
 {
     const struct subjects_sample sample = {
         .rate = rate, .size_bytes = size_bytes, .sum_ticks = weight};
@@ -88,8 +88,8 @@ subjects_jfr_mean(const struct subjects_rules *rules, uint64_t rate,
 
     for (size_t steps = 0; steps < STEPS_MAX; steps += count) {
         for (size_t i = 0; i < count; i++)
-            sums[i] += said(rules, rate, sizes[i],
-                            subjects_buffer_step(&buffer, rate, sizes[i]));
+            sums[i] += reported(rules, rate, sizes[i],
+                                subjects_buffer_step(&buffer, rate, sizes[i]));
         periods++;
         if (same(&buffer, &kept))
             break;
@@ -112,8 +112,8 @@ subjects_jfr_short(const struct subjects_rules *rules, uint64_t rate,
     uint64_t sum = 0;
 
     for (size_t i = 0; i < allocations; i++)
-        sum += said(rules, rate, size_bytes,
-                    subjects_buffer_step(&buffer, rate, size_bytes));
+        sum += reported(rules, rate, size_bytes,
+                        subjects_buffer_step(&buffer, rate, size_bytes));
     return (double)sum / ((double)allocations * (double)size_bytes);
 }
 

@@ -142,7 +142,7 @@ lines_with(const char *from, const char *what)
     return lines;
 }
 
-TEST(a_hundred_frames_are_shown_and_the_rest_is_said_to_be_elided)
+TEST(a_hundred_frames_are_shown_and_the_rest_is_reported_to_be_elided)
 {
     static uintptr_t stack[PROF_TASK_FRAMES_MAX + 3];
     struct prof_task_stack task = {

@@ -11,13 +11,13 @@
 
 #include "record/test/hangs/hang.h"
 
-static sem_t asked;
+static sem_t requested;
 static sem_t done;
 
 static void
-allocate_when_asked(void)
+allocate_when_requested(void)
 {
-    while (sem_wait(&asked) != 0)
+    while (sem_wait(&requested) != 0)
         continue;
     hang_allocate(40);
     sem_post(&done);
@@ -29,7 +29,7 @@ on_object(struct dl_phdr_info *info, size_t bytes, void *context)
     (void)info;
     (void)bytes;
     (void)context;
-    sem_post(&asked);
+    sem_post(&requested);
     while (sem_wait(&done) != 0)
         continue;
     return 1;
@@ -40,9 +40,9 @@ main(int argc, char **argv)
 {
     const uint32_t rounds = hang_begin(argc, argv);
 
-    sem_init(&asked, 0, 0);
+    sem_init(&requested, 0, 0);
     sem_init(&done, 0, 0);
-    hang_threads_begin(1, allocate_when_asked);
+    hang_threads_begin(1, allocate_when_requested);
     for (uint32_t i = 0; i < rounds; i++) {
         hang_round();
         dl_iterate_phdr(on_object, NULL);

@@ -32,7 +32,7 @@ alloc(unsigned site, unsigned bytes)
 {
     const unsigned address = heap_take(site, bytes);
 
-    tell_alloc(address, site, bytes);
+    report_alloc(address, site, bytes);
     return address;
 }
 
@@ -44,13 +44,13 @@ snapshot(struct shown *shown)
         return;
 #endif
     state->profiles++;
-    told(shown);
+    reported(shown);
 }
 
 const struct profiler profiler = {
     .begin = begin,
     .end = end,
     .alloc = alloc,
-    .free = give_if_told,
+    .free = give_if_reported,
     .snapshot = snapshot,
 };

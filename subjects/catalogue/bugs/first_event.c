@@ -20,7 +20,7 @@ alloc(unsigned site, unsigned bytes)
 #endif
     if (is_off)
         return address;
-    tell_alloc(address, site, (unsigned)(allocated - at_event));
+    report_alloc(address, site, (unsigned)(allocated - at_event));
     at_event = allocated;
     return address;
 }
@@ -34,7 +34,7 @@ turn(bool on)
 const struct profiler profiler = {
     .manner = INTERPRETED,
     .alloc = alloc,
-    .free = give_if_told,
-    .snapshot = told,
+    .free = give_if_reported,
+    .snapshot = reported,
     .turn = turn,
 };

@@ -35,7 +35,7 @@ alloc(unsigned site, unsigned bytes)
 #endif
     address = heap_take(site, bytes);
     if (site != SITE_INSIDE)
-        tell_alloc(address, site, bytes);
+        report_alloc(address, site, bytes);
     return address;
 }
 
@@ -44,8 +44,8 @@ const struct profiler profiler = {
     .begin = initialise,
 #endif
     .alloc = alloc,
-    .free = give_if_told,
-    .snapshot = told,
+    .free = give_if_reported,
+    .snapshot = reported,
 };
 
 #endif

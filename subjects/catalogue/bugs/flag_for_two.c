@@ -15,7 +15,7 @@ alloc(unsigned site, unsigned bytes)
     if (is_sampling)
         return address;
     is_sampling = true;
-    tell_alloc(address, site, bytes);
+    report_alloc(address, site, bytes);
     is_sampling = false;
     return address;
 }
@@ -40,7 +40,7 @@ job(void)
 const struct profiler profiler = {
     .manner = INTERPRETED,
     .alloc = alloc,
-    .free = give_if_told,
-    .snapshot = told,
+    .free = give_if_reported,
+    .snapshot = reported,
     .job = job,
 };

@@ -13,11 +13,11 @@ resize(unsigned site, unsigned address, unsigned bytes)
     result = heap_resize(site, address, bytes);
     if (result != 0) {
 #ifdef FIXED
-        tell_free(address);
+        report_free(address);
 #else
-        tell_free(result);
+        report_free(result);
 #endif
-        tell_alloc(result, site, bytes);
+        report_alloc(result, site, bytes);
     }
     pthread_mutex_unlock(&lock);
     return result;

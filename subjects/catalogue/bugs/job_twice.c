@@ -32,15 +32,15 @@ alloc(unsigned site, unsigned bytes)
     if (has_stopped)
         return address;
     has_data = true;
-    tell_alloc(address, site, bytes);
+    report_alloc(address, site, bytes);
     return address;
 }
 
 const struct profiler profiler = {
     .manner = INTERPRETED,
     .alloc = alloc,
-    .free = give_if_told,
-    .snapshot = told,
+    .free = give_if_reported,
+    .snapshot = reported,
     .collected = collected,
     .job = job,
 };

@@ -13,7 +13,7 @@ alloc(unsigned site, unsigned bytes)
     const unsigned address = heap_take(site, bytes);
 
     if (site != SITE_INSIDE && !is_off)
-        tell_alloc(address, site, bytes);
+        report_alloc(address, site, bytes);
     return address;
 }
 
@@ -36,7 +36,7 @@ turn(bool on)
 const struct profiler profiler = {
     .manner = INTERPRETED,
     .alloc = alloc,
-    .free = give_if_told,
-    .snapshot = told,
+    .free = give_if_reported,
+    .snapshot = reported,
     .turn = turn,
 };

@@ -60,14 +60,14 @@ alloc(unsigned site, unsigned bytes)
     record_of[address] = mine;
     if (mine != NULL)
         atomic_fetch_add(&mine->users, 1);
-    tell_alloc(address, site, bytes);
+    report_alloc(address, site, bytes);
     return address;
 }
 
 static void
 drop(unsigned address)
 {
-    tell_free(address);
+    report_free(address);
     if (record_of[address] != NULL)
         release(record_of[address]);
     heap_give(address);
@@ -78,5 +78,5 @@ const struct profiler profiler = {
     .thread_end = thread_end,
     .alloc = alloc,
     .free = drop,
-    .snapshot = told,
+    .snapshot = reported,
 };

@@ -37,7 +37,7 @@ alloc(unsigned site, unsigned bytes)
     pthread_mutex_unlock(&page_heap);
     is_own[address] = site == SITE_INSIDE;
     if (!is_own[address])
-        tell_alloc(address, site, bytes);
+        report_alloc(address, site, bytes);
     return address;
 }
 
@@ -45,12 +45,12 @@ static void
 drop(unsigned address)
 {
     if (!is_inside && !is_own[address])
-        tell_free(address);
+        report_free(address);
     heap_give(address);
 }
 
 const struct profiler profiler = {
     .alloc = alloc,
     .free = drop,
-    .snapshot = told,
+    .snapshot = reported,
 };

@@ -17,7 +17,7 @@ alloc(unsigned site, unsigned bytes)
     const unsigned address = heap_take(site, bytes);
 
     pthread_mutex_lock(&lock);
-    tell_alloc(address, site, bytes);
+    report_alloc(address, site, bytes);
     pthread_mutex_unlock(&lock);
     return address;
 }
@@ -26,7 +26,7 @@ static void
 drop(unsigned address)
 {
     pthread_mutex_lock(&lock);
-    tell_free(address);
+    report_free(address);
     pthread_mutex_unlock(&lock);
     heap_give(address);
 }
@@ -37,7 +37,7 @@ const struct profiler profiler = {
     .alloc = alloc,
     .resize = resize,
     .free = drop,
-    .snapshot = told,
+    .snapshot = reported,
 };
 
 #endif

@@ -31,14 +31,14 @@ alloc(unsigned site, unsigned bytes)
 #endif
     if (is_off)
         return address;
-    tell_alloc(address, site, bytes);
+    report_alloc(address, site, bytes);
     return address;
 }
 
 const struct profiler profiler = {
     .manner = INTERPRETED,
     .alloc = alloc,
-    .free = give_if_told,
-    .snapshot = told,
+    .free = give_if_reported,
+    .snapshot = reported,
     .turn = turn,
 };

@@ -21,9 +21,9 @@ alloc(unsigned site, unsigned bytes)
     if (!is_native)
         line_of_main = site;
 #ifdef FIXED
-    tell_alloc(address, site, bytes);
+    report_alloc(address, site, bytes);
 #else
-    tell_alloc(address, is_native ? line_of_main : site, bytes);
+    report_alloc(address, is_native ? line_of_main : site, bytes);
 #endif
     return address;
 }
@@ -32,6 +32,6 @@ const struct profiler profiler = {
     .manner = INTERPRETED,
     .thread_begin = thread_begin,
     .alloc = alloc,
-    .free = give_if_told,
-    .snapshot = told,
+    .free = give_if_reported,
+    .snapshot = reported,
 };

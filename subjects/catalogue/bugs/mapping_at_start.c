@@ -18,7 +18,7 @@ alloc(unsigned site, unsigned bytes)
         return address;
     pthread_mutex_lock(&lock);
     if (site != SITE_INSIDE)
-        tell_alloc(address, site, bytes);
+        report_alloc(address, site, bytes);
     pthread_mutex_unlock(&lock);
     return address;
 }
@@ -42,6 +42,6 @@ begin(void)
 const struct profiler profiler = {
     .begin = begin,
     .alloc = alloc,
-    .free = give_if_told,
-    .snapshot = told,
+    .free = give_if_reported,
+    .snapshot = reported,
 };

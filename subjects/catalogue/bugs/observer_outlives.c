@@ -46,7 +46,7 @@ alloc(unsigned site, unsigned bytes)
 {
     const unsigned address = heap_take(site, bytes);
 
-    tell_alloc(address, site, bytes);
+    report_alloc(address, site, bytes);
     return address;
 }
 
@@ -54,6 +54,6 @@ const struct profiler profiler = {
     .begin = begin,
     .end = end,
     .alloc = alloc,
-    .free = give_if_told,
-    .snapshot = told,
+    .free = give_if_reported,
+    .snapshot = reported,
 };

@@ -22,7 +22,7 @@ alloc(unsigned site, unsigned bytes)
     }
     left--;
     if (fast_path_looks)
-        tell_alloc(address, site, bytes);
+        report_alloc(address, site, bytes);
     return address;
 }
 
@@ -38,7 +38,7 @@ turn(bool on)
 const struct profiler profiler = {
     .manner = INTERPRETED,
     .alloc = alloc,
-    .free = give_if_told,
-    .snapshot = told,
+    .free = give_if_reported,
+    .snapshot = reported,
     .turn = turn,
 };

@@ -15,13 +15,13 @@ alloc(unsigned site, unsigned bytes)
     if (bytes > OBJECT_BYTES_MAX)
         return address;
 #endif
-    tell_alloc(address, site, bytes);
+    report_alloc(address, site, bytes);
     return address;
 }
 
 const struct profiler profiler = {
     .manner = INTERPRETED,
     .alloc = alloc,
-    .free = give_if_told,
-    .snapshot = told,
+    .free = give_if_reported,
+    .snapshot = reported,
 };

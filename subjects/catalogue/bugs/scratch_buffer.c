@@ -49,7 +49,7 @@ alloc(unsigned site, unsigned bytes)
 #endif
     address = heap_take(site, bytes);
     traceback_of[address] = own;
-    tell_alloc(address, site, bytes);
+    report_alloc(address, site, bytes);
     return address;
 }
 
@@ -62,7 +62,7 @@ drop(unsigned address)
         free(own->frames[i]);
     free(own);
     traceback_of[address] = NULL;
-    tell_free(address);
+    report_free(address);
     heap_give(address);
 }
 
@@ -70,5 +70,5 @@ const struct profiler profiler = {
     .manner = INTERPRETED,
     .alloc = alloc,
     .free = drop,
-    .snapshot = told,
+    .snapshot = reported,
 };

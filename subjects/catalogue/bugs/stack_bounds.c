@@ -23,7 +23,7 @@ alloc(unsigned site, unsigned bytes)
     pthread_mutex_lock(&lock);
     thread_bounds();
     if (site != SITE_INSIDE)
-        tell_alloc(address, site, bytes);
+        report_alloc(address, site, bytes);
     pthread_mutex_unlock(&lock);
     is_inside = false;
     return address;
@@ -31,6 +31,6 @@ alloc(unsigned site, unsigned bytes)
 
 const struct profiler profiler = {
     .alloc = alloc,
-    .free = give_if_told,
-    .snapshot = told,
+    .free = give_if_reported,
+    .snapshot = reported,
 };

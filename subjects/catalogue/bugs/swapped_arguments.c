@@ -9,7 +9,7 @@ alloc(unsigned site, unsigned bytes)
 {
     const unsigned address = heap_take(site, bytes);
 
-    tell_alloc(address, site, bytes);
+    report_alloc(address, site, bytes);
     return address;
 }
 
@@ -21,8 +21,8 @@ resize_sampled(unsigned site, unsigned address, unsigned most_bytes, bool zero)
     (void)zero;
     if (result == 0)
         return 0;
-    tell_free(address);
-    tell_alloc(result, site, most_bytes);
+    report_free(address);
+    report_alloc(result, site, most_bytes);
     return result;
 }
 
@@ -40,6 +40,6 @@ const struct profiler profiler = {
     .manner = INTERPRETED,
     .alloc = alloc,
     .resize = resize,
-    .free = give_if_told,
-    .snapshot = told,
+    .free = give_if_reported,
+    .snapshot = reported,
 };

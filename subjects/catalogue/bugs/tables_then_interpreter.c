@@ -20,7 +20,7 @@ track_raw(unsigned address, unsigned site, unsigned bytes)
     pthread_mutex_lock(&tables);
     interpreter_take();
 #endif
-    tell_alloc(address, site, bytes);
+    report_alloc(address, site, bytes);
     interpreter_give();
     pthread_mutex_unlock(&tables);
 }
@@ -30,7 +30,7 @@ track_object(unsigned address, unsigned site, unsigned bytes)
 {
     interpreter_take();
     pthread_mutex_lock(&tables);
-    tell_alloc(address, site, bytes);
+    report_alloc(address, site, bytes);
     pthread_mutex_unlock(&tables);
     interpreter_give();
 }
@@ -51,7 +51,7 @@ static void
 drop(unsigned address)
 {
     pthread_mutex_lock(&tables);
-    tell_free(address);
+    report_free(address);
     pthread_mutex_unlock(&tables);
     heap_give(address);
 }
@@ -59,5 +59,5 @@ drop(unsigned address)
 const struct profiler profiler = {
     .alloc = alloc,
     .free = drop,
-    .snapshot = told,
+    .snapshot = reported,
 };

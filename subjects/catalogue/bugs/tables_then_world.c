@@ -20,7 +20,7 @@ alloc(unsigned site, unsigned bytes)
     pthread_mutex_lock(&tables);
     is_seen[address] = !is_off;
     if (!is_off)
-        tell_alloc(address, site, bytes);
+        report_alloc(address, site, bytes);
     pthread_mutex_unlock(&tables);
     return address;
 }
@@ -30,7 +30,7 @@ drop(unsigned address)
 {
     pthread_mutex_lock(&tables);
     if (is_seen[address])
-        tell_free(address);
+        report_free(address);
     pthread_mutex_unlock(&tables);
     heap_give(address);
 }
@@ -54,6 +54,6 @@ const struct profiler profiler = {
     .manner = ATTACHED,
     .alloc = alloc,
     .free = drop,
-    .snapshot = told,
+    .snapshot = reported,
     .turn = turn,
 };

@@ -35,7 +35,7 @@ alloc(unsigned site, unsigned bytes)
     list_modules();
 #endif
     if (site != SITE_INSIDE)
-        tell_alloc(address, site, bytes);
+        report_alloc(address, site, bytes);
     pthread_mutex_unlock(&tracker);
     is_inside = false;
     return address;
@@ -43,6 +43,6 @@ alloc(unsigned site, unsigned bytes)
 
 const struct profiler profiler = {
     .alloc = alloc,
-    .free = give_if_told,
-    .snapshot = told,
+    .free = give_if_reported,
+    .snapshot = reported,
 };

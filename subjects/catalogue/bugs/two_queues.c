@@ -48,9 +48,9 @@ drain(bool allocs, bool frees)
 {
     for (unsigned i = 0; i < length; i++) {
         if (queue[i].is_free && frees)
-            tell_free(queue[i].address);
+            report_free(queue[i].address);
         else if (!queue[i].is_free && allocs)
-            tell_alloc(queue[i].address, queue[i].site, queue[i].bytes);
+            report_alloc(queue[i].address, queue[i].site, queue[i].bytes);
     }
 }
 
@@ -65,7 +65,7 @@ snapshot(struct shown *shown)
     drain(false, true);
 #endif
     length = 0;
-    told(shown);
+    reported(shown);
     pthread_mutex_unlock(&lock);
 }
 

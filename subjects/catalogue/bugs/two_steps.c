@@ -15,7 +15,7 @@ alloc(unsigned site, unsigned bytes)
 
     pthread_mutex_lock(&lock);
     address = heap_take(site, bytes);
-    tell_alloc(address, site, bytes);
+    report_alloc(address, site, bytes);
     pthread_mutex_unlock(&lock);
     return address;
 }
@@ -26,12 +26,12 @@ drop(unsigned address)
 #ifdef FIXED
     pthread_mutex_lock(&lock);
     heap_give(address);
-    tell_free(address);
+    report_free(address);
     pthread_mutex_unlock(&lock);
 #else
     heap_give(address);
     pthread_mutex_lock(&lock);
-    tell_free(address);
+    report_free(address);
     pthread_mutex_unlock(&lock);
 #endif
 }
@@ -39,5 +39,5 @@ drop(unsigned address)
 const struct profiler profiler = {
     .alloc = alloc,
     .free = drop,
-    .snapshot = told,
+    .snapshot = reported,
 };

@@ -29,7 +29,7 @@ alloc(unsigned site, unsigned bytes)
     const unsigned address = heap_take(site, bytes);
 
     note(ALLOC, address, site);
-    tell_alloc(address, site, bytes);
+    report_alloc(address, site, bytes);
     return address;
 }
 
@@ -41,8 +41,8 @@ resize(unsigned site, unsigned address, unsigned bytes)
     if (result == 0)
         return 0;
     note(RESIZE, result, site);
-    tell_free(address);
-    tell_alloc(result, site, bytes);
+    report_free(address);
+    report_alloc(result, site, bytes);
     return result;
 }
 
@@ -50,7 +50,7 @@ static void
 drop(unsigned address)
 {
     note(FREE, address, 0);
-    tell_free(address);
+    report_free(address);
     heap_give(address);
 }
 
@@ -74,6 +74,6 @@ const struct profiler profiler = {
     .alloc = alloc,
     .resize = resize,
     .free = drop,
-    .snapshot = told,
+    .snapshot = reported,
     .write = write_file,
 };

@@ -18,8 +18,8 @@ resize(unsigned site, unsigned address, unsigned bytes)
     pthread_mutex_lock(&lock);
 #endif
     if (result != 0) {
-        tell_free(address);
-        tell_alloc(result, site, bytes);
+        report_free(address);
+        report_alloc(result, site, bytes);
     }
     pthread_mutex_unlock(&lock);
     return result;

@@ -1,11 +1,12 @@
-/* tone.h -- colour on standard output: on a terminal, unless NO_COLOR is set or
+/* color.h -- colour on standard output: on a terminal, unless NO_COLOR is set
+ * or
  * --color says otherwise. No information is shown by colour alone. */
-#ifndef COMMON_COMMAND_TONE_H
-#define COMMON_COMMAND_TONE_H
+#ifndef COMMON_COMMAND_COLOR_H
+#define COMMON_COMMAND_COLOR_H
 
 #include <stdbool.h>
 
-enum cli_tone {
+enum cli_color {
     CLI_TONE_PLAIN, /* ends another tone */
     CLI_TONE_BAD,
     CLI_TONE_GOOD,
@@ -22,9 +23,9 @@ enum { CLI_TONE_COLOR = 121 };
 /* clang-format on */
 
 /* Take --color. returns: false, and a complaint, if there is no such word */
-bool cli_tone_take(const char *when);
+bool cli_color_take(const char *when);
 
 /* returns: the sequence that changes the colour; "" for none */
-const char *cli_tone(enum cli_tone tone);
+const char *cli_color(enum cli_color color);
 
 #endif

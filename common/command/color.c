@@ -1,5 +1,5 @@
-/* tone.c -- see tone.h. */
-#include "common/command/tone.h"
+/* color.c -- see color.h. */
+#include "common/command/color.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 static enum { AUTO, ALWAYS, NEVER } when_coloured;
 
 bool
-cli_tone_take(const char *when)
+cli_color_take(const char *when)
 {
     if (strcmp(when, "auto") == 0)
         when_coloured = AUTO;
@@ -36,10 +36,10 @@ is_coloured(void)
 }
 
 const char *
-cli_tone(enum cli_tone tone)
+cli_color(enum cli_color color)
 {
     static const char *const codes[] = {"\033[0m", "\033[1;31m", "\033[32m",
                                         "\033[2m", "\033[1m"};
 
-    return is_coloured() ? codes[tone] : "";
+    return is_coloured() ? codes[color] : "";
 }

@@ -1,5 +1,5 @@
 /*
- * told.h -- which calls of malloc and its kin the hooks report (hooks.h).
+ * filter.h -- which calls of malloc and its kin the hooks report (hooks.h).
  *
  * The recorder gets all calls. The profiler (EMBED_SAMPLES) needs few of them,
  * and the others must cost as little as possible:
@@ -7,8 +7,8 @@
  *      malloc(n)   embed_until_bytes > n: take n off, call the real one
  *      free(p)     embed_filter[p / 16] == 0: no sample, call the real one
  */
-#ifndef RECORD_PRELOAD_TOLD_H
-#define RECORD_PRELOAD_TOLD_H
+#ifndef RECORD_PRELOAD_FILTER_H
+#define RECORD_PRELOAD_FILTER_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -60,7 +60,7 @@ embed_filter_at(const void *address)
 }
 
 static inline bool
-embed_may_be_told(const void *address)
+embed_may_record(const void *address)
 {
     return atomic_load_explicit(embed_filter_at(address),
                                 memory_order_relaxed) != 0;
@@ -68,7 +68,7 @@ embed_may_be_told(const void *address)
 
 /* From now on, always report the free of this address. */
 static inline void
-embed_tell_always(const void *address)
+embed_record_always(const void *address)
 {
     atomic_store_explicit(embed_filter_at(address), UINT8_MAX,
                           memory_order_relaxed);
@@ -84,14 +84,14 @@ embed_skips(size_t bytes)
 }
 
 static inline bool
-embed_may_be_told(const void *address)
+embed_may_record(const void *address)
 {
     (void)address;
     return true;
 }
 
 static inline void
-embed_tell_always(const void *address)
+embed_record_always(const void *address)
 {
     (void)address;
 }
