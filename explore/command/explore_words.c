@@ -76,9 +76,9 @@ const struct cli_syntax cli_explore_syntax = {
         "random ones: they find some failures sooner. All kernels\ntake "
         "about a minute, --mutants about two.\n\nFor your own program, "
         "also:\n"
-        "  --opt LEVEL          at -O0 .. -O3, -Os, -Og only (else at -O1, "
-        "or as CFLAGS say,\n                       and if that holds at "
-        "-O0, too)\n"
+        "  --opt LEVEL          at -O0 .. -O3, -Os, -Og only (else at -O1, or "
+        "as CFLAGS\n                       say, and if that holds at -O0, "
+        "too)\n"
         "  --entry FUNCTION     explore that, not main\n"
         "  --gdb N              with --replay: stop in gdb before event "
         "N, with the stack\n                       of each thread\n",

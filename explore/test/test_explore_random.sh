@@ -73,9 +73,9 @@ reported() { # PROGRAM
             if (want ~ /graphs/)
                 said = "holds, graphs " $4 ", runs " $2
         }
-        /^  broken: / && said == "nothing" {
+        /^  (broken|not finished): / && said == "nothing" {
             said = $0
-            gsub(/^  broken: | \([a-z ]*\)$/, "", said)
+            gsub(/^  (broken|not finished): | \([a-z ]*\)$/, "", said)
         }
         /^  by thread / && !at { at = $0; sub(/^.*:/, "", at); at += 0 }
         END { judge(); print agree + 0 " of " all }' |

@@ -83,9 +83,11 @@ begin_another(void *context, uint32_t thread)
 static void
 strike(void *context, uint32_t thread)
 {
+    siginfo_t info = {.si_code = SI_KERNEL};
+
     (void)context;
     (void)thread;
-    on_sigprof(SIGPROF, NULL, NULL);
+    on_sigprof(SIGPROF, &info, NULL);
 }
 
 static void

@@ -127,7 +127,7 @@ read_all(struct bias *bias, void *state)
 }
 
 static void
-allocate(struct bias *bias, void *state, uint32_t index, bool barrier_came)
+allocate(struct bias *bias, void *state, uint32_t index, bool is_reported)
 {
     const struct cell *cell = bias->cell;
     const uint32_t sizes = cell->sizes[1] == 0   ? 1
@@ -142,7 +142,7 @@ allocate(struct bias *bias, void *state, uint32_t index, bool barrier_came)
     };
 
     bias->subject->alloc(state, 0, &site, &block);
-    if (!barrier_came)
+    if (!is_reported)
         return;
     bias->figures[at][0].truth += 1;
     bias->figures[at][1].truth +=

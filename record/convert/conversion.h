@@ -64,6 +64,7 @@ struct cli_conversion {
     struct cli_map module_of_hash; /* number from 1, by identity */
     uint64_t epoch;                /* unloads so far */
     bool has_layers;               /* some module came in place of another */
+    bool is_reached;               /* the recorder's malloc was called */
     uint64_t stacks_written;
     uint64_t objects;
     uint64_t locks;

@@ -107,6 +107,8 @@ write_alloc(struct cli_conversion *convert, const struct embed_record *record,
         .usable_bytes = usable_of(record, words),
     };
 
+    if (record->detail == 0)
+        convert->is_reached = true;
     clear_address(convert, record->number, ticks, words[1]);
     cli_recfile_alloc(&convert->file, record->number, ticks, words[2], &request,
                       stack);
@@ -290,6 +292,8 @@ convert_all(struct cli_conversion *convert, const char *to)
         return false;
     for (i = 0; i < EMBED_DROP_COUNT; i++)
         convert->dropped[i] += atomic_load(&convert->header->dropped[i]);
+    if (convert->is_reached) /* its own malloc calls the next one */
+        convert->dropped[EMBED_DROP_OWN] = 0;
     cli_recfile_end(&convert->file, convert->dropped);
     reason = props_output_write(&output, convert->file.to.at,
                                 convert->file.to.count);

@@ -80,7 +80,7 @@ cli_losses_text(char *text, size_t bytes, size_t cause, uint64_t count)
 }
 
 static bool
-barrier_came(const uint64_t dropped[CLI_RECFILE_CAUSES], size_t cause)
+is_reported(const uint64_t dropped[CLI_RECFILE_CAUSES], size_t cause)
 {
     return dropped[cause] > 0 && !losses[cause].is_whole;
 }
@@ -91,7 +91,7 @@ cli_losses_any(const uint64_t dropped[CLI_RECFILE_CAUSES])
     bool any = false;
 
     for (size_t i = 0; i < CLI_RECFILE_CAUSES; i++)
-        any = any || barrier_came(dropped, i);
+        any = any || is_reported(dropped, i);
     return any;
 }
 
@@ -102,7 +102,7 @@ cli_losses_report(const char *who, const char *path,
     char text[256];
 
     for (size_t i = 0; i < CLI_RECFILE_CAUSES; i++) {
-        if (!barrier_came(dropped, i))
+        if (!is_reported(dropped, i))
             continue;
         cli_losses_text(text, sizeof text, i, dropped[i]);
         sim_escape_line(stderr, "%s: %s: not recorded %s", who, path, text);

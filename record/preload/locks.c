@@ -348,17 +348,17 @@ EMBED_HOOK int
 pthread_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex)
 {
     struct embed_wait wait;
-    bool barrier_came;
+    bool is_recorded;
     int status;
 
     if (!is_ready())
         return 0;
     if (embed_inside)
         return real.cond_wait(cond, mutex);
-    barrier_came = embed_on_wait(&wait, cond, false, FRAME);
+    is_recorded = embed_on_wait(&wait, cond, false, FRAME);
     record_release(mutex, FRAME);
     status = real.cond_wait(cond, mutex);
-    if (barrier_came)
+    if (is_recorded)
         embed_on_waited(&wait, EMBED_LOCK_COND, status, FRAME);
     return status;
 }
@@ -368,17 +368,17 @@ pthread_cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *mutex,
                        const struct timespec *until)
 {
     struct embed_wait wait;
-    bool barrier_came;
+    bool is_recorded;
     int status;
 
     if (!is_ready())
         return 0;
     if (embed_inside)
         return real.cond_timedwait(cond, mutex, until);
-    barrier_came = embed_on_wait(&wait, cond, false, FRAME);
+    is_recorded = embed_on_wait(&wait, cond, false, FRAME);
     record_release(mutex, FRAME);
     status = real.cond_timedwait(cond, mutex, until);
-    if (barrier_came)
+    if (is_recorded)
         embed_on_waited(&wait, EMBED_LOCK_COND, status, FRAME);
     return status;
 }
@@ -388,17 +388,17 @@ pthread_cond_clockwait(pthread_cond_t *cond, pthread_mutex_t *mutex,
                        clockid_t clock, const struct timespec *until)
 {
     struct embed_wait wait;
-    bool barrier_came;
+    bool is_recorded;
     int status;
 
     if (!is_ready())
         return 0;
     if (embed_inside)
         return real.cond_clockwait(cond, mutex, clock, until);
-    barrier_came = embed_on_wait(&wait, cond, false, FRAME);
+    is_recorded = embed_on_wait(&wait, cond, false, FRAME);
     record_release(mutex, FRAME);
     status = real.cond_clockwait(cond, mutex, clock, until);
-    if (barrier_came)
+    if (is_recorded)
         embed_on_waited(&wait, EMBED_LOCK_COND, status, FRAME);
     return status;
 }

@@ -188,7 +188,7 @@ report_free(unsigned address)
 }
 
 static UNSEEN bool
-barrier_came(unsigned address)
+is_reported(unsigned address)
 {
     return events[address].is_live;
 }
@@ -196,7 +196,7 @@ barrier_came(unsigned address)
 void
 give_if_reported(unsigned address)
 {
-    if (barrier_came(address))
+    if (is_reported(address))
         report_free(address);
     heap_give(address);
 }
