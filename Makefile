@@ -41,7 +41,7 @@ check-pages: ; @.ci/deps build test pages && tools/ninja $(call built,$@)
 check-programs: ; @.ci/deps build test programs && tools/ninja $(call built,$@)
 fuzz:
 	@$(seconds).ci/deps build test
-	@tools/ninja $(or $(PART),fuzz)
+	@tools/ninja $(or $(PART),fuzz) $(if $(CORPUS),out/profsim)
 	@$(run) props/fuzz/fuzz.sh $(TIME) $(if $(CORPUS),--corpus '$(CORPUS)')
 # Patches that must be caught; MUTATE=FOLDER samples changes of one operator.
 mutants:
