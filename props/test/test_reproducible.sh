@@ -2,7 +2,7 @@
 # The same sources give the same bytes in any folder: what is built here is compared
 # with a build in another folder. The programs are also checked to be hardened.
 # usage: props/test/test_reproducible.sh TARGET...    (ninja's, files in out/)
-# build: args='out/profsim out/profsim-conform out/libprofsim-observe.so out/libprofsim-record.so out/libprof-malloc.so out/gcc/libprof.so out/gcc/libprof.a' when=long
+# build: args='out/profsim out/profsim-conform out/libprofsim-observe.so out/libprofsim-record.so out/libprof-malloc.so out/gcc/libprof.so out/gcc/libprof.a' needs=all when=long
 set -u
 . common/test/count.sh
 shown=
