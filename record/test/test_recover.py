@@ -75,7 +75,7 @@ class Program:
         for _ in range(self.rng.choice((0, 9, 300))):
             self.ticks += self.rng.choice((0, 1, 40, 1 << 23, 1 << 33))
             self.rng.choice(steps)()
-        self.spool.dropped = [0, 0, 9, 1 << 40, 0, 0, 3, 1, 5, 7, 1, 4096]
+        self.spool.dropped = [0, 0, 9, 1 << 40, 0, 0, 3, 1, 5, 7, 0, 4096]
         for i, n in enumerate(self.spool.dropped):
             self.spool.wanted[i] += n
 
