@@ -29,13 +29,8 @@ count(uint64_t bytes)
         embed_drop_many(EMBED_DROP_MAPPED, bytes);
 }
 
-/* By another name here: the other files call the system's. */
-EMBED_HOOK void *map_recorded(void *at, size_t bytes, int rights, int flags,
-                              int file, off_t offset) __asm__("mmap");
-
 EMBED_HOOK void *
-map_recorded(void *at, size_t bytes, int rights, int flags, int file,
-             off_t offset)
+mmap(void *at, size_t bytes, int rights, int flags, int file, off_t offset)
 {
     void *const place =
         real.map != NULL
