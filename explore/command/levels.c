@@ -5,11 +5,11 @@
  * nobody uses. So a program that holds as it is compiled, at -O1 if its flags
  * say nothing else, is explored at -O0 as well:
  *
- *      explore prog.c OPTIONS -- FLAGS            what it says is kept
+ *      explore prog.c OPTIONS -- FLAGS            what it prints is kept
  *      explore prog.c OPTIONS -- FLAGS -O0        silent; if this fails,
  *      explore prog.c OPTIONS -- FLAGS -O0        again, and this is the report
  *
- * Whether it fails at -O0 does not depend on whether it is told, so the
+ * Whether it fails at -O0 does not depend on whether that is shown, so the
  * second search needs no files, and the third one is rarely made.
  */
 #include "explore/command/levels.h"
@@ -38,7 +38,7 @@ struct words {
     int count;
 };
 
-/* ---- Keeping what a search says ---- */
+/* ---- Keeping what a search prints ---- */
 
 struct kept {
     int file;
@@ -103,7 +103,7 @@ is_one(const char *word, const char *const *names)
     return false;
 }
 
-/* What says where a result goes is for the search that is told. */
+/* What says where a result goes is for the search that is shown. */
 static const char *const files[] = {"--html",  "--data", "--json",
                                     "--junit", "--time", NULL};
 
@@ -248,8 +248,7 @@ search_twice(struct words *w, uint64_t time_s)
     if (code == CLI_OK && has_failed(second)) {
         add_level(w, "-O0");
         code = cli_explore_any(w->count, w->list);
-        printf("  found at -O0: the optimiser removes an access, and what is "
-               "left holds\n\n");
+        printf("  found at -O0: as it is compiled otherwise, it holds\n\n");
     } else {
         keep_show(&first);
         if (code == CLI_OK && second != CLI_OK)
