@@ -34,7 +34,7 @@ bool props_replay_run(struct props_replay *replay,
                       const struct sim_scenario *scenario, props_set requested);
 
 /* returns: the property that the file expects to be broken, if it breaks when
- * only that one is judged; else `asked` */
+ * only that one is judged; else `requested` */
 props_set props_replay_requested(const struct sim_scenario *scenario,
                                  props_set requested);
 

@@ -275,14 +275,7 @@ save_all(struct cli_named_profile *named, const char *stem,
     return true;
 }
 
-/*
- * Name a file's addresses. PID.heap.pb becomes PID.heap.pb.gz and
- * PID.allocs.pb.gz; another PID.KIND.pb becomes PID.KIND.pb.gz. A file without
- * samples is removed.
- *
- * returns: false, reported
- */
-/* in: stem, FOLDER/PID.heap */
+/* Did the process lose blocks of its heap profile? in: stem, FOLDER/PID.heap */
 static bool
 has_lost_blocks(const char *stem)
 {
@@ -302,6 +295,13 @@ has_lost_blocks(const char *stem)
     return any;
 }
 
+/*
+ * Name a file's addresses. PID.heap.pb becomes PID.heap.pb.gz and
+ * PID.allocs.pb.gz; another PID.KIND.pb becomes PID.KIND.pb.gz. A file without
+ * samples is removed.
+ *
+ * returns: false, reported
+ */
 static bool
 name_file(const struct options *options, const char *name, struct shown *shown)
 {

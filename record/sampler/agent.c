@@ -68,7 +68,7 @@ static struct {
     _Atomic pid_t process;      /* whose thread it is */
     _Atomic pid_t number;       /* of the thread */
     _Atomic uint32_t requested; /* how often files were requested */
-    _Atomic uint32_t written;   /* `asked` as it was when the last complete
+    _Atomic uint32_t written;   /* `requested` as it was when the last complete
                                    files were begun */
     bool has_own_table;         /* of descriptors */
     int listener;
